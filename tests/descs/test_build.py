@@ -1,4 +1,4 @@
-"""Descs that are built of values by name."""
+"""Descs built from values by name."""
 
 from __future__ import annotations
 

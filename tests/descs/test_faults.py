@@ -1,4 +1,4 @@
-"""Memory that makes no desc: what is found, where, and that nothing crashes."""
+"""Decoding faults: their kinds and paths, and that nothing crashes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_sound_desc_has_none():
 
 
 class TestListsThatAreShorterThanTheirCount:
-    """A count of what the memory behind a list's pointer would be taken for something."""
+    """A count that includes memory after a list, which would be taken for elements."""
 
     @staticmethod
     def fault(desc):
@@ -98,7 +98,7 @@ class TestListsThatAreShorterThanTheirCount:
         assert [str(fault) for fault in faults] == ["DataSize is 100, but Data was given a list of 3"]
 
     def test_in_other_memory(self):
-        """Who gives a pointer says how far it reaches: C's arrays, parts of lists, memory that was a list's."""
+        """Pointers have no known length: C arrays, parts of lists, the memory of a former list."""
         block = (ctypes.c_uint32 * 4)(2, 3, 4, 5)
         first = ctypes.cast(block, ctypes.POINTER(ctypes.c_uint32))
         assert faults_of(join(OutputTensor=tensor(DimensionCount=4, Sizes=first))) == []
@@ -174,7 +174,7 @@ class TestTypes:
 
     @pytest.mark.parametrize("value", [-1, -100, 0xC0000000 - (1 << 32)])
     def test_operators_of_no_version(self, value):
-        """Where there is a desc behind them; Microsoft's library looks at that first."""
+        """If there is a desc, which Microsoft's library checks first."""
         for desc, kind in ((join(), "reserved"), (None, "type")):
             decoded, faults = decode_operator_desc(DML_OPERATOR_DESC(value, desc))
             assert decoded is None
@@ -201,7 +201,7 @@ class TestTypes:
 
     @pytest.mark.parametrize("count", [0, 1, 8, 9, 64])
     def test_dimension_counts_that_are_read(self, count):
-        """1 to 8 is a rule for validation; up to 64 the sizes are read, so that it can say more."""
+        """1 to 8 is checked by validation; up to 64 sizes are read, for better messages."""
         bad = tensor(DimensionCount=count, Sizes=[7] * count or None)
         desc, faults = decode_operator_desc(join(OutputTensor=bad))
         assert faults == ()
@@ -247,7 +247,7 @@ class TestNesting:
 
     @pytest.mark.parametrize("count", [1, 2, 3, 100, 1 << 16])
     def test_arrays_of_activations_that_are_themselves(self, count):
-        """Not only without end, but without growing: 100 to the power of 8 descs are as good as endless."""
+        """Not only infinite nesting: 100 to the power of 8 descs are practically infinite too."""
         rnn = DML_RNN_OPERATOR_DESC(InputTensor=tensor(), WeightTensor=tensor(), RecurrenceTensor=tensor())
         items = (DML_OPERATOR_DESC * count)(
             *([DML_OPERATOR_DESC(rnn._operator_, ctypes.addressof(rnn))] * count)
@@ -270,7 +270,7 @@ class TestNesting:
         assert faults_of(rnn) == [("ActivationDescs[1].InputTensor", "unreadable")]
 
     def test_null_tensors_of_activations_are_right(self):
-        """...but those of the operator that they are fused into are not."""
+        """...but those of the operator that they are fused into must not be."""
         gemm = DML_GEMM_OPERATOR_DESC(tensor(), None, None, tensor())
         gemm.FusedActivation = DML_ACTIVATION_RELU_OPERATOR_DESC()
         assert faults_of(gemm) == [("BTensor", "null")]
@@ -418,7 +418,7 @@ WILD_POINTERS = """
 
 
 def test_wild_pointers_in_every_place():
-    """In a process of its own, in which a crash shows as a signal."""
+    """In a subprocess, where a crash shows as a signal."""
     text = textwrap.dedent(WILD_POINTERS)
     run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, (run.returncode, run.stderr[-3000:])
@@ -434,7 +434,7 @@ def test_split_and_gather_name_their_fields():
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 100])
 def test_what_crosses_pages_is_read_whole(size):
-    """Wherever the border of two pages lies within what is read, and at its ends."""
+    """For every position of a page boundary within the memory read, and at its ends."""
     memory = bytes(number % 251 for number in range(3 * 4096))
     held = ctypes.create_string_buffer(memory, len(memory))
     start = ctypes.addressof(held)

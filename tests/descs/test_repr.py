@@ -1,4 +1,4 @@
-"""Structs and decoded descs read like the documents."""
+"""The repr of structs and decoded descs, in the documents' notation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ JOIN_TEXT = (
 
 class TestDescs:
     def test_of_the_design(self):
-        """The same text for the struct, what it decodes to, and the DML_OPERATOR_DESC around it."""
+        """The same text for the struct, its decoded desc, and the DML_OPERATOR_DESC around it."""
         assert repr(join()) == JOIN_TEXT
         assert repr(dml.DML_OPERATOR_DESC(dml.DML_OPERATOR_JOIN, join())) == JOIN_TEXT
         assert repr(decode_operator_desc(join()).desc) == JOIN_TEXT
@@ -219,7 +219,7 @@ GARBAGE = """
 
 
 def test_no_repr_ever_raises():
-    """Zeros, ones, garbage, and pointers to garbage; in a process of its own, in which a crash shows."""
+    """Zeros, ones, garbage, and pointers to garbage; in a subprocess, where a crash shows."""
     text = f"WILD = {WILD}\n" + textwrap.dedent(GARBAGE)
     run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, (run.returncode, run.stderr[-3000:])

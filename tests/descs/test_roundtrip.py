@@ -1,4 +1,4 @@
-"""Every operator desc, filled with random legal values, comes back from memory as what was put in.
+"""Every operator desc, filled with random valid values, is decoded from memory unchanged.
 
 The values are drawn from the schema as plain Python data. They are written to memory by plain ctypes classes of this
 file, which share nothing with the package but the catalog's field names and C types, and compared field by field with
@@ -54,7 +54,7 @@ SCALARS = {
 
 
 class Tensor(NamedTuple):
-    """What goes into a DML_TENSOR_DESC."""
+    """The contents of a DML_TENSOR_DESC."""
 
     data_type: int
     flags: int
@@ -65,14 +65,14 @@ class Tensor(NamedTuple):
 
 
 class Nested(NamedTuple):
-    """What goes into a DML_OPERATOR_DESC."""
+    """The contents of a DML_OPERATOR_DESC."""
 
     operator: object
     fields: dict
 
 
 class Number(NamedTuple):
-    """What goes into a DML_SCALAR_UNION."""
+    """The contents of a DML_SCALAR_UNION."""
 
     data_type: int
     value: float
@@ -215,7 +215,7 @@ class Memory:
     def c_value(self, field, value):
         if field.kind == "union":
             code, _ = SCALARS[short(value.data_type)]
-            # What the member does not cover must not matter.
+            # Bytes outside the member must not matter.
             padded = struct.pack(code, value.value).ljust(8, b"\xa5")
             return int.from_bytes(padded, "little")
         if field.kind == "array" and field.type in C_TYPES:
@@ -407,7 +407,7 @@ class TestDecodedDesc:
         block = memory.typed(join.struct, values)
         found, faults = decode_operator_desc(block)
         assert faults == ()
-        # The caller's memory is not needed again.
+        # The caller's memory is not accessed again.
         for kept in (block, *memory.keep):
             ctypes.memset(ctypes.addressof(kept), 0xEE, ctypes.sizeof(kept))
         return found

@@ -1,4 +1,4 @@
-"""The arithmetic of tensors, against hand-made numbers and brute force."""
+"""Tensor arithmetic, against hand-computed numbers and brute force."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class TestSizes:
 
 
 class TestHelper:
-    """tensor_desc, the shortcut that users meet first."""
+    """The shortcut tensor_desc."""
 
     def test_fields(self):
         desc = tensor_desc(FLOAT16, [2, 3], strides=[4, 1], flags=1, total_size=64, alignment=256)
@@ -244,7 +244,7 @@ class TestValue:
 
 class TestOverlap:
     def test_against_brute_force(self):
-        """Every offset of many small tensors; the seed gives both answers often."""
+        """Every offset of many small tensors; with this seed both results are frequent."""
         rng = random.Random(2)
         answers = []
         for _ in range(20_000):

@@ -1,4 +1,4 @@
-"""Breaches of the rules about what the four Bind methods take."""
+"""Violations of the rules about the arguments of the four Bind methods."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def initializer_table(bench, *ops):
 
 
 def last_state():
-    """GRU of one step over one element, whose sequence of states nobody wants."""
+    """GRU of one step over one element, without OutputSequenceTensor."""
     names = ("InputTensor", "WeightTensor", "RecurrenceTensor")
     tensors = dict(zip(names, (tensor(1, 1), tensor(3, 1), tensor(3, 1))))
     activations = [dml.DML_ACTIVATION_SIGMOID_OPERATOR_DESC(), dml.DML_ACTIVATION_TANH_OPERATOR_DESC()]
@@ -75,7 +75,7 @@ def a_range_per_input(bench, wrong):
 
 @breaks("DML-BindInputs-count", "bindings[0].BindingCount")
 def an_array_of_no_ranges(bench, wrong):
-    """Also for an operator of which nothing is to be initialized."""
+    """Also for an operator without anything to initialize."""
     table = initializer_table(bench, bench.compile(identity()))
     return lambda: table.BindInputs([spans() if wrong else spans(None)])
 
@@ -148,7 +148,7 @@ def owned_at_execution(bench, wrong):
 
 @breaks("DML-BindInputs-owned", "bindings[1]")
 def an_owned_array(bench, wrong):
-    """A null buffer binds nothing, an array of them something."""
+    """A null buffer binds nothing, but an array of them is a binding."""
     table, buffer = bench.table(owned_join(bench)), bench.buffer(16)
     nothing = dml.DML_BINDING_DESC(dml.DML_BINDING_TYPE_BUFFER, span())
     return lambda: table.BindInputs([binding(buffer), spans(None) if wrong else nothing])
@@ -168,14 +168,14 @@ def an_output_without_persistent_resource(bench, wrong):
 
 @breaks("DML-BindOutputs-empty", "bindings[0]")
 def an_absent_output(bench, wrong):
-    """GRU without OutputSequenceTensor, of which only the last state is wanted."""
+    """GRU without OutputSequenceTensor, with only the last state as output."""
     table = bench.table(bench.compile(last_state()))
     buffer = bench.buffer(16)
     return lambda: table.BindOutputs([binding(bench.buffer(16) if wrong else None), binding(buffer)])
 
 
 def half_connected(bench):
-    """A graph of two inputs and two outputs, of each of which the second is connected to nothing."""
+    """A graph of two inputs and two outputs, of which the second ones are unconnected."""
     op = bench.dml.CreateOperator(identity(4, scale=3))
     desc = graph([op], [(0, 0, 0)], [(0, 0, 0)], input_count=2, output_count=2)
     return bench.table(bench.dml.CompileGraph(desc))
@@ -245,7 +245,7 @@ def a_temporary_resource_for_nothing(bench, wrong):
 
 @breaks("DML-BindTemporaryResource-unneeded", "binding", kind_device=True)
 def a_temporary_resource_for_an_initializer(bench, wrong):
-    """What the operator needs, its initializer does not."""
+    """The initializer does not need the operator's temporary memory."""
     op, buffer = bench.compile(log_sum_exp()), bench.buffer(256)
     table = initializer_table(bench, op) if wrong else bench.table(op)
     return lambda: table.BindTemporaryResource(binding(buffer))
@@ -327,7 +327,7 @@ def a_small_input(bench, wrong):
 
 @breaks("DML-BufferBinding-size", "bindings[0].SizeInBytes")
 def a_range_below_the_total_size(bench, wrong):
-    """What counts is TotalTensorSizeInBytes, not what the elements take."""
+    """TotalTensorSizeInBytes counts, not the bytes of the elements."""
     table, buffer = bench.table(bench.compile(identity(total_size=32))), bench.buffer(32)
     return lambda: table.BindInputs([binding(buffer, 0, 16 if wrong else 32)])
 
@@ -383,7 +383,7 @@ def a_temporary_without_unordered_access(bench, wrong):
 
 @breaks("DML-BufferBinding-unordered-access", "bindings[0].Bindings[1].Buffer")
 def an_owned_input_without_unordered_access(bench, wrong):
-    """In an UPLOAD heap it could not have the flag, in a DEFAULT one it must."""
+    """Buffers in an UPLOAD heap cannot have the flag; those in a DEFAULT heap must."""
     table = initializer_table(bench, owned_join(bench))
     buffer = plain(bench, 16, True) if wrong else bench.buffer(16, UPLOAD)
     return lambda: table.BindInputs([spans(None, buffer)])
@@ -492,7 +492,7 @@ def a_count_above_the_bindings(bench, wrong):
 
 @breaks("DML-Binding-count", "bindingCount")
 def one_struct_for_two(bench, wrong):
-    """A single struct is followed by memory of somebody else."""
+    """A single struct is followed by unrelated memory."""
     op, buffer = bench.compile(join(4, 4)), bench.buffer(16)
     table = bench.table(op)
     pair = (dml.DML_BINDING_DESC * 2)(binding(buffer), binding(buffer))

@@ -1,4 +1,4 @@
-"""Benches for the tests of the object model."""
+"""Fixtures for the tests of the object model."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .helpers import DEBUG, Bench
 
 @pytest.fixture
 def bench():
-    """Without DML_CREATE_DEVICE_FLAG_DEBUG: wrong use of void methods is silent."""
+    """Without DML_CREATE_DEVICE_FLAG_DEBUG: errors in void methods are silent."""
     return Bench()
 
 
 @pytest.fixture
 def debug_bench():
-    """With DML_CREATE_DEVICE_FLAG_DEBUG: wrong use of void methods is raised."""
+    """With DML_CREATE_DEVICE_FLAG_DEBUG: errors in void methods are raised."""
     return Bench(DEBUG)
 
 

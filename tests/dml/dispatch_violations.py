@@ -1,4 +1,4 @@
-"""Breaches of the rules about RecordDispatch: lists, tables, and which ranges may share memory."""
+"""Violations of the rules about RecordDispatch: lists, tables, and aliasing of bound ranges."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def an_operator_that_does_not_work_in_place(bench, wrong):
 
 @breaks("DML-Binding-in-place", "outputs[0]")
 def the_exponent_is_the_output(bench, wrong):
-    """POW works in place of its base alone."""
+    """POW works in place of its base only."""
     op, buffer, other = bench.compile(power(4)), bench.buffer(16), bench.buffer(16)
     return recording(bench, op, inputs=[other, buffer] if wrong else [buffer, other], outputs=[buffer])
 
@@ -139,7 +139,7 @@ def the_persistent_resource_in_an_output(bench, wrong):
 
 @breaks("DML-Binding-initializer-resource", "outputs[0]")
 def the_persistent_resource_beside_an_owned_input(bench, wrong):
-    """The ranges are disjoint: at initialization the resource alone counts."""
+    """The ranges are disjoint: at initialization only the resource counts."""
     op, buffer = bench.compile(join(4, owned=[0])), bench.buffer(1024)
     return recording(
         bench,
@@ -204,7 +204,7 @@ def a_copy_list(bench, wrong):
     op, table = ready_identity(bench)
     kind = dml.D3D12_COMMAND_LIST_TYPE_COPY if wrong else dml.D3D12_COMMAND_LIST_TYPE_COMPUTE
     commands = bench.new_list(kind)
-    # The heap cannot be set on a copy list, which is what breaks the rule.
+    # The heap cannot be set on a copy list, which violates the rule.
     if not wrong:
         commands.SetDescriptorHeaps([bench.heap])
     return lambda: bench.record(op, table, commands)
@@ -250,7 +250,7 @@ def the_inputs_were_unbound(bench, wrong):
 
 @breaks("DML-RecordDispatch-unbound", "OutputTensor")
 def a_count_of_0_unbinds(bench, wrong):
-    """Whatever the array holds; the device is well until something is dispatched."""
+    """Whatever the array holds; the device is removed only at a dispatch."""
     op, table = ready_identity(bench)
     other = bench.buffer(16)
     table.BindOutputs(0 if wrong else 1, [binding(other)])
@@ -259,7 +259,7 @@ def a_count_of_0_unbinds(bench, wrong):
 
 @breaks("DML-RecordDispatch-unbound", "InputTensor")
 def the_table_was_reset(bench, wrong):
-    """Reset with the same desc forgets the bindings all the same."""
+    """Reset clears the bindings even with the same desc."""
     op = bench.compile(identity())
     table, desc = bench.table(op), bench.table_desc(op)
     table.BindInputs([binding(bench.buffer(16))])

@@ -1,4 +1,4 @@
-"""Random graphs of functions of elements, between nodes of other kinds, and what running them one by one gives."""
+"""Random graphs of element-wise nodes mixed with others, and their results node by node."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_ALIKE = ("ADAM_OPTIMIZER",)
 ELEMENT_WISE = sorted(
     name for name in SCHEMAS if isinstance(operator_of(name), (ElementWise, Native)) and name not in NOT_ALIKE
 )
-# What cannot be fused, but stands between what can; the last of them are often folded away.
+# Operators that cannot be fused, between those that can; the last of them are often folded.
 OTHERS = ("ACTIVATION_SOFTMAX1", "CUMULATIVE_SUMMATION", "SLICE", "JOIN", "ELEMENT_WISE_IDENTITY", "SPLIT")
 SIZES = [(1, 1, 1, 1), (2, 3, 4, 5), (1, 2, 40, 33), (3, 1, 20, 70), (1, 3, 34, 31)]
 FILL = 0xA5
@@ -79,7 +79,7 @@ def numbers(rng, dtype, count):
 
 
 class Maker:
-    """Grows one graph, node by node, from values made before."""
+    """Builds one graph, node by node, from earlier values."""
 
     def __init__(self, seed, names=ELEMENT_WISE):
         self.random = random.Random(seed)
@@ -129,7 +129,7 @@ class Maker:
         return self.values[-1]
 
     def take(self, data_type, sizes):
-        """A value of this type, rather a young one; now and then seen in another order than it was written in."""
+        """A value of this type, preferably a recent one; sometimes in another layout than it was written."""
         found = [one for one in self.values if (one[1].data_type, one[1].sizes) == (data_type, sizes)]
         if not found or self.random.random() < 0.1:
             return self.new(data_type, sizes)
@@ -163,7 +163,7 @@ class Maker:
 
     def grow(self):
         name = self.random.choice(self.names if self.random.random() < 0.8 else OTHERS)
-        # Rather with a type that values have, so that nodes feed each other.
+        # Preferably with a type that values have, so that nodes are connected.
         for _ in range(6):
             desc = valid_desc(self.source, name)
             first = desc.inputs[0].tensor.data_type
@@ -198,7 +198,7 @@ class Maker:
         return (*self.sizes[:3], (self.sizes[3] + 1) // 2)
 
     def move(self, name, data_type):
-        """JOIN of two halves, SPLIT into them; of sizes that are odd what is left over is an input of its own."""
+        """JOIN of two halves, or SPLIT into them; for odd sizes the remainder is an input of its own."""
         half = self.halves
         rest = (*half[:3], self.sizes[3] - half[3])
         parts = [one for one in (half, rest) if one[3]]
@@ -216,7 +216,7 @@ def element_graph(seed, count=25, names=ELEMENT_WISE):
         maker.grow()
     made = maker.made
     used = {edge[:2] for edge in made.edges}
-    # Every output of a node must be connected; one in five of those that nodes read is put out, too.
+    # Every output of a node must be connected; one in five of those that nodes read is a graph output too.
     for source, _ in maker.values:
         is_value = isinstance(source, tuple) and made.descs[source[0]] is not None
         if is_value and (source not in used or maker.random.random() < 0.2):
@@ -225,7 +225,7 @@ def element_graph(seed, count=25, names=ELEMENT_WISE):
 
 
 def run_one_by_one(made):
-    """The bytes of all outputs; what lies beside elements is filled."""
+    """The bytes of all outputs; gaps between elements are filled."""
     memory = {}
     for node, desc in enumerate(made.descs):
         if desc is None:

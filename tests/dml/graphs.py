@@ -18,7 +18,7 @@ class Graphs:
         self.device = dml.DMLCreateDevice(self.d3d12, feature_level=level)
 
     def scale(self, sizes, scale=2.0, bias=1.0, **kwargs):
-        """An identity that computes, so that no compiler can fold it away."""
+        """An identity that computes, so that the compiler cannot fold it."""
         x = dml.tensor_desc(FLOAT32, sizes, **kwargs)
         y = dml.tensor_desc(FLOAT32, sizes)
         return self.operator(
@@ -26,7 +26,7 @@ class Graphs:
         )
 
     def running(self, sizes, axis=1):
-        """Running sums: what computes, and runs by itself."""
+        """Cumulative sums: a node that computes and is not fused."""
         desc = dml.tensor_desc(FLOAT32, sizes)
         return self.operator(
             dml.DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(desc, desc, axis, dml.DML_AXIS_DIRECTION_INCREASING)

@@ -50,7 +50,7 @@ def split(*sizes):
 
 
 def log_sum_exp(size=4, **rest):
-    """REDUCE of ``size`` elements to one; needs temporary memory."""
+    """REDUCE of ``size`` elements to one, which needs temporary memory."""
     return dml.DML_REDUCE_OPERATOR_DESC(
         dml.DML_REDUCE_FUNCTION_LOG_SUM_EXP, tensor(size, **rest), tensor(1), Axes=[3]
     )
@@ -84,7 +84,7 @@ def floats(*values):
 
 
 class Bench(Session):
-    """A session with shorthands for tests, which decide themselves what stays alive."""
+    """A session with shorthands for tests, which keep objects alive themselves."""
 
     def __init__(self, flags=dml.DML_CREATE_DEVICE_FLAG_NONE, *, d3d12=None, **options):
         super().__init__(dml.DMLCreateDevice(d3d12 or dml.D3D12CreateDevice(), flags, **options))
@@ -93,7 +93,7 @@ class Bench(Session):
         self.persistents = WeakKeyDictionary()
 
     def persistent(self, op):
-        """The persistent resource of an operator, from its first use on; None if it needs none."""
+        """The persistent resource of an operator, created on first use; None if it needs none."""
         if op not in self.persistents:
             size = op.GetBindingProperties().PersistentResourceSize
             self.persistents[op] = self.buffer(size) if size else None
@@ -103,7 +103,7 @@ class Bench(Session):
         return super().initialize(op, inputs, self.persistent(op) if persistent is NEEDED else persistent)
 
     def table(self, dispatchable, inputs=None, outputs=None, temporary=NEEDED, persistent=NEEDED):
-        """A table with these bindings, and with the resources that a program has to ask for; None binds none."""
+        """A table with these bindings and the required temporary and persistent resources; None binds none."""
         table = super().table(dispatchable, inputs, outputs)
         self.bind_resources(table, temporary, persistent)
         return table
@@ -128,7 +128,7 @@ class Bench(Session):
         return self.d3d12.CreateCommandList(0, kind, self.new_allocator(kind), None)
 
     def new_allocator(self, kind=DIRECT):
-        """An allocator, which has to live until its commands have run."""
+        """An allocator, which must live until its commands have executed."""
         self.allocators.append(self.d3d12.CreateCommandAllocator(kind))
         return self.allocators[-1]
 
@@ -143,7 +143,7 @@ class Bench(Session):
         return buffer
 
     def custom_buffer(self, size):
-        """One in a heap of type CUSTOM with the properties of DEFAULT."""
+        """A buffer in a heap of type CUSTOM with the properties of DEFAULT."""
         return self.d3d12.CreateCommittedResource(
             self.d3d12.GetCustomHeapProperties(0, DEFAULT),
             dml.D3D12_HEAP_FLAG_NONE,
@@ -168,7 +168,7 @@ class Bench(Session):
         return super().read(buffer, dtype)
 
     def slots(self):
-        """What the descriptors of the bench's heap hold."""
+        """The contents of the descriptors in the bench's heap."""
         return [self.heap.read(index) for index in range(DESCRIPTORS)]
 
     @property

@@ -1,4 +1,4 @@
-"""Breaches of the rules about binding table descs, and about objects of different devices."""
+"""Violations of the rules about binding table descs, and about objects of different devices."""
 
 from __future__ import annotations
 

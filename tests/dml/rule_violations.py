@@ -1,4 +1,4 @@
-"""One case per way to break a rule: a call that is right but for one thing."""
+"""One case per rule violation: a call that is valid except for one thing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 class Violation(NamedTuple):
-    """``prepare(bench, wrong)`` returns the call to make: right, or with ``wrong`` breaking ``rule`` at ``path``.
+    """``prepare(bench, wrong)`` returns the call to make: valid, or if ``wrong`` violating ``rule`` at ``path``.
 
     ``void`` tells whether the call is of a method that cannot fail, but removes the device; ``marks`` are those of
     its tests.
@@ -26,7 +26,7 @@ VIOLATIONS: list[Violation] = []
 
 
 def breaks(rule, path, void=True, kind_device=False):
-    """Decorator: declare a violation; of those of a ``kind_device`` others ask for more."""
+    """Decorator: declare a violation; with ``kind_device`` only on a kind device, as others require more."""
     marks = (pytest.mark.kind_device,) if kind_device else ()
 
     def declare(prepare):

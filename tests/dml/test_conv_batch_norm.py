@@ -1,4 +1,4 @@
-"""A convolution and the normalization of its channels, which run together: nobody sees it by the results."""
+"""Batch norm fused into a convolution as a post-op: results are the same as without fusion."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def operators(compiled):
 
 
 class Net:
-    """A graph of one image, with the arrays that are given to it in turn."""
+    """A graph over one image, with the arrays that are passed to it in turn."""
 
     def __init__(self, *sizes, dtype=np.float32):
         self.graph, self.arrays = Graph(), []
@@ -72,7 +72,7 @@ class Net:
 
 
 def one_by_one(net, between, result):
-    """The same result where the sums are an output too, so that each node runs by itself."""
+    """The same result where the sums are an output too, so that the nodes are not fused."""
     compiled, (first, last) = net.run(between, result)
     assert BOTH not in operators(compiled)
     return first, last
@@ -226,7 +226,7 @@ def test_numbers_of_pixels_and_halves_run_by_themselves():
 
 
 def test_images_that_there_is_no_loop_for():
-    """With the channels innermost each node runs as it can, the second one in the memory of the result."""
+    """With channels-last layout the nodes run separately, the second one in place of the result."""
     net = Net(2, 3, 6, 6)
     net.graph.tensor_policy = interleaved_channel
     last = net.normalized(net.convolution(net.image, normal(4, 3, 1, 1, seed=2)), net.statistics(4))

@@ -1,4 +1,4 @@
-"""DML_CREATE_DEVICE_FLAG_DEBUG: where messages go, and what raises."""
+"""DML_CREATE_DEVICE_FLAG_DEBUG: where messages go, and which calls raise."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_messages_of_the_info_queue(layer_bench, caplog):
 
 
 def test_breaking_can_be_switched_off(layer_bench):
-    """The message stays, the raise goes; the device is removed all the same."""
+    """The message remains, but nothing is raised; the device is still removed."""
     queue = layer_bench.d3d12.QueryInterface(dml.ID3D12InfoQueue)
     queue.SetBreakOnSeverity(ERROR, False)
     mistake(layer_bench)
@@ -89,7 +89,7 @@ def test_without_the_debug_layer_messages_are_logged(debug_bench, caplog):
 
 @pytest.mark.parametrize("layer", [True, False])
 def test_muting(request, caplog, layer):
-    """Messages go nowhere, until they are wanted again; what raises does so still."""
+    """Messages are suppressed until unmuted; errors are still raised."""
     bench = request.getfixturevalue("layer_bench" if layer else "debug_bench")
     # Making a debug device without the other debug layer gives a warning.
     caplog.clear()
@@ -160,7 +160,7 @@ def test_no_memory_for_the_record_of_what_is_defined(monkeypatch):
 
 
 def test_no_memory_to_compile_a_graph(monkeypatch):
-    """E_OUTOFMEMORY too, and the device goes on."""
+    """E_OUTOFMEMORY too, and the device is not removed."""
     graph = Graph()
     graph.outputs = graph.identity(graph.input_tensor("x", dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 4]))
     desc = graph.desc()

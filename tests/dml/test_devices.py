@@ -1,4 +1,4 @@
-"""Making devices, and the interfaces that they have."""
+"""Device creation, and the interfaces of devices."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_highest_level_is_the_default(d3d12):
 
 @pytest.mark.parametrize("name", LEVELS)
 def test_the_minimum_level(d3d12, name):
-    """A device may support more than the minimum; less is refused."""
+    """A device may support more than the minimum; less is rejected."""
     make = dml.DMLCreateDevice1
     for emulated in LEVELS[1:]:
         if LEVELS.index(emulated) >= LEVELS.index(name):
@@ -100,7 +100,7 @@ def test_wrong_arguments(d3d12):
 @pytest.mark.kind_device
 @pytest.mark.parametrize("number", [0, 1, 0x1500, -1, -(1 << 31), 0xFFFFFFFF, 0x80000000, 0x61FF])
 def test_minimum_levels_that_are_no_levels(d3d12, number):
-    """They are compared as signed numbers; a strict device wants levels."""
+    """They are compared as signed numbers; a strict device requires levels."""
     assert dml.DMLCreateDevice1(d3d12, 0, number, feature_level=0x6200).GetParentDevice() is d3d12
     refused(
         lambda: dml.DMLCreateDevice1(d3d12, 0, number, feature_level=0x6200, profile="strict"),
@@ -183,7 +183,7 @@ def test_evict_and_make_resident():
     for method in (bench.dml.Evict, bench.dml.MakeResident):
         assert method(2, [compiled, initializer]) is None
         assert method([compiled]) is None
-        # A count of 0 is no mistake, a null array is one.
+        # A count of 0 is valid, a null array is not.
         assert method(0, [compiled]) is None
         assert method([]) is None
         refused(lambda: method(0, None), dml.E_INVALIDARG, "ppObjects", "DML-Pageable-null")  # noqa: B023

@@ -44,13 +44,13 @@ def refused(hresult, *arguments, on=None, words=()):
 @pytest.mark.parametrize(
     ("level", "asked", "found"),
     [
-        # The page's example: never a level that was not asked for.
+        # The page's example: never a level that was not requested.
         (0x3000, (0x1000, 0x2000), 0x2000),
         (0x3000, (0x3000, 0x1000), 0x3000),
         (0x3000, (0x6400, 0x2100, 0x3100, 0x2000), 0x2100),
         (0x2000, (0x6400, 0x1000), 0x1000),
         (0x6400, (0x6400,), 0x6400),
-        # Numbers are compared, whether they are levels or not.
+        # Numbers are compared, even if they are not levels.
         (0x3000, (0x2500, 0x2000), 0x2500),
         (0x6200, (0x1234,), 0x1234),
         (0x6200, (0x6201, 0x6200, 0x1000), 0x6200),
@@ -63,7 +63,7 @@ def test_feature_levels(level, asked, found):
 
 @pytest.mark.parametrize("asked", [(0x3000, 0x2500), (0x2101,), (0,), (-1,), (0, -1), (-(1 << 31),), ()])
 def test_no_level_is_supported(asked):
-    """The answer is written all the same."""
+    """The result is still written."""
     answer = LevelData(0x1234)
     refused(dml.DXGI_ERROR_UNSUPPORTED, LEVELS, levels(*asked), answer, on=device(0x2100))
     assert answer.MaxSupportedFeatureLevel == 0
@@ -147,7 +147,7 @@ def test_sizes_that_are_too_small():
 
 @pytest.mark.kind_device
 def test_sizes_that_are_too_large():
-    """What lies behind the structs is left alone; a strict device wants their sizes."""
+    """Memory after the structs is unchanged; a strict device requires their exact sizes."""
     query, answer = (TypeQuery * 2)(TypeQuery(1), TypeQuery(99)), (TypeData * 2)(TypeData(7), TypeData(7))
     device().CheckFeatureSupport(TYPES, 8, query, 8, answer)
     assert [one.IsSupported for one in answer] == [1, 7]

@@ -55,7 +55,7 @@ def test_a_queue_that_waits_does_not_run(bench):
     waiting.Wait(fence, 1)
     waiting.ExecuteCommandLists([bench.commands])
     assert bench.read(target).tolist() == [SENTINEL] * 4
-    # What the input holds when the dispatch runs is what counts.
+    # The input's contents at execution time count.
     bench.fill(source, floats(5, 6, 7, 8))
     fence.Signal(1)
     assert bench.read(target).tolist() == [5, 6, 7, 8]
@@ -101,7 +101,7 @@ def test_only_the_tensors_bytes_are_written(bench):
 
 
 def test_the_rest_of_an_unaligned_row_is_not_written(bench):
-    """Three bytes of UINT8: the total is 4, and the fifth byte is somebody else's."""
+    """Three bytes of UINT8: the total is 4, and the fifth byte does not belong to the tensor."""
     three = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_UINT8, [1, 1, 1, 3])
     op = bench.compile(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(three, three))
     source, target = bench.buffer(8, data=np.arange(1, 9, dtype=np.uint8)), bench.buffer(8)
@@ -157,7 +157,7 @@ def test_identical_ranges_of_tensors_with_different_totals(bench):
 
 
 def test_outputs_that_overlap_beyond_the_tensors(bench):
-    """Of two outputs the page compares the writable areas, which end with the tensors."""
+    """For two outputs the page compares the writable ranges, which end with the tensors."""
     buffer = bench.buffer(32)
     dispatch(
         bench,
@@ -206,7 +206,7 @@ def test_a_list_runs_again_with_new_contents(bench):
 
 
 def test_two_dispatches_in_one_list(bench):
-    """The second reads what the first wrote."""
+    """The second dispatch reads the output of the first."""
     source, middle, target = bench.holding(1, 2, 3, 4), bench.buffer(16), bench.buffer(16)
     double, triple = bench.compile(identity(4, scale=2)), bench.compile(identity(4, scale=3))
     bench.initialize(double)
@@ -248,7 +248,7 @@ def test_a_table_may_be_reset_after_recording(bench):
 
 @pytest.mark.kind_device
 def test_rebinding_does_not_disturb_what_was_recorded(bench):
-    """A strict device takes it for what it is: descriptors may not change before they were used."""
+    """An error on a strict device: descriptors must not change before they are used."""
     op, targets = bench.compile(identity()), [bench.buffer(16), bench.buffer(16)]
     bench.initialize(op)
     table = bench.table(op, [bench.holding(1, 2, 3, 4)], [targets[0]])
@@ -350,7 +350,7 @@ def test_ranges_of_any_size(bench, size):
 
 @pytest.mark.parametrize("flags", [0, VOLATILE])
 def test_a_buffer_of_an_odd_size(flags):
-    """25 bytes hold a tensor of 24; a strict device wants multiples of 4, also where it reads descriptors late."""
+    """25 bytes hold a tensor of 24; a strict device requires multiples of 4, also for late bindings."""
     for profile, is_removed in (("kind", False), ("strict", True)):
         bench = Bench(profile=profile)
         op, target = bench.compile(identity(6), flags), bench.buffer(24)

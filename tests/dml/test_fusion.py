@@ -1,4 +1,4 @@
-"""Functions of elements that a compiled graph runs together: nobody sees it by the results."""
+"""Element-wise fusion in compiled graphs: results are the same as without fusion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from directml_py.kernels.backend import backend
 from .element_graphs import ELEMENT_WISE, FILL, element_graph, run_one_by_one, tensor_of
 from .graphs import FLOAT32, Graphs
 
-# What has no step in the native loops.
+# Operators without an instruction in the native loops.
 UNTRACED = ("ACOS", "ACOSH", "ASIN", "ASINH", "ATAN", "ATANH", "ATAN_YX", "COSH", "SINH", "TAN", "BIT_COUNT")
 UNTRACED += ("DEQUANTIZE_LINEAR", "QUANTIZE_LINEAR", "MODULUS_FLOOR", "MODULUS_TRUNCATE")
 TRACED = [name for name in ELEMENT_WISE if name.removeprefix("ELEMENT_WISE_") not in UNTRACED]
@@ -30,7 +30,7 @@ def device():
 
 
 def run(made, compiled):
-    """The bytes of all outputs, in memory that was filled before."""
+    """The bytes of all outputs, in memory filled beforehand."""
     program = compiled.program
     inputs = [data.copy() for data in made.inputs]
     outputs = [np.full(slot.tensor.total_size, FILL, np.uint8) for slot in program.outputs]
@@ -43,7 +43,7 @@ def run(made, compiled):
 
 
 def assert_same_bits(one, other, tensor, what):
-    """But for the digits of NaN; bytes beside elements count."""
+    """Except for NaN payloads; bytes between elements count."""
     found, expected = tensor.view(one), tensor.view(other)
     if tensor.dtype.kind == "f":
         is_nan = np.isnan(expected)
@@ -63,7 +63,7 @@ def test_graphs_against_their_nodes(device, first):
 
 
 def test_what_can_be_fused_is(device):
-    """Of functions that programs can say, none is left out; sets have several inputs and outputs."""
+    """Every function in a program's vocabulary occurs; fused sets have several inputs and outputs."""
     seen, found = Counter(), set()
     for seed in range(90):
         made = element_graph(seed, 18, TRACED)
@@ -137,7 +137,7 @@ def test_what_waits_for_another_node_does_not_run_before_it(g):
 
 
 def test_sets_do_not_wait_for_each_other(g):
-    """a -> running -> d and b -> running -> c, with a beside c and b beside d: either pair can be fused, not both."""
+    """a -> running -> d and b -> running -> c, with a feeding c and b feeding d: either pair can be fused, not both."""
     nodes = [g.scale(S), g.scale(S, 3, 0), g.running(S), g.running(S), add(g), add(g)]
     between = [(0, 0, 2, 0), (1, 0, 3, 0), (0, 0, 4, 0), (3, 0, 4, 1), (1, 0, 5, 0), (2, 0, 5, 1)]
     compiled = g.compile(nodes, [(0, 0, 0), (1, 1, 0)], [(4, 0, 0), (5, 0, 1)], between)
@@ -176,7 +176,7 @@ def test_a_row_that_is_read_again_and_again_is_written(g):
 
 
 def test_more_inputs_than_a_program_takes(g):
-    """Forty tensors are added up, in programs of up to sixteen tensors."""
+    """Forty tensors are summed, in programs of up to sixteen tensors."""
     count = 40
     nodes = [add(g) for _ in range(count - 1)]
     inputs = [(0, 0, 0), *((number + 1, number, 1) for number in range(count - 1))]
@@ -200,7 +200,7 @@ def test_without_native_loops_nothing_is_fused(g, monkeypatch):
 
 
 def test_halves_are_rounded_between_nodes(g):
-    """2049 is no FLOAT16: what is added is lost before 2048 is taken away."""
+    """2049 is not a FLOAT16: the addend is lost before 2048 is subtracted."""
     values = np.array([2048, 1024, 0.5, -0.0], np.float16)
     tensor = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT16, [4])
     nodes = [

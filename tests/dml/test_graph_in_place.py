@@ -51,7 +51,7 @@ def pairs(op):
 
 
 def test_a_sum_in_place_of_an_operand(bench):
-    """What tensorflow-directml-plugin does with its variables."""
+    """The pattern of tensorflow-directml-plugin's variables."""
     op = compiled(bench, [add()], [(0, 0, 0), (1, 0, 1)], [(0, 0, 0)])
     x, y = bench.holding(1, 2, 3, 4), bench.holding(10, 20, 30, 40)
     dispatch(bench, op, inputs=[x, y], outputs=[x])
@@ -60,7 +60,7 @@ def test_a_sum_in_place_of_an_operand(bench):
 
 
 def test_an_input_that_is_read_after_an_early_write(bench):
-    """(1 / (3 y)) + x where x is: the first steps must not use the output as their own memory."""
+    """(1 / (3 y)) + x in place of x: the first steps must not use the output as scratch."""
     descs = [identity(4, scale=3), reciprocal(), add()]
     op = compiled(bench, descs, [(0, 2, 1), (1, 0, 0)], [(2, 0, 0)], [(0, 0, 1, 0), (1, 0, 2, 0)])
     x, y = bench.holding(1, 2, 3, 4), bench.holding(1, 2, 4, 8)
@@ -83,10 +83,10 @@ def test_an_update_that_reads_what_it_writes_twice(bench):
     ("descs", "edges", "expected"),
     [
         ([add()], ([(0, 0, 0), (1, 0, 1)], [(0, 0, 0)]), {(0, 0), (1, 0)}),
-        # Both of two readers have to be on the way to the output.
+        # Both of two readers must lead to the output.
         ([identity(), identity()], ([(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]), set()),
         ([identity(), identity()], ([(0, 0, 0), (1, 1, 0)], [(0, 0, 0), (1, 0, 1)]), {(0, 0), (1, 1)}),
-        # The way leads through an operator that does not work in place, or begins at one.
+        # The chain leads through an operator that does not work in place, or begins at one.
         (
             [identity(), join(4), add()],
             ([(0, 0, 0), (1, 2, 1)], [(2, 0, 0)], [(0, 0, 1, 0), (1, 0, 2, 0)]),
@@ -99,7 +99,7 @@ def test_an_update_that_reads_what_it_writes_twice(bench):
         ([transposed()], ([(0, 0, 0)], [(0, 0, 0)]), set()),
         ([transposed(9, 7, 2, 1)], ([(0, 0, 0)], [(0, 0, 0)]), {(0, 0)}),
         ([transposed(4, 4, 2, 0)], ([(0, 0, 0)], [(0, 0, 0)]), set()),
-        # The second node writes another output, which nobody overwrites the input of.
+        # The second node writes another output, not in place of its input.
         (
             [identity(), identity(4, scale=2)],
             ([(0, 0, 0)], [(0, 0, 0), (1, 0, 1)], [(0, 0, 1, 0)]),

@@ -1,4 +1,4 @@
-"""What a compiled graph does not do: copy needlessly, or take more memory than it must."""
+"""Copy elision and memory planning in compiled graphs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def repeated(array, count):
 @pytest.mark.kind_device
 @pytest.mark.parametrize(("count", "blocks"), [(1, 0), (2, 1), (3, 2), (4, 2), (9, 2)])
 def test_a_chain_needs_two_blocks_however_long(g, count, blocks):
-    """What a step reads and what it writes are there together; the last step writes the graph output."""
+    """A step's inputs and outputs are live together; the last step writes the graph output."""
     compiled = chain(g, count)
     assert temporary(compiled) == blocks * BYTES
     expected = x()
@@ -59,7 +59,7 @@ def test_a_chain_needs_two_blocks_however_long(g, count, blocks):
 
 @pytest.mark.kind_device
 def test_a_diamond_shares_what_its_branches_leave(g):
-    """top -> (left, right) -> sums -> join: top is needed by both branches, then its memory serves again."""
+    """top -> (left, right) -> sums -> join: both branches need top, whose memory is then reused."""
     narrow = [4, 1]
     compiled = g.compile(
         [
@@ -217,7 +217,7 @@ def test_constants_and_broadcast(g):
 
 @pytest.mark.parametrize("size", [2, 4])
 def test_a_constant_of_the_bytes_of_its_elements(g, size):
-    """ONNX Runtime passes no more bytes than there are: 2 for a FLOAT16 scalar, whose tensor has 4."""
+    """ONNX Runtime passes only the elements' bytes: 2 for a FLOAT16 scalar, whose tensor has 4."""
     half = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT16, [1])
     doubled = g.operator(dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(half, half, half))
     data = np.array([1.5, 0], np.float16)[: size // 2]
@@ -239,7 +239,7 @@ def test_a_constant_of_other_sizes(g, size):
 
 
 def test_a_graph_output_of_two_nodes(g):
-    """Both write, in whatever order, and what others read of either is its own."""
+    """Both nodes write, in any order, and consumers of either read its own value."""
     even = dml.tensor_desc(FLOAT32, [2], [3])
     pair = dml.tensor_desc(FLOAT32, [2])
     bias = dml.DML_SCALE_BIAS

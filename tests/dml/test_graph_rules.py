@@ -1,4 +1,4 @@
-"""Every rule of graphs, broken alone."""
+"""Every rule of graphs, violated by itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ S = [2, 2]
 
 
 def chain(g, **changes):
-    """Two scalings in a row: right in every respect."""
+    """Two consecutive scalings: a valid graph."""
     description = {
         "nodes": [g.scale(S), g.scale(S)],
         "inputs": [(0, 0, 0)],
@@ -35,7 +35,7 @@ def wrong_edge_type(g):
 
 
 def fused_gather_absent(g):
-    """ScaleBias is no tensor; an absent tensor needs an operator with an optional one."""
+    """ScaleBias is not a tensor; an absent tensor needs an operator with an optional one."""
     gemm = g.operator(
         dml.DML_GEMM_OPERATOR_DESC(
             ATensor=dml.tensor_desc(FLOAT32, [1, 1, 2, 2]),
@@ -125,7 +125,7 @@ VIOLATIONS = {
 }
 
 
-# What debug and strict devices say of graphs that compile; broken in tests/hazards and tests/rules/page_only_cases.py.
+# Rules that debug and strict devices check for valid graphs; see tests/hazards and tests/rules/page_only_cases.py.
 WARNINGS = {"DML-Graph-graph-output-shared", "DML-Graph-padding", "DML-Graph-output-unconnected"}
 
 
@@ -160,7 +160,7 @@ def test_the_chain_itself_is_right():
     "rule", ["DML-Graph-input-count", "DML-Graph-output-count", "DML-Graph-constant-feature-level"]
 )
 def test_as_far_as_rules_allow(rule):
-    """One input or output less, and one level more, than where the rule is broken."""
+    """One input or output fewer, and one level higher, than where the rule is violated."""
     g = Graphs(dml.DML_FEATURE_LEVEL_6_2)
     desc = VIOLATIONS[rule][0](g)
     desc.InputCount -= rule == "DML-Graph-input-count"
@@ -183,7 +183,7 @@ def test_all_problems_at_once():
 @pytest.mark.kind_device
 @pytest.mark.parametrize("used", [0, 1])
 def test_an_output_of_a_node_that_nobody_uses(used):
-    """Some output of each node leads on; what is written to the others is lost. A strict device wants all of them."""
+    """Some output of each node is connected; values of the others are dropped. A strict device requires all of them."""
     g = Graphs()
     desc = graph([g.split([4, 2], [S, S], 0), g.scale(S)], [(0, 0, 0)], [(1, 0, 0)], [(0, used, 1, 0)])
     (result,) = g.run(g.device.CompileGraph(desc), np.arange(8, dtype=np.float32).reshape(4, 2))
@@ -194,7 +194,7 @@ SIZES = {5: ([5],), 6: ([2, 3],), 7: ([7],)}
 
 
 def shared(g, kinds, order=None, position=0):
-    """Nodes on one graph input: a scaling (``x``) or an identity (``c``) of so many elements each."""
+    """Nodes on one graph input: a scaling (``x``) or an identity (``c``), each with an element count."""
     nodes = [(g.scale if kind == "x" else g.identity)(*SIZES[size]) for kind, size in kinds]
     order = range(len(nodes)) if order is None else order
     inputs = [(position, index, 0) for index in order]
@@ -240,7 +240,7 @@ def test_tensors_of_one_graph_input(kinds, order, path):
 
 
 def test_total_sizes_and_strides_of_one_graph_input():
-    """Of the first tensor TotalTensorSizeInBytes counts, of the others what sizes and strides imply."""
+    """For the first tensor TotalTensorSizeInBytes counts, for the others the size implied by sizes and strides."""
     g = Graphs()
 
     def compiled(first, second):
@@ -256,7 +256,7 @@ def test_total_sizes_and_strides_of_one_graph_input():
 
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_outputs_that_nothing_writes(position):
-    """Some output is connected; nothing is bound to the others, and all of them count."""
+    """Some output is connected; nothing is bound to the others, but the count includes them."""
     g = Graphs()
     desc = chain(g, outputs=[(1, 0, position)], output_count=3)
     compiled = g.device.CompileGraph(desc)

@@ -1,4 +1,4 @@
-"""SLICE and SLICE1 in compiled graphs: views with steps, also backwards, into what they slice."""
+"""SLICE and SLICE1 in compiled graphs: strided views, also reversed, into their inputs."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_slice_from_input_to_output_stays(g):
 
 
 def test_slices_are_joined(g):
-    """Both halves change places, one of them backwards; what the JOIN copies is read where the slices see it."""
+    """The halves are swapped, one of them reversed; JOIN copies straight from the sliced tensor."""
     part = [2, 16]
     compiled = g.compile(
         [
@@ -139,7 +139,7 @@ def test_slices_are_joined(g):
 
 @pytest.mark.kind_device
 def test_a_value_is_joined_with_its_own_slice(g):
-    """The value is written into the joined tensor, and the slice is a view there."""
+    """The value is written into the joined tensor, and the slice is a view into that."""
     compiled = g.compile(
         [g.scale(S), backwards(g, S), g.join([S, S], [8, 16], 0)],
         [(0, 0, 0)],
@@ -180,7 +180,7 @@ def test_a_slice_of_a_reinterpreted_value(g):
 
 
 def test_a_reinterpreted_slice_is_copied(g):
-    """The next node counts the slice's bytes, which a view does not have in a row."""
+    """The next node reinterprets the slice's bytes, which are not contiguous in a view."""
     compiled = g.compile(
         [g.scale([4, 4]), backwards(g, [4, 4]), g.scale([2, 8])],
         [(0, 0, 0)],
@@ -193,7 +193,7 @@ def test_a_reinterpreted_slice_is_copied(g):
 
 
 def test_what_a_slice_sees_lives_as_long_as_the_slice(g):
-    """Nodes in between take memory of their own, not that of the value of which only a slice is still needed."""
+    """Nodes in between get memory of their own, not that of a value of which a slice is still live."""
     small = [4, 1]
     compiled = g.compile(
         [
@@ -242,7 +242,7 @@ def test_slices_of_eight_byte_elements(g):
 
 
 def test_slices_before_and_behind_elements_of_four_bits(g):
-    """Which have no views themselves: they are read from one slice, and what they become is seen by another."""
+    """4-bit tensors have no views: they are read through one slice, and their results through another."""
     small, scale = dml.DML_TENSOR_DATA_TYPE_INT4, dml.tensor_desc(FLOAT32, S, [0, 0])
     kind = dml.DML_QUANTIZATION_TYPE_SCALE
     floats, nibbles = dml.tensor_desc(FLOAT32, S), dml.tensor_desc(small, S)

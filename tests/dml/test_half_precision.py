@@ -1,6 +1,6 @@
-"""Devices that compute FLOAT16 in FLOAT16, where ALLOW_HALF_PRECISION_COMPUTATION lets them.
+"""Devices that compute FLOAT16 in FLOAT16, where ALLOW_HALF_PRECISION_COMPUTATION permits it.
 
-From 2048 on FLOAT16 has even numbers alone: whoever adds ones to it, one after the other, comes no further.
+From 2048 on FLOAT16 has only even numbers: adding ones sequentially stops there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HALF, FLOAT = dml.DML_TENSOR_DATA_TYPE_FLOAT16, dml.DML_TENSOR_DATA_TYPE_FLOAT32
 ALLOWED, NONE = dml.DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION, dml.DML_EXECUTION_FLAG_NONE
 DTYPES = {HALF: np.float16, FLOAT: np.float32}
 COUNT = 3000
-# Who may compute in FLOAT16, and who does not.
+# Which operators may compute in FLOAT16, and which do not.
 CHOICES = [
     pytest.param("half-precision", ALLOWED, True, id="allowed"),
     pytest.param("demanding", ALLOWED, True, id="demanding"),
@@ -168,7 +168,7 @@ def test_products_of_matrices(profile, flags, is_half):
 
 @pytest.mark.parametrize(("profile", "flags", "is_half"), CHOICES)
 def test_graphs(profile, flags, is_half):
-    """Functions of elements that run together elsewhere, and a sum behind them."""
+    """Element-wise functions that are fused elsewhere, followed by a sum."""
     bench = Bench(profile=profile)
     graph = Graph(bench.dml)
     x = graph.input_tensor(0, HALF, [1, 1, 1, COUNT])

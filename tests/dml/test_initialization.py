@@ -29,7 +29,7 @@ SENTINEL = -7.5
 
 @pytest.mark.parametrize("heap", [DEFAULT, UPLOAD])
 def test_owned_inputs_are_copied(bench, heap):
-    """What happens to the input's buffer after the initialization does not matter."""
+    """Later changes to the input's buffer have no effect."""
     op = bench.compile(join(2, 4, owned=[1]))
     weights = bench.buffer(16, heap, floats(1, 2, 3, 4))
     persistent = bench.buffer(op.GetBindingProperties().PersistentResourceSize)
@@ -47,7 +47,7 @@ def test_owned_inputs_are_copied(bench, heap):
 
 
 def test_the_copy_is_made_when_the_initializer_runs(bench):
-    """Neither when it is bound nor when it is recorded."""
+    """Neither at binding nor at recording."""
     op = bench.compile(join(4, owned=[0]))
     weights, persistent, target = bench.holding(1, 1, 1, 1), bench.buffer(256), bench.buffer(16)
     initializer = bench.dml.CreateOperatorInitializer([op])
@@ -159,7 +159,7 @@ def test_owned_inputs_keep_their_layout(bench):
     ],
 )
 def test_an_initializer_that_needs_nothing(debug_bench, bind):
-    """Not to bind, to bind nothing and to bind empty ranges is all the same."""
+    """No binding, NONE and empty ranges are equivalent."""
     op = debug_bench.compile(identity())
     initializer = debug_bench.dml.CreateOperatorInitializer([op])
     table = debug_bench.table(initializer)
@@ -235,7 +235,7 @@ class TestReset:
 
 
 def test_totals_larger_than_the_elements(bench):
-    """The owned input's whole range is copied, the padding is not looked at."""
+    """The owned input's whole range is copied, padding included."""
     desc = dml.DML_JOIN_OPERATOR_DESC(
         InputTensors=[tensor(2, flags=OWNED, total_size=32)], OutputTensor=tensor(2), Axis=3
     )
@@ -269,7 +269,7 @@ def test_why_nothing_may_be_bound(kind):
 
 @pytest.mark.parametrize("apart", [True, False])
 def test_temporary_and_persistent_memory_of_one_buffer(apart):
-    """They may share a buffer, and no byte of it."""
+    """They may share a buffer, but must not overlap."""
     bench = Bench(profile="demanding")
     op = bench.compile(identity())
     initializer = bench.dml.CreateOperatorInitializer([op])

@@ -1,4 +1,4 @@
-"""Objects go with their last reference: nothing waits for the garbage collector."""
+"""Objects are freed with their last reference: no cycles are left to the garbage collector."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .helpers import DEBUG, VOLATILE, Bench, binding, identity, join, spans
 
 @pytest.fixture(autouse=True)
 def no_collector():
-    """Reference counts alone must free."""
+    """Reference counting alone must free objects."""
     gc.collect()
     gc.disable()
     yield
@@ -69,7 +69,7 @@ def test_a_whole_program(flags, execution):
 
 
 def test_a_debug_device_that_was_removed():
-    """The error that was raised must not hold on to those who made the mistake."""
+    """A raised error must not keep the caller's objects alive."""
 
     def program():
         bench = Bench(DEBUG)
@@ -118,7 +118,7 @@ def test_descs_are_not_kept(bench):
 
 
 def test_a_dead_object_is_not_found_again(bench):
-    """A binding desc that holds the bare address of a buffer that is gone."""
+    """A binding desc with the bare address of a released buffer."""
     table = bench.table(bench.compile(identity()))
     address = bench.buffer(16).handle
     table.BindInputs(

@@ -1,4 +1,4 @@
-"""CreateOperator, CompileOperator, and what a dispatchable needs."""
+"""CreateOperator, CompileOperator, and the binding properties of dispatchables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NONE, HALF, NO_META = (
 
 
 class Foreign(ctypes.Structure):
-    """DML_OPERATOR_DESC as somebody else's binding declares it."""
+    """DML_OPERATOR_DESC as declared by another package."""
 
     _fields_ = (("kind", ctypes.c_int), ("pointer", ctypes.c_void_p))
 
@@ -67,7 +67,7 @@ def test_addresses_and_cffi(bench):
 
 @pytest.mark.kind_device
 def test_descs_are_copied(bench):
-    """What becomes of the desc after CreateOperator does not matter."""
+    """Later changes to the desc have no effect."""
     desc = split(4, 4)
     op = bench.dml.CreateOperator(desc)
     desc.OutputCount, desc.Axis = 0, 99
@@ -192,7 +192,7 @@ def test_one_descriptor_per_binding(bench):
 
 @pytest.mark.kind_device
 def test_persistent_resources_hold_all_owned_inputs(bench):
-    """Each at a multiple of 16 bytes: 12 bytes are followed by 4 of nothing."""
+    """Each at a multiple of 16 bytes: 12 bytes are followed by 4 of padding."""
     assert properties(bench.compile(join(3, 4, owned=[0, 1])))[2] == 32
     assert properties(bench.compile(join(3, owned=[0])))[2] == 12
     padded = dml.DML_JOIN_OPERATOR_DESC(

@@ -1,4 +1,4 @@
-"""Weights that are OWNED_BY_DML: packed when they are initialized, where that pays."""
+"""Prepacked weights: OWNED_BY_DML inputs packed at initialization, where that pays off."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ PRODUCTS = {
 
 @pytest.mark.parametrize("case", PRODUCTS)
 def test_products(bench, case):
-    """Packed they are what they are otherwise, and what NumPy says in FLOAT64."""
+    """Results with and without prepacking agree with NumPy in FLOAT64."""
     case = PRODUCTS[case]
     owned, other = bench.compile(gemm(**case)), bench.compile(gemm(**case, flags=0))
     assert list(owned.program.packed) == [1]
@@ -71,7 +71,7 @@ def test_products(bench, case):
 
 @pytest.mark.kind_device
 def test_products_of_what_is_left_alone(bench):
-    """A single row is read where it lies, what is small is near, and many rows are for BLAS."""
+    """Not for a single row, small matrices, or many rows, which go to BLAS."""
     for sizes in ((1, 300, 200), (512, 512, 512), (20, 30, 40)):
         op = bench.compile(gemm(*sizes))
         assert not op.program.packed
@@ -80,7 +80,7 @@ def test_products_of_what_is_left_alone(bench):
 
 @pytest.mark.kind_device
 def test_what_is_packed_lives_in_the_persistent_resource_alone(bench):
-    """A copy of it at another offset serves as well; weights that change later do not matter."""
+    """A copy at another offset works too; later changes to the weights have no effect."""
     op = bench.compile(gemm(20, 200, 64))
     a, b, _ = arrays_of(op)
     _, persistent = initialized_and_moved(bench, op, [None, bench.upload(b), None])
@@ -93,7 +93,7 @@ def test_what_is_packed_lives_in_the_persistent_resource_alone(bench):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_in_graphs(shared):
-    """What two nodes read stays as it is."""
+    """Inputs of two nodes are not prepacked."""
     g = Graphs()
     nodes = [g.operator(gemm(20, 200, 64)), g.operator(gemm(20, 200, 64))][: 1 + shared]
     edges = [(0, 0, 0), (1, 0, 1), (0, 1, 0), (1, 1, 1)] if shared else [(0, 0, 0), (1, 0, 1)]

@@ -1,4 +1,4 @@
-"""Filters of convolutions that are OWNED_BY_DML: transformed when they are initialized, where that pays."""
+"""Prepacked filters: OWNED_BY_DML filters transformed at initialization, where that pays off."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(backend.native is None, reason="reference kernel
 
 
 def whole(*sizes, seed=3):
-    """Few enough, and small enough, that sums of their products are exact whatever the order."""
+    """Few and small enough that sums of their products are exact in any order."""
     return np.random.default_rng(seed).integers(-4, 5, sizes).astype(np.float32)
 
 
@@ -96,7 +96,7 @@ def test_what_is_no_number_reaches_only_those_that_see_it(bench, value, place):
 
 
 def test_filters_that_are_left_alone(bench):
-    """Too few pixels or channels, other types, backwards, or of a caller who may change them."""
+    """Too few pixels or channels, other types, backwards, or not owned by DirectML."""
     for case in (
         {"size": 11},
         {"channels": 15},
@@ -134,7 +134,7 @@ def normalization(size):
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("size", [13, 21])
 def test_with_a_normalization_in_graphs(shared, size):
-    """The two run as one, whichever form the filter has: what two nodes read stays as it is."""
+    """The nodes are fused whether or not the filter is prepacked: filters of two nodes are not."""
     g = Graphs()
     nodes = [g.operator(convolution(size=size)), g.operator(normalization(size))]
     edges = [(0, 0, 0), (1, 0, 1), (2, 0, 2), (3, 1, 1), (4, 1, 2), (5, 1, 3), (6, 1, 4)]
@@ -157,7 +157,7 @@ def test_with_a_normalization_in_graphs(shared, size):
 
 
 def test_memory_that_a_device_asks_for_beyond_the_kernels():
-    """Too few pixels to transform the filter for: what a profile adds is no place to do it in."""
+    """Too few pixels for a transform: the memory that a profile adds must not be used for it."""
     for profile in ("more-memory", "kind"):
         bench = Bench(profile=profile)
         op = bench.compile(convolution(flags=0))

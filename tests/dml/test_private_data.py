@@ -1,4 +1,4 @@
-"""Private data and names, alike on every object (IDMLObject)."""
+"""Private data and names, the same on every object (IDMLObject)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devices that ask for more than they have to, and grant less: what programs must be ready for."""
+"""Device profiles that require more and grant less than the default."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_table_without_the_descriptors_of_the_device_is_refused():
 
 
 def prepared(profile, *, initialized=True, flags=0):
-    """An identity of 1 to 4, a table for it, and its output and persistent resource."""
+    """An identity of the values 1 to 4, a table for it, and its output and persistent resource."""
     bench = Bench(profile=profile)
     op = bench.compile(identity(), flags)
     source, target = bench.holding(1, 2, 3, 4), bench.holding(0, 0, 0, 0)

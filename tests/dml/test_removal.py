@@ -1,4 +1,4 @@
-"""A removed device: what its methods do, and whom the removal concerns."""
+"""Removed devices: what their methods do, and which objects are affected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TypeQuery, TypeData = (
     dml.DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT,
 )
 
-# How to call each method of each interface rightly, by the names of the objects that a Family has.
+# A valid call of each method of each interface, by the names of the objects in a Family.
 CALLS = {
     "IDMLObject.GetPrivateData": lambda x, f: x.GetPrivateData(GUID),
     "IDMLObject.SetPrivateData": lambda x, f: x.SetPrivateData(GUID, 1, b"x"),
@@ -61,7 +61,7 @@ class Family(Bench):
             getattr(self, name).SetPrivateData(GUID, 1, b"x")
 
     def remove(self):
-        """Wrong use of a void method, without a word."""
+        """A silent error in a void method."""
         self.dml.CreateBindingTable(None).BindInputs([])
         assert self.removed
 
@@ -132,7 +132,7 @@ def test_void_methods_do_nothing(name, flags):
 
 
 def test_void_methods_do_not_even_look(bench):
-    """The second mistake is not reported: the first reason stays."""
+    """The second error is not reported: the first reason is kept."""
     table = bench.table(bench.compile(identity()))
     table.BindInputs([])
     table.BindInputs([binding(None)] * 2)
@@ -218,7 +218,7 @@ def test_void_methods_after_the_removal_of_direct3d_12(name):
 
 
 def test_what_is_no_object_is_not_raised():
-    """A caller in C has nothing to catch it with: the device is removed, also with the debug layer on."""
+    """C callers cannot catch exceptions: the device is removed, also under the debug layer."""
     bench = Bench(DEBUG)
     bench.dml.removal.wrong_object("BindInputs failed:", WrongObject("bindings[0].Buffer", "is no resource"))
     assert bench.removed

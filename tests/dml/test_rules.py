@@ -1,4 +1,4 @@
-"""What devices with and without the debug flag make of a broken rule of the object model."""
+"""Violations of object model rules on devices with and without the debug flag."""
 
 from __future__ import annotations
 

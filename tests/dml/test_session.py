@@ -1,4 +1,4 @@
-"""``Session``: the object model in few calls, without a word from the debug layers."""
+"""``Session``: the object model in few calls, without debug-layer messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .helpers import DEBUG, floats, identity, join, log_sum_exp, split
 
 @pytest.fixture
 def session():
-    """On both debug layers, which have nothing to say in the end."""
+    """Under both debug layers, which must not report anything."""
     with debug_layer():
         session = Session(dml.DMLCreateDevice(dml.D3D12CreateDevice(), DEBUG))
     yield session
@@ -72,7 +72,7 @@ def test_what_was_recorded_lives_until_it_has_run(session):
 
 
 def test_a_heap_can_be_used_up(session):
-    """What fits takes its last descriptors, what does not has another heap."""
+    """A table that fits takes the heap's last descriptors; one that does not gets a new heap."""
     heap, op = session.heap, session.compile(identity())
     left = heap.size - session.taken - op.GetBindingProperties().RequiredDescriptorCount
     session.table_desc(op, left)
@@ -94,7 +94,7 @@ def test_more_descriptors_than_a_heap_holds(session):
 
 
 def test_bytes_of_any_number(session):
-    """Buffers are made of whole words."""
+    """Buffer sizes are rounded up to 4 bytes."""
     buffer = session.upload(np.array([1, 2, 3, 4, 5], np.uint8))
     assert session.read(buffer).tolist() == [1, 2, 3, 4, 5, 0, 0, 0]
 
@@ -118,7 +118,7 @@ def logs():
 
 
 def test_what_initialized_lets_go_of_its_buffers(session):
-    """However often: its descriptors are empty and free again, and no buffer is held."""
+    """Repeatedly: its descriptors are cleared and reused, and no buffer is kept alive."""
     owned, taken = session.upload(floats(1, 2, 3)), session.taken
     lives = [
         weakref.ref(session.initialize(session.compile(logs()), [owned]).buffer) for _ in range(DESCRIPTORS)
@@ -129,7 +129,7 @@ def test_what_initialized_lets_go_of_its_buffers(session):
 
 
 def test_descriptors_that_a_recorded_dispatch_has_stay_its_own(session):
-    """While a list waits, an initializer takes other ones."""
+    """While a list is pending, an initializer takes other descriptors."""
     first, second = session.compile(logs()), session.compile(logs())
     output = session.buffer(4)
     session.dispatch(first, [None], [output], session.initialize(first, [session.upload(floats(1, 2, 3))]))

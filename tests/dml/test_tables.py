@@ -1,4 +1,4 @@
-"""DML_BINDING_TABLE_DESC, however a program holds it."""
+"""DML_BINDING_TABLE_DESC in every form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("by_reset", [False, True])
 def test_forms(debug_bench, form, by_reset):
-    """The table knows its operator: what it takes tells."""
+    """The table belongs to its operator, as the accepted bindings show."""
     bench = debug_bench
     op, buffer = bench.compile(join(4, 4)), bench.buffer(16)
     desc = bench.table_desc(op)
@@ -122,7 +122,7 @@ def test_one_heap_for_many_tables(bench):
 
 
 def test_how_many_bindings_are_read():
-    """65,536 by address, as many as a graph can have; of more not one, since a count like that is a mistake."""
+    """65,536 by address, as many as a graph can have; larger counts are rejected without reading any."""
     most = 1 << 16
     descs = (dml.DML_BINDING_DESC * (most + 1))()
     for count, read in ((None, 0), (0, 0), (1, 1), (most, most), (most + 1, None)):

@@ -24,7 +24,7 @@ class Worker(Bench):
 
 
 def all_at_once(work):
-    """Run ``work(number)`` in all threads; the exceptions that came out."""
+    """Run ``work(number)`` in all threads; returns the exceptions raised."""
     errors, start = [], threading.Barrier(THREADS)
 
     def run(number):
@@ -81,7 +81,7 @@ def test_one_compiled_operator_in_all_threads(bench):
 
 
 def test_errors_stay_with_their_call(bench):
-    """Wrong descs in some threads do not disturb right ones in others."""
+    """Invalid descs in some threads do not affect valid ones in others."""
 
     def work(number):
         for _ in range(ROUNDS):

@@ -65,7 +65,7 @@ def test_without_the_flag_recording_needs_everything(bench):
 
 
 def test_unbound_at_execution(bench, op):
-    """Recording is all right, execution removes the device; Direct3D 12's goes on."""
+    """Recording succeeds, execution removes the device; the Direct3D 12 device is not removed."""
     target = bench.buffer(16)
     bench.record(op, bench.table(op, None, [target]))
     assert not bench.removed
@@ -85,7 +85,7 @@ def test_unbound_again_at_execution(bench, op):
 
 
 def test_debug_devices_do_not_raise_from_execute(debug_bench):
-    """The call that executes is Direct3D 12's, and not at fault."""
+    """The executing call is Direct3D 12's, and does not fail."""
     bench = debug_bench
     op = bench.compile(identity(), VOLATILE)
     bench.record(op, bench.table(op))

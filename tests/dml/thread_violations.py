@@ -1,4 +1,4 @@
-"""Breaches of the rules about objects that are not thread safe."""
+"""Violations of the rules about objects that are not thread safe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .rule_violations import breaks
 
 
 class Inside(list):
-    """An empty sequence at which a method stops that reads it, until it may fail."""
+    """An empty sequence that blocks the method reading it until released, then fails."""
 
     def __init__(self):
         super().__init__()

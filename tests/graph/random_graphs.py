@@ -1,4 +1,4 @@
-"""Random graphs over all operators that execute, and what running their nodes one by one gives."""
+"""Random graphs over all operators that execute, and their results node by node."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INDEX_TYPES = [
     dml.DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]
     for name in ("UINT32", "INT32", "UINT64", "INT64")
 ]
-# What REDUCE does to integers.
+# REDUCE's functions of integers.
 INTEGER_FUNCTIONS = [
     dml.DML_REDUCE_FUNCTION[f"DML_REDUCE_FUNCTION_{name}"]
     for name in ("ARGMAX", "ARGMIN", "L1", "MAX", "MIN", "MULTIPLY", "SUM", "SUM_SQUARE")
@@ -39,18 +39,18 @@ def is_reducible(expression):
 
 
 class Maker:
-    """Grows one graph, operator by operator, from values made before."""
+    """Builds one graph, operator by operator, from earlier values."""
 
     def __init__(self, seed, device=None):
         self.random = random.Random(seed)
         self.graph = Graph(device)
         self.values = []
-        # What the elements of index tensors are less than, by the values' sources.
+        # The exclusive upper bounds of index tensors, by the values' sources.
         self.bounds = {}
         self.rank = self.random.choice([3, 4, 4, 5])
 
     def policy(self, data_type, flags, sizes):
-        """Packed, interleaved, or any order of the dimensions with gaps and bytes behind."""
+        """Packed, interleaved, or any order of dimensions with gaps and trailing bytes."""
         kind = self.random.random()
         if kind < 0.7:
             return packed(data_type, flags, sizes)
@@ -83,7 +83,7 @@ class Maker:
         return self.graph.input_tensor(name, data_type, sizes, strides, flags=flags)
 
     def take(self, wanted=lambda expression: True):
-        """A value that ``wanted`` accepts, rather a young one; None if there is none."""
+        """A value that ``wanted`` accepts, preferably a recent one; None if there is none."""
         found = [one for one in self.values if wanted(one)]
         return self.random.choice(found[-12:]) if found else None
 
@@ -169,7 +169,7 @@ class Maker:
         return self._bounded(found, x, axes)
 
     def _gather(self):
-        """Of indices that are within: what others read depends on strides, which the compiler chooses."""
+        """Only indices in range: reads out of range depend on strides, which the compiler chooses."""
         x = self.take(lambda one: one.desc.element_count < 200)
         if x is None:
             return None
@@ -193,7 +193,7 @@ class Maker:
         return self.graph.constant(rng.integers(0 if dtype.kind == "u" else -size, size, sizes).astype(dtype))
 
     def _view(self):
-        """The same bytes as another shape or type; gaps, in which nobody knows what is, are not looked at."""
+        """The same bytes as another shape or type, without gaps, whose content is undefined."""
         x = self.take(lambda one: one.desc.is_packed and one.desc.minimum_size == one.desc.total_size)
         if x is None:
             return None
@@ -209,7 +209,7 @@ class Maker:
 
 
 def random_graph(seed, most=40, device=None):
-    """A graph of up to ``most`` nodes. What nothing uses is an output, and so are some values that something uses."""
+    """A graph of up to ``most`` nodes. Unused values are outputs, and so are some used ones."""
     maker = Maker(seed, device)
     graph = maker.graph
     maker.values = [maker.source() for _ in range(3)]
@@ -235,7 +235,7 @@ def numbers(rng, dtype, sizes):
 
 
 def random_inputs(graph, seed):
-    """An array for every input; equal where strides make elements share memory."""
+    """An array for every input, with equal values where elements share memory."""
     rng = np.random.default_rng(seed)
     found = []
     for one in graph.inputs.values():

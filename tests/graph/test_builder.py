@@ -1,4 +1,4 @@
-"""Building graphs: what functions there are, what they infer, what they refuse."""
+"""The graph builder: its methods, what they infer, and what they reject."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_annotations():
 
 
 def test_all_of_the_catalog_can_have_functions():
-    """The names of arguments are unique and no keywords, whatever operator comes."""
+    """Argument names are unique and not keywords, for every operator."""
     for schema in CATALOG.values():
         names = list(OperatorMethod(schema).signature.parameters)
         assert len(names) == len(set(names)) > 1
@@ -112,7 +112,7 @@ def test_results(graph, x):
 
 
 def test_policies(graph, x):
-    """NCHW sizes {1,2,6,3} in NHWC memory: a channel apart are 1, columns 2, rows 6, images 36 elements."""
+    """NCHW sizes {1,2,6,3} in NHWC memory: strides 1 for channels, 2 for columns, 6 for rows, 36 for images."""
     assert graph.identity(x).desc.strides is None
     graph.tensor_policy = interleaved_channel
     nhwc = graph.identity(x)
@@ -232,7 +232,7 @@ def test_nodes_without_use_are_left_out(graph, x):
 
 
 def test_constants(graph):
-    """Any layout and byte order, scalars; bytes are filled up to a multiple of 4."""
+    """Any layout and byte order, and scalars; bytes are padded to a multiple of 4."""
     array = np.arange(6, dtype=">i2").reshape(2, 3).T[::-1]
     values = [graph.constant(array), graph.constant(np.uint8(7)), graph.constant(np.zeros(3, np.uint8))]
     assert [shape(one)[1] for one in values] == [(3, 2), (1,), (3,)]

@@ -90,7 +90,7 @@ def test_help(capsys):
 
 
 def test_names_do_not_command_the_terminal(graph, x, tmp_path, capsys):
-    """Neither those of a good file nor what an error quotes."""
+    """Neither those of a valid file nor text quoted in an error."""
     graph.outputs = {"out": graph.identity(x, name="a\x1b]0;title\x07\u202eb\nc")}
     graph.save(tmp_path / "g.json")
     assert main(["graph", str(tmp_path / "g.json")]) == 0

@@ -20,7 +20,7 @@ FLOAT32, UINT32, UINT8 = (
 
 
 def run(function, *arrays):
-    """What ``function`` of one expression for each array comes to."""
+    """The result of ``function`` applied to one expression per array."""
     graph = Graph()
     inputs = [graph.input_tensor(index, array.dtype, array.shape) for index, array in enumerate(arrays)]
     result = function(*inputs)
@@ -96,7 +96,7 @@ class TestOperators:
             getattr(operator, name)(x, 1.0)
 
     def test_identity(self):
-        """``==`` makes a node; dictionaries and sets tell expressions apart all the same."""
+        """``==`` adds a node; dictionaries and sets still distinguish expressions."""
         graph = Graph()
         x, y = (graph.input_tensor(index, FLOAT32, [1]) for index in range(2))
         assert {x: 1, y: 2}[y] == 2
@@ -117,7 +117,7 @@ FUNCTIONS = {function.name: function for function in map(OperatorFunction, rows(
 class TestTable:
     @pytest.mark.parametrize("name", sorted(FUNCTIONS))
     def test_arguments_exist_and_are_all_there(self, name):
-        """What a line leaves out has a default in the graph's function; what it names is there."""
+        """Parameters that a line omits have defaults in the graph's method; those it names exist."""
         function = FUNCTIONS[name]
         there = inspect.signature(getattr(Graph(), function.method)).parameters
         named = {target for targets in function.targets.values() for target in targets} - {"graph"}

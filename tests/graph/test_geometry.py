@@ -1,4 +1,4 @@
-"""Where things stand in pictures: text within its box, lines from edge to edge, tables row by row."""
+"""Geometry of pictures: text within its box, lines from edge to edge, tables row by row."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_box_stands_in_the_middle_of_what_it_feeds():
 
 
 def test_a_long_edge_is_straight_beside_boxes():
-    """Past two rows of boxes that stand in its way: it takes a column of its own, 12 pixels before them."""
+    """Past two rows of boxes in its way: it gets a column of its own, 12 pixels to their left."""
     boxes = [Box(50, 10) for _ in range(4)]
     long = Link(0, 3, 0, 0)
     lay_out(boxes, [Link(0, 1, 25, 25), Link(1, 2, 25, 25), Link(2, 3, 25, 25), long])
@@ -108,7 +108,7 @@ def test_ports_are_as_far_apart_as_their_labels_need(graph, x):
 
 @pytest.mark.parametrize("seed", [1, 8])
 def test_lines_bend_half_way(device, seed):
-    """Straight into a gap between rows, and through it as a curve that begins and ends upright."""
+    """Straight into a gap between rows, and through it as a curve that begins and ends vertically."""
     root = ElementTree.fromstring(random_graph(seed, device=device).to_svg())
     curves = 0
     for path in root.iter(f"{SVG}path"):
@@ -257,7 +257,7 @@ def test_offsets_stand_beside_the_memory_and_apart(device, seed):
     ("size", "blocks", "heights"),
     [
         (100, [(0, 50), (50, 100)], {0: 0, 50: 160, 100: 320}),
-        # What is in use is 15 high at least; what is not may be thin.
+        # Used strips are at least 15 high; unused ones may be thin.
         (1000, [(0, 10), (20, 1000)], {0: 0, 10: 15, 20: 18.2, 1000: 331.8}),
         (1000, [(0, 10), (11, 1000)], {0: 0, 10: 15, 11: 18, 1000: 18 + 316.48}),
     ],

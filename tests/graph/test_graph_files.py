@@ -1,4 +1,4 @@
-"""Graphs in files: nothing is lost, and what is malformed is named."""
+"""Graph files: loading restores everything, and errors locate malformed parts."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_every_kind_of_field_comes_back(tmp_path):
 
 
 def test_the_format(branches, tmp_path):
-    """What others may rely on."""
+    """The documented file format."""
     branches.save(tmp_path / "g.json")
     content = json.loads((tmp_path / "g.json").read_text(encoding="utf-8"))
     assert list(content) == ["format", "version", "inputs", "nodes", "edges", "outputs"]
@@ -264,7 +264,7 @@ ELSEWHERE = {
 
 @pytest.fixture
 def file(branches, tmp_path):
-    """A good file, and beside it arrays that are bad in one way each."""
+    """A valid file, and beside it arrays each invalid in one way."""
     path = tmp_path / "g.json"
     branches.save(path)
     (tmp_path / "pickle.npy").write_bytes(pickle.dumps([1, 2]))
@@ -302,7 +302,7 @@ def test_malformed_files(file, case):
     with pytest.raises(GraphFileError) as caught:
         load(None, file)
     if case == "output constant":
-        # The tensor is looked at first: it does not fit the constant.
+        # The tensor is checked first: it does not match the constant.
         place = "outputs[0].tensor"
     assert caught.value.place == place
     assert caught.value.path == file
@@ -338,7 +338,7 @@ def test_a_missing_file(tmp_path):
 
 
 def test_a_device_that_refuses(branches, tmp_path):
-    """The desc is good, the device too old."""
+    """The desc is valid, but the device too old."""
     branches.save(tmp_path / "g.json")
     old = dml.DMLCreateDevice(dml.D3D12CreateDevice(), feature_level=dml.DML_FEATURE_LEVEL_2_1)
     with pytest.raises(GraphFileError) as caught:
@@ -349,7 +349,7 @@ def test_a_device_that_refuses(branches, tmp_path):
 
 @pytest.mark.parametrize("value", [None, 1 << 70, "x", *later(-1, 3, 0.5, [], {}, [[]])])
 def test_any_value_anywhere(branches, tmp_path, value):
-    """Whatever a member is replaced by: a graph, or a GraphFileError whose place exists up to its last part."""
+    """Any replacement of a member gives a graph, or a GraphFileError whose path exists up to its last part."""
     path = tmp_path / "g.json"
     branches.save(path)
     good = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What operators infer is what validation asks for."""
+"""Inference agrees with validation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUM = dml.DML_REDUCE_FUNCTION_SUM
 
 
 def without_outputs(desc):
-    """The desc with nothing said about its outputs."""
+    """The desc without its outputs."""
     counts = {entry.counted_by for entry in desc.struct.fields if entry.role == "output"}
     values = []
     for entry, (name, value) in zip(desc.struct.fields, desc):
@@ -33,7 +33,7 @@ def without_outputs(desc):
 
 
 def choices(desc):
-    """What the outputs of a desc say that its inputs and attributes do not."""
+    """Choices that a desc expresses only through its outputs."""
     outputs = [slot.tensor for slot in desc.outputs]
     known = {
         "sizes": lambda: [tensor.sizes[desc.Axis] for tensor in desc.OutputTensors],
@@ -47,7 +47,7 @@ def choices(desc):
 
 @pytest.mark.parametrize("operator", SEVEN)
 def test_valid_descs_are_what_is_inferred(operator):
-    """For descs that are built another way, from the support tables."""
+    """For descs built independently, from the support tables."""
     for seed in range(CASES):
         desc = valid_desc(RandomSource(seed), operator)
         expected = [(slot.tensor.data_type, slot.tensor.sizes) for slot in desc.outputs]
@@ -94,7 +94,7 @@ def test_sizes_by_hand():
 
 
 def attempt(call):
-    """Whether ``call`` was taken; any refusal must be one of those that are promised."""
+    """Whether ``call`` succeeded; an exception must be of a documented type."""
     try:
         call()
     except (dml.DMLError, TypeError, ValueError):
@@ -104,7 +104,7 @@ def attempt(call):
 
 @pytest.mark.kind_device
 def test_wrong_arguments_are_refused_not_stumbled_over():
-    """Any small numbers as attributes: taken if they are legal by a formula written here, else a clear error."""
+    """Any small numbers as attributes: accepted if valid by a formula written here, else a documented error."""
     rng = random.Random(1)
     graph = Graph()
     taken = 0

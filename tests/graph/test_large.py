@@ -1,4 +1,4 @@
-"""Large graphs: what pictures and files cost grows with their size."""
+"""Large graphs: the cost of pictures and files is linear in their size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
 
 class Name(str):
-    """Counts how often it is compared."""
+    """Counts comparisons."""
 
     compared = 0
 

@@ -1,4 +1,4 @@
-"""Pictures: well-formed, complete, and nothing lies on anything else."""
+"""Pictures: well-formed, complete, and without overlaps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_what_a_picture_shows(branches):
     assert {"0: parts", "SPLIT", "2: left/identity0", "3: left/join0", "JOIN", "Axis=2", "ones"} <= set(found)
     assert {"Function=SUM", "Axes={2,3}", "AxisDirection=DECREASING"} <= set(found)
     assert {"x", "total", "best", "graph input 0", "graph output 1"} <= set(found)
-    # Data types, sizes, strides; what is seen as another tensor.
+    # Data types, sizes, strides, and reinterpretations.
     assert {"FLOAT32 {1,2,6,3}", "strides {24,1,6,2}", "as INT32 {1,2,3,1}"} <= set(found)
     assert found.count("FLOAT32 {1,2,1,3}") == 3
     # SPLIT folds; its output of 6 rows of the picture is dashed, nothing else is.
@@ -115,7 +115,7 @@ def test_nothing_overlaps(device, seed):
 
 @pytest.mark.parametrize("seed", [5, 17, 29, 38])
 def test_blocks_lie_as_in_memory(device, seed):
-    """Rectangles that share an area would be bytes that live twice; higher offsets stand higher."""
+    """Overlapping rectangles would be bytes used twice; higher offsets are drawn higher."""
     graph = random_graph(seed, device=device)
     plan = graph.compile().plan
     heights = scale(plan)
@@ -138,7 +138,7 @@ def test_blocks_lie_as_in_memory(device, seed):
 
 
 def test_layout():
-    """A row below what feeds it; straight where nothing is in the way; long edges pass between boxes."""
+    """Boxes are below their sources; edges are straight if unobstructed; long edges pass between boxes."""
     boxes = [Box(100, 20) for _ in range(4)]
     links = [Link(0, 1, 50, 50), Link(1, 2, 50, 50), Link(2, 3, 50, 20), Link(0, 3, 50, 80)]
     width, height = lay_out(boxes, links)
@@ -158,7 +158,7 @@ def test_layout():
 
 
 def test_crossings_are_undone():
-    """Two pairs that are made in crossed order come to stand side by side."""
+    """Two pairs created in crossed order are drawn side by side."""
     boxes = [Box(10, 10) for _ in range(4)]
     lay_out(boxes, [Link(0, 3, 5, 5), Link(1, 2, 5, 5)])
     assert (boxes[0].x < boxes[1].x) == (boxes[3].x < boxes[2].x)
@@ -175,7 +175,7 @@ def test_text():
 
 
 def test_fifty_nodes_take_no_time(device):
-    """A picture of 50 nodes is made in well under the second that a person would wait."""
+    """A picture of 50 nodes takes well under a second."""
     import time
 
     graph = random_graph(3, 50, device)

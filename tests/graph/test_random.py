@@ -1,4 +1,4 @@
-"""Compiled graphs give what their nodes give one by one."""
+"""Compiled graphs give the same results as their nodes one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BATCH = 50
 
 @pytest.mark.parametrize("first", [0, BATCH, *later(*range(2 * BATCH, GRAPHS, BATCH))])
 def test_graphs_against_their_nodes(device, first):
-    """To the bit: sums are kept so exactly that their order does not show in the small numbers used here."""
+    """Bit-exactly: sums of the small numbers used here do not depend on their order."""
     for seed in range(first, first + BATCH):
         graph = random_graph(seed, device=device)
         inputs = random_inputs(graph, seed)
@@ -56,7 +56,7 @@ def test_the_graphs_are_what_they_should_be(device):
 
 
 def test_a_graph_of_many_small_nodes_is_one_dispatch(device):
-    """The order of creation is not the order of the list: later nodes may come first, dependencies hold."""
+    """The order of creation need not be the order of the list: later nodes may come first if dependencies allow."""
     graph = random_graph(7, device=device)
     inputs = random_inputs(graph, 7)
     backwards = dict(reversed(graph.outputs.items()))

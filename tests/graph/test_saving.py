@@ -1,4 +1,4 @@
-"""Saving a graph: all of it is written or nothing, and graphs do not get in each other's way."""
+"""Saving graphs: atomic, and independent of other graphs in the folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def filled(value, count=4):
 
 
 def added(path):
-    """What the graph in ``path`` adds to zeros."""
+    """The constant that the graph in ``path`` adds to zeros."""
     graph = load(None, path)
     zeros = np.zeros(graph.inputs[0].desc.sizes, np.float32)
     return graph.compile().run([zeros])[0].ravel().tolist()
@@ -142,7 +142,7 @@ assert added(folder / "m.json") == [1.0] * 4
 
 
 def test_a_program_that_dies_in_the_middle(tmp_path, monkeypatch):
-    """Whatever a save had done when it was killed: the graph is the old one or the new one."""
+    """Whenever a save is killed, the graph is either the old or the new one."""
     path = tmp_path / "m.json"
     real = {name: getattr(os, name) for name in ("replace", "fsync", "open")}
     calls = 0
@@ -188,7 +188,7 @@ def test_graphs_with_one_stem(tmp_path):
 
 
 def test_constants_of_older_versions_go_away(tmp_path):
-    """What others put into the folder stays."""
+    """Foreign files in the folder are kept."""
     path, folder = tmp_path / "m.json", tmp_path / "m.json.constants"
     sum_of(filled(1), filled(2)).save(path)
     before = {one.name for one in folder.iterdir()}

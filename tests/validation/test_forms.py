@@ -1,4 +1,4 @@
-"""``validate`` takes a desc in every form of the contract, and refuses what is none."""
+"""``validate`` accepts a desc in every documented form, and rejects everything else."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_feature_levels():
 
 @pytest.mark.parametrize("level", dml.DML_FEATURE_LEVEL)
 def test_every_operator_at_every_level(level):
-    """No desc, however empty, makes validation itself fail; an operator that is too new is always said to be."""
+    """No desc, however empty, makes validation itself fail; operators that are too new are always reported."""
     for op in dml.DML_OPERATOR_TYPE:
         if not op:
             continue

@@ -1,4 +1,4 @@
-"""All that is wrong is told at once, in words for a person."""
+"""All violations are reported at once, in readable messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .helpers import LATEST, WILD, cast, identity, join, tensor
     ],
 )
 def test_too_many_elements(sizes, strides, text):
-    """Strides are named where it is they that reach too far."""
+    """Strides are mentioned if they are what exceeds the limit."""
     found = dml.validate(identity(tensor(sizes, strides=strides, total_size=4)))
     (message,) = [
         one.message
@@ -35,7 +35,7 @@ def test_too_many_elements(sizes, strides, text):
 
 @pytest.mark.parametrize("reported", [False, True])
 def test_what_nobody_has_told_yet_is_told_to_c_programs(reported):
-    """They cannot see exceptions; void methods have told before."""
+    """C callers cannot see exceptions; void methods have already reported theirs."""
     assert failure("what", []).reported is False
     assert failure("what", [], reported=reported).reported is reported
 
@@ -79,7 +79,7 @@ class TestAllAtOnce:
 
     @pytest.mark.parametrize("name", ["DEPTH_TO_SPACE1", "SPACE_TO_DEPTH1"])
     def test_an_operator_of_a_higher_level_has_its_own_dimension_counts(self, name):
-        """Found by a run of the fuzzer: sizes were asked for of tensors that the operator never takes."""
+        """Found by fuzzing: shape inference was called for tensors that the operator never takes."""
         five = tensor((1, 4, 2, 2, 1))
         desc = getattr(dml, f"DML_{name}_OPERATOR_DESC")(
             five, five, BlockSize=1, Order=dml.DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW
@@ -94,7 +94,7 @@ class TestAllAtOnce:
         ("count", "level", "supported"), [(5, 0x1000, "4"), (3, 0x2100, "4"), (9, 0x3000, "")]
     )
     def test_dimension_counts_that_are_supported(self, count, level, supported):
-        """A single one is not a range."""
+        """A single value is not shown as a range."""
         same = tensor([1] * count)
         desc = dml.DML_VALUE_SCALE_2D_OPERATOR_DESC(same, same, 1.0, 1, [0.0])
         messages = [
@@ -196,7 +196,7 @@ class TestReport:
 
 
 class TestArraysOfWhateverLiesInMemory:
-    """A count that is wrong makes an array of thousands of elements, all of them wrong."""
+    """A wrong count gives an array of thousands of elements, all of them invalid."""
 
     @pytest.mark.parametrize(
         ("axis", "rule", "said", "wrong"),

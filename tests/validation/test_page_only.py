@@ -1,4 +1,4 @@
-"""What a page forbids and Microsoft's library accepts: it runs, warns, and is an error where somebody is strict."""
+"""Violations of a page that Microsoft's library accepts: they run with a warning, and are errors if strict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from directml_py.validation import RULES, Severity
 
 from .helpers import cast, tensor
 
-# 24 bytes of elements in 25: the page of the helper functions wants a multiple of 4.
+# 24 bytes of elements in 25: the page of the helper functions requires a multiple of 4.
 ODD = cast(tensor((2, 3), total_size=25))
 RULE = "DML-BufferTensor-total-size-multiple"
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -69,7 +69,7 @@ def test_assertions():
 
 
 def test_an_error_beside_it_is_told_with_it():
-    """The warning stands in the message of the exception, and is no error of its own."""
+    """The warning is part of the exception's message, and is not an error by itself."""
     desc = cast(tensor((2, 3), total_size=25, alignment=4))
     device = dml.DMLCreateDevice(dml.D3D12CreateDevice())
     with pytest.raises(dml.DMLError) as raised:

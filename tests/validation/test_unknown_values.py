@@ -1,4 +1,4 @@
-"""A value that no enumeration has is told once: no fact, table or size that depends on it is judged."""
+"""An unknown enumerator is reported once: facts, tables and sizes that depend on it are not checked."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_rest_is_judged():
 
 
 def test_a_tensor_of_no_type_still_has_sizes():
-    """What else is wrong with it is told; what needs to know its type is not."""
+    """Its other violations are reported; checks that need its type are skipped."""
     float32, uint32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_UINT32
     unknown = dml.DML_BUFFER_TENSOR_DESC(dml.DML_TENSOR_DATA_TYPE_UNKNOWN, 0, 4, [1, 1, 2, 2], None, 16, 0)
     desc = dml.DML_GATHER_OPERATOR_DESC(

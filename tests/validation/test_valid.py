@@ -1,4 +1,4 @@
-"""Descs near the edges of the rules that hold for every operator break none of them."""
+"""Descs near the limits of the rules common to all operators violate none of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def quantize(kind, **fields):
     )
 
 
-# Valid, near a rule's edge; the feature level on which it just is.
+# Valid, near a rule's limit, and the lowest feature level at which it is.
 VALID = [
     (identity(), LATEST),
     (identity(tensor((1, 1, 2, 3))), dml.DML_FEATURE_LEVEL_1_0),
