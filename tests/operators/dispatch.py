@@ -1,4 +1,4 @@
-"""One dispatch through the object model, with the memory around every tensor in sight."""
+"""One dispatch through the object model, with access to the memory around every tensor."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Dispatch:
 
 
 def surrounded(tensor, array=None):
-    """The bytes of a buffer for ``tensor``, with ``array`` in its place."""
+    """The bytes of a buffer for ``tensor`` that holds ``array``."""
     memory = np.full(OFFSET + tensor.total_size + GUARD, FILL, np.uint8)
     if array is not None:
         tensor.store(memory[OFFSET : OFFSET + tensor.total_size], array)

@@ -18,7 +18,7 @@ DECREASING = dml.DML_AXIS_DIRECTION_DECREASING
 
 
 def data_type(name):
-    """The DML_TENSOR_DATA_TYPE by the end of its name."""
+    """The DML_TENSOR_DATA_TYPE by the suffix of its name."""
     return dml.DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{name}"]
 
 
@@ -40,7 +40,7 @@ def function(name):
 
 
 def padded_strides(sizes, gap=1):
-    """Row-major strides that leave ``gap`` elements free behind every row of every dimension."""
+    """Row-major strides with ``gap`` unused elements after every row of every dimension."""
     strides, step = [], 1 + gap
     for size in reversed(sizes):
         strides.append(step)
@@ -79,7 +79,7 @@ def random_sizes(rng, rank, most=600):
 
 
 def random_values(rng, name, sizes):
-    """Any values of a data type: all of an integer type's range, a float type's normal distribution."""
+    """Any values of a data type: the full range of integers, or normally distributed floats."""
     kind = numpy_type(name)
     if kind.kind == "f":
         return rng.normal(0, 4, sizes).astype(kind)
@@ -88,7 +88,7 @@ def random_values(rng, name, sizes):
 
 
 def reduce(name, array, axes, *, output_type=None, strides=None, output_strides=None):
-    """What REDUCE gives for one function."""
+    """REDUCE's result for one function."""
     return dml.evaluate(*reduction(name, array, axes, output_type, strides, output_strides))[0]
 
 
@@ -107,7 +107,7 @@ def reduction(name, array, axes, output_type=None, strides=None, output_strides=
 def arg(
     struct, array, axes, direction=INCREASING, *, output_type="UINT32", strides=None, output_strides=None
 ):
-    """What ARGMIN or ARGMAX (``struct`` is its desc) gives."""
+    """The result of ARGMIN or ARGMAX, whose desc is ``struct``."""
     sizes = [1 if axis in axes else size for axis, size in enumerate(array.shape)]
     desc = struct(
         InputTensor=tensor_of(array, strides),
@@ -119,7 +119,7 @@ def arg(
 
 
 def gather(array, indices, axis, index_dimensions, output_sizes, *, strides=(None, None, None)):
-    """What GATHER gives; ``strides`` are those of the input, the indices and the output."""
+    """GATHER's result; ``strides`` are those of the input, the indices and the output."""
     desc = dml.DML_GATHER_OPERATOR_DESC(
         InputTensor=tensor_of(array, strides[0]),
         IndicesTensor=tensor_of(indices, strides[1]),

@@ -1,4 +1,4 @@
-"""The examples that pages print, in other layouts than theirs."""
+"""The pages' printed examples, in other layouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators run on arrays, whose types say those of the tensors."""
+"""Runs operators on arrays, whose types give those of the tensors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .helpers import numpy_type, tensor, tensor_of
 
 
 def run(name, *inputs, output=None, **attributes):
-    """What an operator gives for its inputs; ``output`` is a data type, that of the first input if left out.
+    """An operator's result for its inputs; ``output`` is a data type, by default that of the first input.
 
     NumPy's own warnings are errors in these tests.
     """

@@ -36,7 +36,7 @@ CASES = [
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 @pytest.mark.parametrize(("struct", "name", "sign"), BOTH)
 def test_signaling_nan(struct, name, sign, dtype):
-    """Arithmetic on one gives NaN even where it passes over the other kind."""
+    """Arithmetic on signalling NaN gives NaN even where quiet NaN is ignored."""
     x = np.array([1, 7, 0, 2, 3, 6, 4, 5], dtype) * dtype(sign)
     x.view(f"u{x.itemsize}")[2] = np.array(INF, dtype).view(f"u{x.itemsize}") + 1
     assert arg(struct, x, [0]).tolist() == [1]
@@ -77,7 +77,7 @@ def test_index_counts_axes_in_increasing_order(struct, name, sign, axes):
 @pytest.mark.parametrize("axes", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
 @pytest.mark.parametrize(("struct", "name", "sign"), BOTH)
 def test_ties_over_several_axes(struct, name, sign, axes):
-    """First and last are meant in the flattened order, not in memory."""
+    """First and last refer to the flattened order, not to memory."""
     x = np.zeros((2, 3, 4), np.float32)
     x[0, 2, 1] = x[1, 0, 3] = sign  # 9 and 15
     for strides in (None, [1, 2, 6], [20, 5, 1]):

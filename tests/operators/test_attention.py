@@ -29,7 +29,7 @@ def normal(*sizes):
 
 
 def described(name, output_sizes, attributes, **inputs):
-    """The desc of an operator for arrays by the names of their tensors, and what ``evaluate`` takes."""
+    """The desc of an operator for arrays by tensor name, and the inputs for ``evaluate``."""
     struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
     tensors = {field: tensor_of(array) for field, array in inputs.items()}
     names = ("OutputTensor", "OutputPresentKeyTensor", "OutputPresentValueTensor")
@@ -48,7 +48,7 @@ def mask_type(name):
 
 
 LENGTHS = np.array([2, 7], np.int32)
-# What ONNX Runtime is given, what its provider makes of it, and how it calls that; for {BATCH, PAST + KEYS}.
+# ONNX Runtime's mask, the provider's conversion of it, and its mask type; for {BATCH, PAST + KEYS}.
 MASKS = {
     "NONE": (None, None),
     "KEY_SEQUENCE_LENGTH": (LENGTHS, LENGTHS[np.newaxis]),
@@ -68,7 +68,7 @@ MASKS = {
 @pytest.mark.operator(MHA)
 @pytest.mark.parametrize("kind", MASKS)
 def test_as_onnx_runtime(kind):
-    """Bias, mask, position bias and past all at once."""
+    """Bias, mask, position bias and past together."""
     hidden = HEADS * SIZE
     query, key, value = (normal(BATCH, QUERIES, hidden) + one for one in range(3))
     bias, past = normal(3 * hidden), [normal(BATCH, HEADS, PAST, SIZE) + one for one in range(2)]
@@ -100,7 +100,7 @@ def test_as_onnx_runtime(kind):
 
 @pytest.mark.operator(MHA)
 def test_start_and_end_as_onnx_runtime():
-    """Attention has the ends before the starts, and its own product before all that."""
+    """ONNX Runtime's Attention has the ends before the starts, and a projection of its own first."""
     bounds = np.array([5, 4, 1, 0], np.int32)
     x, weights, bias = normal(BATCH, KEYS, 6), normal(6, 3 * HEADS * SIZE), normal(3 * HEADS * SIZE)
     (wanted,) = run("Attention", [x, weights, bias, bounds], ["float32"], num_heads=HEADS, domain=MICROSOFT)
@@ -129,7 +129,7 @@ GROUPED = {"Scale": SCALE, "QueryHeadCount": HEADS, "KeyValueHeadCount": 2}
 @pytest.mark.operator(MHA1)
 @pytest.mark.parametrize("filter_value", [-10000.0, 0.0])
 def test_groups_as_onnx_runtime(filter_value):
-    """The first step of GroupQueryAttention: no past, and no key of a later place."""
+    """The first step of GroupQueryAttention: no past, and a causal mask."""
     query, key, value = (normal(BATCH, QUERIES, heads * SIZE) for heads in (HEADS, 2, 2))
     lasts, total = np.full(BATCH, QUERIES - 1, np.int32), np.array([QUERIES], np.int32)
     wanted = run(
@@ -193,7 +193,7 @@ def test_steps_over_one_present():
         np.testing.assert_allclose(result, wanted[np.arange(BATCH)[:, np.newaxis], places], **CLOSE)
 
     step(np.zeros(BATCH, np.int32), QUERIES)
-    # The second batch writes over what its prompt was filled up with.
+    # The second batch overwrites the padding of its prompt.
     for more in range(steps):
         step(starts + np.int32(more), 1)
     keys = session.read(present[0], np.float32).reshape(BATCH, 2, room, SIZE)
@@ -207,7 +207,7 @@ def test_steps_over_one_present():
 @pytest.mark.operator(MHA, MHA1)
 @pytest.mark.parametrize("operator", [MHA, MHA1])
 def test_a_few_queries_at_a_time(operator, monkeypatch):
-    """What is masked, biased and later stays beside its queries."""
+    """Masks, biases and causality stay aligned with their queries."""
     monkeypatch.setattr(attention, "SCORES", 4)
     for seed in range(40):
         desc, level = sample(operator, seed)
@@ -261,7 +261,7 @@ LED_OF_ONES = [(1, *OUT), (1, 1, *OUT)]
 @pytest.mark.operator(MHA)
 @pytest.mark.parametrize("sizes", LED_OF_ONES)
 def test_one_dimension_count(sizes):
-    """Microsoft's library wants that of queries, keys, values and outputs alike; what is stacked has its own."""
+    """Microsoft's library requires equal ranks of queries, keys, values and outputs; stacked tensors have their own."""
     wrong = (f"DML-{MHA}-same-dimension-count", "OutputTensor.DimensionCount")
     assert broken_by(of_sizes(**{**OF, "OutputTensor": sizes})) == {wrong}
     ones = (1,) * (len(sizes) - 3)
@@ -293,7 +293,7 @@ def test_one_dimension_count(sizes):
     ],
 )
 def test_masks_are_not_broadcast(kind, sizes, is_right):
-    """Those of MULTIHEAD_ATTENTION1, of which the library at hand has nothing, may be."""
+    """Those of MULTIHEAD_ATTENTION1, which the tested library lacks, may be broadcast."""
     past = {"PastKeyTensor": KEY_PAST, "PastValueTensor": VALUE_PAST}
     desc = of_sizes(kind=kind, **OF, **past, MaskTensor=sizes)
     assert broken_by(desc) == (set() if is_right else {(f"DML-{MHA}-sizes", "MaskTensor.Sizes")})
@@ -377,7 +377,7 @@ def test_other_types_beside_stacked_queries(field):
 @pytest.mark.parametrize("is_stacked", [False, True])
 @pytest.mark.parametrize("heads", [3, 9])
 def test_rows_that_heads_do_not_divide(heads, is_stacked):
-    """What is left of a row belongs to no head; with more heads than elements, all keys weigh alike."""
+    """The remainder of a row belongs to no head; with more heads than elements, all keys have equal weight."""
     size = 8 // heads
     query, key, value = normal(*Q), normal(*K), normal(2, 5, 2 * heads)
     bias = normal(16 + 2 * heads)

@@ -1,4 +1,4 @@
-"""Kernels read views with negative strides, as a graph makes of a slice that runs backwards."""
+"""Kernels read views with negative strides, which graphs create for reversed slices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_inputs_may_lie_backwards(operator):
 
 
 def exact(x):
-    """Floats whose products have exact sums: BLAS adds in another order where it cannot read a matrix as it lies."""
+    """Floats whose products have exact sums: BLAS sums in another order where it must copy a matrix."""
     return (np.round(x * 8) / 8).astype(x.dtype) if x.dtype.kind == "f" else x
 
 

@@ -1,4 +1,4 @@
-"""The rules of the operators beyond one mistake at a time: at every rank, and all that is wrong at once."""
+"""Operator rules beyond single violations: at every rank, and several violations at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def found(desc):
 @pytest.mark.parametrize("operator", ["JOIN", "SPLIT", "REDUCE", "ARGMIN", "ARGMAX", "GATHER"])
 @pytest.mark.parametrize("rank", range(1, 9))
 def test_axis_is_less_than_the_rank(operator, rank):
-    """``rank - 1`` is the last axis, ``rank`` is none."""
+    """``rank - 1`` is the last axis, ``rank`` is invalid."""
     sizes = [1] * rank
     plain, indices = tensor("FLOAT32", sizes), tensor("UINT32", sizes)
     rest = {
@@ -79,7 +79,7 @@ def test_all_problems_of_a_reduction_at_once():
 
 
 def test_all_problems_of_a_gather_at_once():
-    """What attributes say of tensors is asked once they are in range."""
+    """Rules that relate attributes to tensors are checked only if the attributes are in range."""
     tensors = {"whole": (2, 3, 4), "indices": (7, 2, 5), "output": (2, 5, 4)}
     assert sorted(found(gather(**tensors, axis=9, index_dimensions=9))) == [
         ("DML-GATHER-axis", "Axis"),

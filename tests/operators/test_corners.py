@@ -1,4 +1,4 @@
-"""Corner by corner: what random values do not surely hit, in a few elements and in enough for every loop."""
+"""Corner cases that random values may miss, in a few elements and in enough for every loop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def assert_same(result, expected):
 @pytest.mark.parametrize(("corner", "kind"), CASES)
 @pytest.mark.parametrize("count", [1, BLOCK + 99])
 def test_corner(corner, kind, count):
-    """Repeated, every row is in vectors of a processor, behind the last of them, and in several blocks."""
+    """Repeated, every row falls into SIMD vectors, the scalar tail, and several blocks."""
     columns = [np.resize(one, max(one.size, count)) for one in corner.columns(kind)]
     *inputs, expected = columns
     tensors = [field for field in SCHEMAS[corner.operator].struct.tensors if field.role == "input"]
@@ -47,7 +47,7 @@ def test_corner(corner, kind, count):
 
 @pytest.mark.parametrize("corner", [one for one in element_wise.CLIPS if "Max" in one.attributes])
 def test_typed_limits(corner):
-    """What CLIP and CLIP_GRAD do with FLOATs, CLIP1 and CLIP_GRAD1 do with numbers of the tensor's type."""
+    """CLIP1 and CLIP_GRAD1 do with numbers of the tensor's type what CLIP and CLIP_GRAD do with FLOATs."""
     for kind in corner.kinds:
         *inputs, expected = corner.columns(kind)
         if kind not in FLOATS and not all(map(math.isfinite, corner.attributes.values())):
@@ -71,7 +71,7 @@ def test_rows(name, version, kind):
 
 
 def test_the_sum_of_quantized_tensors():
-    """Halves go to even, beyond the range of the type lies its limit, and differences of bytes do not wrap."""
+    """Ties round to even, results saturate, and differences of bytes do not wrap."""
     a = np.array([0, 255, 131, 130, 129, 127, 128], np.uint8)
     b = np.array([-128, 127, 0, 0, 0, 0, 0], np.int8)
     one = {"FLOAT32": np.float32, "UINT8": np.uint8, "INT8": np.int8}

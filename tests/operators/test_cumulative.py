@@ -1,4 +1,4 @@
-"""Running sums and products: what is kept on the way, wrapping, zeros, what excludes itself, long axes."""
+"""Cumulative sums and products: accumulator precision, wrapping, zeros, exclusive scans, long axes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_each_mode(name, values, including, backwards, excluding, both, dtype):
 
 
 def test_a_sum_of_negative_zeros_alone_is_one():
-    """Excluded, the sum begins with 0 and stays that."""
+    """Exclusive, the sum begins with 0 and stays 0."""
     zeros = np.array([-0.0, -0.0], np.float32)
     assert np.signbit(cumulated("SUMMATION", zeros)).tolist() == [True, True]
     assert np.signbit(cumulated("SUMMATION", zeros, exclusive=True)).tolist() == [False, False]

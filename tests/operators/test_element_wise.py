@@ -1,4 +1,4 @@
-"""Element-wise operators: results, and what we decided where their pages are silent or disagree."""
+"""Element-wise operators: results, also where their pages are silent or disagree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ONE = {
     "ACOS": np.arccos,
     "ACOSH": np.arccosh,
     "ASIN": np.arcsin,
-    # The sum is one of FLOAT32.
+    # The sum is rounded to FLOAT32.
     "ASINH": lambda x: np.log((np.float32(x) + np.sqrt(np.float32(x) ** 2 + 1)).astype(np.float64)),
     "ATAN": np.arctan,
     "ATANH": np.arctanh,
@@ -173,7 +173,7 @@ def test_comparisons(kind, output):
 
 @pytest.mark.parametrize("kind", ["UINT8", "UINT32"])
 def test_logic_of_numbers(kind):
-    """Every number but 0 is true; results are 0 and 1."""
+    """Every nonzero number is true; results are 0 and 1."""
     a, b = array(kind, 0, 0, 5, 6), array(kind, 0, 7, 0, 8)
     expected = {"AND": [0, 0, 0, 1], "OR": [0, 1, 1, 1], "XOR": [0, 1, 1, 0]}
     for name, values in expected.items():
@@ -213,7 +213,7 @@ class TestClip:
         low = 1.9 if kind in UNSIGNED else -1.9
         x = array(kind, 0, 1, 5, 100)
         assert run("ELEMENT_WISE_CLIP", x, Min=low, Max=5.9).tolist() == [1 if low > 0 else 0, 1, 5, 5]
-        # Limits out of range are the nearest value; NaN is 0.
+        # Limits out of range saturate; NaN is 0.
         lowest, largest = np.finfo(np.float32).min, np.finfo(np.float32).max
         assert run("ELEMENT_WISE_CLIP", x, Min=lowest, Max=largest).tolist() == x.tolist()
         assert run("ELEMENT_WISE_CLIP", x, Min=NAN, Max=INF).tolist() == x.tolist()
@@ -250,7 +250,7 @@ class TestClip:
 
     @pytest.mark.parametrize("kind", FLOATS)
     def test_gradient_at_nan(self, kind):
-        """NaN is neither at or below Min nor at or above Max."""
+        """NaN is neither <= Min nor >= Max."""
         assert run("ELEMENT_WISE_CLIP_GRAD", array(kind, NAN), array(kind, 3), Min=0, Max=1).tolist() == [3]
 
     @pytest.mark.parametrize("kind", TO_32)
@@ -296,7 +296,7 @@ class TestPow:
         assert run("ELEMENT_WISE_POW", x, array(exponent, 3, 3, 2)).tolist() == [8, -27, 100]
 
     def test_the_exponent_is_scaled_too(self):
-        """As the base: 5^5, and of integers what they are saturated to."""
+        """Like the base: 5^5, and for integers the saturated value."""
         scale_bias = dml.DML_SCALE_BIAS(2, 1)
         two = array("FLOAT32", 2)
         assert run("ELEMENT_WISE_POW", two, two, ScaleBias=scale_bias).tolist() == [5**5]
@@ -333,7 +333,7 @@ class TestBits:
 
 @pytest.mark.parametrize("kind", DATA_TYPES)
 def test_if(kind):
-    """Everything but 0 is true; what is chosen stays as it is, NaN too."""
+    """Every nonzero value is true; selected elements are copied unchanged, NaN too."""
     width = numpy_type(kind).itemsize
     bits = generator("if", kind).integers(0, 256, (2, 40, width), np.uint8)
     a, b = bits.view(numpy_type(kind)).reshape(2, 40)

@@ -1,4 +1,4 @@
-"""What holds for every operator, tried on all of them: samples are valid, breaches are refused, faces agree."""
+"""Properties of all operators: samples are valid, violations are rejected, and all interfaces agree."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from .values import arrays_for
 OPERATORS = sorted(SCHEMAS)
 LEVELS = sorted(DML_FEATURE_LEVEL)
 SEEDS = 4
-# Their kernels and references add up in different orders, which shows unless all sums are exact.
+# Their kernels and references sum in different orders, which shows unless all sums are exact.
 SUMS_OF_PRODUCTS = ("GEMM", "GRU", "LSTM", "MULTIHEAD_ATTENTION", "RNN")
-# Functions of a step differ in the last places, and what later steps add up may cancel.
+# The functions of a step differ by some ULPs, and sums in later steps may cancel.
 APART = {**dict.fromkeys(("GRU", "LSTM", "RNN"), 64), "MULTIHEAD_ATTENTION": 4}
 RULES = [
     pytest.param(rule, id=rule, marks=pytest.mark.operator(name)) for rule, name in sorted(DERIVED.items())
@@ -70,7 +70,7 @@ def test_no_level_has_the_operator_before_its_first(operator):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_broken_desc_is_refused_by_its_rule(rule):
-    """One change makes a valid desc break the rule, that rule alone, where the change was made."""
+    """One change makes a valid desc violate the rule, and only that rule, at the changed field."""
     breach = invalid_desc_of(rule)
     assert dml.validate(breach.valid_desc, feature_level=breach.level) == []
     assert breach.desc != breach.valid_desc
@@ -90,7 +90,7 @@ def test_json_round_trip(operator):
 
 
 def arguments_of(graph, desc):
-    """The arguments of the function of a desc's operator: graph inputs for its tensors, and its attributes."""
+    """The arguments of the graph method for a desc: graph inputs for its tensors, and its attributes."""
     counts = {entry.counted_by for entry in desc.struct.fields}
     arguments = {}
     for entry in desc.struct.fields:
@@ -106,7 +106,7 @@ def arguments_of(graph, desc):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_the_builder_agrees_with_the_desc(operator):
-    """Given the inputs, attributes and outputs of a desc, a graph makes the node that the desc is."""
+    """From a desc's inputs, attributes and outputs, a graph builds an equal node."""
     for seed in range(SEEDS):
         desc = sample(operator, seed)
         graph = Graph()
@@ -115,7 +115,7 @@ def test_the_builder_agrees_with_the_desc(operator):
         assert graph.nodes[-1].desc == desc
 
 
-# What a desc says through its outputs alone, by the name of the keyword that says it to the builder.
+# Choices that a desc expresses only through its outputs, by the builder's keyword.
 CHOICES = {
     "sizes": lambda desc: [one.sizes[desc.Axis] for one in desc.OutputTensors],
     "output_length": lambda desc: desc.OutputTensor.sizes[desc.Axis],
@@ -126,7 +126,7 @@ CHOICES = {
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_the_builder_infers_the_outputs(operator):
-    """From inputs and attributes follow the sizes of the desc's outputs."""
+    """The sizes of the desc's outputs are inferred from inputs and attributes."""
     for seed in range(SEEDS):
         desc = sample(operator, seed)
         graph = Graph()
@@ -159,7 +159,7 @@ def effective(tensor):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_the_kernel_agrees_with_its_twin(operator):
-    """The loops that run give what NumPy gives at once, to the bit; functions, as near as tolerances have it."""
+    """Native kernels agree with the NumPy reference bit by bit, functions within their tolerances."""
     implementation = operator_of(operator)
     if type(implementation).compute is Operator.compute or type(implementation).kernel is Operator.kernel:
         pytest.skip("there is one way to compute it")
@@ -171,10 +171,10 @@ def test_the_kernel_agrees_with_its_twin(operator):
                 x if x is None or x.dtype.kind != "f" else np.round(x * 8) / x.dtype.type(8) for x in inputs
             ]
         if operator == "MULTIHEAD_ATTENTION":
-            # Weights are rounded, and what they are multiplied by must not cancel.
+            # Weights are rounded, so that products must not cancel.
             inputs = [None if x is None else np.abs(x) for x in inputs]
         results = []
-        # What was there before must not show: not even the zeros that some operators write.
+        # Previous contents must not show, not even through zeros that some operators write.
         for before, kernel in enumerate((kernel_of(desc), computing_kernel(implementation.compute(desc)))):
             outputs = [
                 None if slot.tensor is None else np.full(slot.tensor.sizes, 1 + before, slot.tensor.dtype)
@@ -196,7 +196,7 @@ def test_the_kernel_agrees_with_its_twin(operator):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_nothing_outside_the_outputs_is_written(operator):
-    """Inputs stay as they are, and so do the gaps of an output and what lies behind it."""
+    """Inputs are unchanged, and so are the gaps of an output and the bytes after it."""
     for seed in range(SEEDS):
         desc = sample(operator, seed)
         program, inputs, outputs = bound(desc, arrays_for(desc, seed))
@@ -217,7 +217,7 @@ IN_PLACE = [name for name in OPERATORS if SCHEMAS[name].in_place]
 
 @pytest.mark.parametrize("operator", IN_PLACE)
 def test_in_place(operator):
-    """An output over the memory of an input that lies as it does gives what it gives apart from it."""
+    """An output in place of an input with the same layout gives the same result as a separate one."""
     tried = set()
     for seed in range(40):
         desc = sample(operator, seed)

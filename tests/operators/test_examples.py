@@ -1,4 +1,4 @@
-"""Every example that a page prints: its desc is valid, and the operator gives the printed values."""
+"""Every printed example: its desc is valid, and the operator gives the printed values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .page_examples import laid_out
 EXAMPLES = list(examples())
 
 
-# Each with its operator, which ``--operator`` asks for.
+# Each with its operator, for ``--operator``.
 CASES = [
     pytest.param(one, id=f"{one.operator}-{one.title}", marks=pytest.mark.operator(one.operator))
     for one in EXAMPLES
@@ -29,7 +29,7 @@ def test_the_desc_is_valid(example):
 
 @pytest.mark.parametrize("example", CASES)
 def test_the_outputs_follow_from_the_inputs(example):
-    """What ``shapes`` says of the outputs is what the page prints."""
+    """``shapes`` infers the printed output sizes."""
     shapes = operator_of(example.operator).shapes(example.desc)
     for field, shape in shapes.items():
         value = getattr(example.desc, field)

@@ -1,4 +1,4 @@
-"""Outputs out of attributes and states: large ones, special floats, NaN's bits."""
+"""Fill operators: large outputs, special floats, NaN payloads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from directml_py.operators import kernel_of
 from .dispatch import Dispatch
 from .helpers import data_type, numpy_type, tensor
 
-# Of every float type the bits of a NaN that is not the usual one, the first signalling.
+# For every float type the bits of an unusual NaN; the first is signalling.
 NANS = {"FLOAT16": 0xFD55, "FLOAT32": 0xFFA12345, "FLOAT64": 0xFFF123456789ABCD}
 STATE = np.array([[2**32 - 2, 1, 2, 3, 4, 5]], np.uint32)
 
@@ -78,7 +78,7 @@ def test_diagonals_keep_the_bits_of_nan(name):
         ("INT32", np.inf, -(2**31)),
         ("INT32", -3e9, -(2**31)),
         ("INT32", -0.9, 0),
-        # As Microsoft's library has it: truncated, then wrapped, through INT32 if that has room.
+        # As in Microsoft's library: truncated, then wrapped, through INT32 if that is wide enough.
         ("INT32", 3e9, -(2**31)),
         ("UINT32", 3e9, 3_000_000_000),
         ("UINT32", -86.5, 2**32 - 86),
@@ -121,7 +121,7 @@ def test_long_sequences_do_not_drift(strides):
 
 @pytest.mark.parametrize("strides", [None, [1, 401], [2000, 3]])
 def test_random_numbers_in_many_blocks(strides):
-    """Their order is that of the coordinates; the counter's words carry on the way."""
+    """In coordinate order; the counter's words carry."""
     sizes = [401, 509]
     output, state = dml.evaluate(random(sizes, strides), [STATE])
     np.testing.assert_array_equal(output.ravel(), philox.words(STATE, 0, 401 * 509))
@@ -129,7 +129,7 @@ def test_random_numbers_in_many_blocks(strides):
 
 
 def test_parts_of_a_random_sequence():
-    """What a program gets in several calls, each with the state that the last one left, is the sequence as a whole."""
+    """Several calls, each with the state of the previous one, give the same sequence as one call."""
     whole, last = dml.evaluate(random([24]), [STATE])
     first, state = dml.evaluate(random([8]), [STATE])
     second, state = dml.evaluate(random([16]), [state])

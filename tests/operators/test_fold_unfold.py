@@ -1,4 +1,4 @@
-"""FOLD and UNFOLD: what stands where among the columns, padding, gaps, overlaps, and how much memory they take."""
+"""FOLD and UNFOLD: the order of columns, padding, gaps, overlaps, and memory use."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def fold(x, whole, *window, **choices):
 
 
 def test_channels_come_before_elements_and_rows_before_columns():
-    """Sizes, windows and steps that differ in every dimension, so that none can stand for another.
+    """Sizes, windows and steps that differ in every dimension, so that mixing them up shows.
 
     Two channels of 2 x 4, windows of 1 x 2 over every second column: four steps, row by row.
     """
@@ -62,7 +62,7 @@ def test_start_and_end_dilation_and_stride():
     x = np.arange(1, 6, dtype=np.int32).reshape(1, 1, 5)
     result = unfold(x, (1, 2, 3), [2], [2], [3], ([1], [2]))
     assert result.tolist() == [[[0, 2, 4], [3, 5, 0]]]
-    # Nothing reaches the first element; what fell into the padding is lost.
+    # No window covers the first element; elements in the padding are dropped.
     columns = np.array([[[1, 2, 4], [8, 16, 32]]], np.int32)
     assert fold(columns, (1, 1, 5), [2], [2], [3], ([1], [2])).tolist() == [[[0, 2, 8, 4, 16]]]
 
@@ -82,7 +82,7 @@ def test_unfold_keeps_bits():
 
 
 def test_overlaps_of_float16_are_added_in_float32():
-    """2048 + 1 is 2048 in FLOAT16, 2048 + 1 + 1 is 2050; 60000 + 60000 is infinite, less 60000 it is not."""
+    """2048 + 1 is 2048 in FLOAT16, but 2048 + 1 + 1 is 2050; 60000 + 60000 is infinite, but not minus 60000."""
     for values, total in (([2048, 1, 1], 2050), ([60000, 60000, -60000], 60000)):
         columns = np.zeros((1, 3, 3), np.float16)
         columns[0, [2, 1, 0], [0, 1, 2]] = values
@@ -138,7 +138,7 @@ FAR = 3_000_000_000
 
 @pytest.mark.parametrize("dtype", [np.float16, np.uint8])
 def test_padding_costs_no_memory(dtype):
-    """Steps far out in the padding see zeros, and what folds there is gone."""
+    """Windows far in the padding are all zeros, and columns folded there are dropped."""
     x = np.array([[[7, 8]]], dtype)
     descs = [
         desc_of(struct, x.dtype.name.upper(), (1, 1, 2), (1, 2, 3), [2], [FAR], [1], ([FAR], [FAR]))

@@ -17,7 +17,7 @@ FOUR = np.array([10, 11, 12, 13], np.float32)
 I32, I64 = 2**31, 2**63
 U32, U64 = 2**32, 2**64
 PICKED = [
-    # index type, indices into four elements, the elements taken; beyond the tensor there is 0
+    # index type, indices into four elements, the elements read; beyond the tensor they are 0
     ("INT32", [-1, -2, -3, -4, 0, 3], [3, 2, 1, 0, 0, 3]),
     ("INT64", [-1, -2, -3, -4, 0, 3], [3, 2, 1, 0, 0, 3]),
     ("INT32", [4, 100, I32 - 1], [None, None, None]),
@@ -41,7 +41,7 @@ def test_index(index_type, indices, elements):
 
 
 def test_indices_beyond_a_row_are_in_the_next_one():
-    """As in Microsoft's library, of 3 rows of 4: 4 and 5 lead on, -5 leads back, and what is beyond all is 0."""
+    """As in Microsoft's library, in 3 rows of 4: 4 and 5 run into the next row, -5 into the previous; beyond is 0."""
     x, indices = np.arange(12, dtype=np.float32).reshape(1, 3, 4), np.array([[[4, 5, -5, 2]]], np.int32)
     found = gather(x, indices, 2, 1, (1, 3, 4))
     assert found.tolist() == [[[4, 5, 0, 2], [8, 9, 3, 6], [0, 0, 7, 10]]]
@@ -115,7 +115,7 @@ SIZES = {
 def test_output_sizes(case):
     sizes, axis, index_sizes, index_dimensions, output_sizes = SIZES[case]
     x = np.arange(np.prod(sizes), dtype=np.int32).reshape(sizes)
-    # Descending, so that neither order nor position is right by chance.
+    # Descending, so that neither order nor position is correct by chance.
     indices = (np.arange(np.prod(index_sizes))[::-1] % sizes[axis]).astype(np.uint32).reshape(index_sizes)
     expected = [
         x[(*before, index, *behind)]
@@ -163,7 +163,7 @@ def test_strided_and_broadcast_indices(strides, values, index_type):
 
 @pytest.mark.parametrize("strides", [(0,), (2,)], ids=["broadcast", "strided"])
 def test_a_few_elements_of_a_large_tensor(strides):
-    """Nothing of the input's size is copied, broadcast to far more than its memory or not."""
+    """No copy of the input is made, even if it is broadcast to far more than its memory."""
     size = 1 << 23
     memory = np.full(size * strides[0] + 1, 7, np.uint8)
     desc, _ = dml.decode_operator_desc(

@@ -1,7 +1,7 @@
-"""Gradients of normalizations are slopes of what they are gradients of.
+"""Gradients of normalizations are the derivatives of the forward operators.
 
-A slope is the imaginary part of what a formula makes of ``x + i * STEP``, by STEP: exact but for rounding. The formulas
-are those of the operators that are gone back through, written for complex numbers.
+Derivatives are taken by complex steps: the imaginary part of f(x + i * STEP), divided by STEP. The formulas
+are those of the forward operators, written for complex numbers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def drawn(*sizes, low=-2, high=2):
 
 
 def around(squares, before, behind, axes):
-    """Sums over the places around each one, of zeros where there is nothing."""
+    """Sums over each element's neighbourhood, with zeros outside the tensor."""
     for axis in axes:
         pads = [(before, behind) if one == axis else (0, 0) for one in range(squares.ndim)]
         padded = np.pad(squares, pads)
@@ -110,7 +110,7 @@ def test_given_statistics(sizes):
 
 @pytest.mark.operator("BATCH_NORMALIZATION_TRAINING_GRAD")
 def test_statistics_that_are_not_those_of_the_batch():
-    """As in Microsoft's library, which takes what is given: scale / sd * (dy - mean(dy) - xhat * mean(dy * xhat))."""
+    """As in Microsoft's library, with the given statistics: scale / sd * (dy - mean(dy) - xhat * mean(dy * xhat))."""
     x, incoming = np.float32([[1], [5]]), np.float32([[1], [3]])
     mean, variance, scale = np.float32([[2]]), np.float32([[3]]), np.float32([[4]])
     outputs = [(2, 1), (1, 1), (1, 1)]

@@ -67,7 +67,7 @@ def test_scale_bias_of_floats(kind, strides):
 
 
 def test_float16_is_rounded_once():
-    """683 * 3 = 2049 is no FLOAT16: rounded to 2048, plus 1 it would stay 2048."""
+    """683 * 3 = 2049 is not a FLOAT16: rounded to 2048, plus 1 it would stay 2048."""
     assert scaled(np.array([683], np.float16), 3, 1).tolist() == [2050]
     # 300 * 300 overflows FLOAT16 on the way
     assert scaled(np.array([300], np.float16), 300, -60000).tolist() == [30000]
@@ -108,7 +108,7 @@ def test_scale_bias_of_integers(name, values, scale, bias, expected):
 
 @pytest.mark.parametrize("name", ["FLOAT64", "INT64", "UINT64"])
 def test_scale_bias_of_64_bits_changes_nothing(name):
-    """Microsoft's library takes 1 and 0, of either sign; no bit is lost on the way."""
+    """Microsoft's library accepts 1 and 0 of either sign; no bit is lost."""
     x = np.array([2**53 + 1 if name != "FLOAT64" else 2.0**53 - 1], numpy_type(name))
     for bias in (0, -0.0):
         assert scaled(x, 1, bias).tolist() == x.tolist()

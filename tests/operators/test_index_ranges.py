@@ -1,6 +1,6 @@
-"""Indices at and beyond the ends of what they index, of every type: reads and writes stay inside their tensors.
+"""Indices of every type at and beyond the limits: reads and writes stay inside their tensors.
 
-Reads beyond a dimension go where strides lead to, as in Microsoft's library; beyond the tensor there is 0.
+Reads beyond a dimension follow the strides, as in Microsoft's library; beyond the tensor they give 0.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def wrapped(index, size=4):
 
 
 def read_by(operator, layout, arrays, output_sizes, **attributes):
-    """What an operator gives, and a function of coordinates of the input to what lies in memory there."""
+    """An operator's result, and a function from coordinates of the input to the memory there."""
     found = dispatched(operator, layout, arrays, output_sizes, **attributes)
     x = arrays[0]
     whole = tensor_of(x, LAYOUTS[layout](x.shape))
@@ -89,7 +89,7 @@ def read_by(operator, layout, arrays, output_sizes, **attributes):
 
 
 def dispatched(operator, layout, arrays, output_sizes, **attributes):
-    """What an operator gives; nothing around the output and between its elements is written, and no input."""
+    """An operator's result, after checking that neither inputs nor bytes around the output's elements are written."""
     fields = {
         name: tensor_of(array, LAYOUTS[layout](array.shape))
         for name, array in zip(("InputTensor", "IndicesTensor", "UpdatesTensor"), arrays)
@@ -138,7 +138,7 @@ def test_scatter(index_type, index, written, layout):
 @pytest.mark.parametrize("coordinate", [0, 1])
 @every_index
 def test_gather_nd(index_type, index, written, layout, coordinate):
-    """What is beyond a row is the next one."""
+    """Reads beyond a row continue in the next one."""
     x = np.arange(32, dtype=np.int16).reshape(4, 4, 2)
     indices = np.array([[2, 2], [1, 1]], numpy_type(index_type))
     indices[0, coordinate] = index
@@ -151,7 +151,7 @@ def test_gather_nd(index_type, index, written, layout, coordinate):
 @every_layout
 @every_index
 def test_gather_nd1(index_type, index, written, layout):
-    """What is beyond a batch is the next one."""
+    """Reads beyond a batch continue in the next one."""
     x = np.arange(24, dtype=np.float32).reshape(3, 4, 2)
     indices = np.array([[2], [index], [0]], numpy_type(index_type)).reshape(3, 1, 1)
     counts = {"InputDimensionCount": 3, "IndicesDimensionCount": 3, "BatchDimensionCount": 1}
@@ -163,7 +163,7 @@ def test_gather_nd1(index_type, index, written, layout):
 @pytest.mark.parametrize("coordinate", [0, 1])
 @every_index
 def test_scatter_nd(index_type, index, written, layout, coordinate):
-    """A tuple of which one coordinate is outside writes nothing, wherever the sum of its steps may be."""
+    """A tuple with one coordinate out of range writes nothing, even if its offset is inside."""
     x = np.zeros((4, 4, 2), np.int16)
     indices = np.array([[2, 2], [1, 1]], numpy_type(index_type))
     indices[0, coordinate] = index
@@ -180,7 +180,7 @@ def test_scatter_nd(index_type, index, written, layout, coordinate):
 @every_layout
 @every_index
 def test_one_hot(index_type, index, written, layout):
-    """An index that is outside turns nothing on."""
+    """An index out of range sets nothing."""
     indices = np.array([[0], [index]], numpy_type(index_type))
     values = np.array([[3, 8]], np.uint16)
     desc = dml.DML_ONE_HOT_OPERATOR_DESC(
@@ -200,7 +200,7 @@ def test_one_hot(index_type, index, written, layout):
 )
 @pytest.mark.parametrize("sizes", [(1, 2, 2, 2), (2, 1, 1, 4)])
 def test_max_unpooling(index_type, index, sizes, layout):
-    """Indices count elements, not what lies in memory, and of the whole tensor."""
+    """Indices count the elements of the whole tensor, not memory."""
     x = np.array([1, 2, 3, 4], np.int16).reshape(1, 2, 2, 1)
     indices = np.array([7, index, 2, 4], numpy_type(index_type)).reshape(x.shape)
     found = dispatched("MAX_UNPOOLING", layout, [x, indices], sizes)
@@ -216,7 +216,7 @@ def test_the_last_of_several_unpooled_elements_wins(layout):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_inputs_are_read_at_each_run(operator):
-    """What was bound once runs over other values, too: nothing of the first run is left."""
+    """A bound kernel runs again over other values: nothing of the first run remains."""
     desc = valid_desc(RandomSource(5), operator, max(dml.DML_FEATURE_LEVEL))
     inputs = arrays_for(desc, 0)
     runs = []
@@ -262,7 +262,7 @@ def test_the_last_of_several_updates_wins(layout, last):
 )
 @pytest.mark.parametrize("strides", [None, (1, 20, 100), (7, 5, 3)], ids=["packed", "turned", "apart"])
 def test_the_second_value(values, on, strides):
-    """Sizes decide which value is next to the first, not memory."""
+    """Sizes, not memory, decide which value follows the first."""
     values, indices = values.astype(np.float16), np.array([[[1]]], np.uint32)
     desc = dml.DML_ONE_HOT_OPERATOR_DESC(
         IndicesTensor=tensor_of(indices),
@@ -286,7 +286,7 @@ def test_broadcast_values_are_equal():
 
 
 def test_values_of_more_dimensions_than_the_output():
-    """Against the page, but the library takes them: they are the first two elements all the same."""
+    """Against the page, but accepted by the library: the values are still the first two elements."""
     indices, values = np.array([2], np.uint32), np.array([[[3, 8, 9]]], np.int16)
     desc = dml.DML_ONE_HOT_OPERATOR_DESC(
         IndicesTensor=tensor_of(indices),

@@ -43,7 +43,7 @@ def convolved(x, weights, output_sizes, zeros=(None, None)):
 )
 @pytest.mark.parametrize("features", [1, 3])
 def test_sums_of_the_largest_products(channels, wanted, features):
-    """Few features and many take other ways through the products."""
+    """Few and many features take different code paths."""
     x = np.full((1, channels, 1), 255, np.uint8)
     weights = np.full((features, channels, 1), 255, np.uint8)
     assert convolved(x, weights, (1, features, 1)).ravel().tolist() == [wanted] * features

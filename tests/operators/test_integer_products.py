@@ -1,4 +1,4 @@
-"""Products of integers: sums that floats do not have, and ONNX Runtime's operators beside ours."""
+"""Integer products: sums beyond the precision of floats, and comparison with ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def drawn(rng, kind, sizes):
 @pytest.mark.operator(INTEGERS)
 @pytest.mark.parametrize("depth", [258, 259, 1000])
 def test_sums_beyond_float32(depth):
-    """From 259 products of 255 by 255 on, FLOAT32 does not have all sums: 2 is lost beside an odd one."""
+    """From 259 products of 255 by 255, FLOAT32 cannot represent all sums: odd ones are lost."""
     a, b = np.full((1, depth), 255, np.uint8), np.full((depth, 2), 255, np.uint8)
     b[-1] = 2, 3
     wanted = [(depth - 1) * 255 * 255 + 510, (depth - 1) * 255 * 255 + 765]
@@ -84,7 +84,7 @@ def test_to_float_as_onnx_runtime(a_type, b_type):
 @pytest.mark.parametrize(("a_type", "b_type"), [("uint8", "uint8"), ("uint8", "int8"), ("int8", "int8")])
 @pytest.mark.parametrize("scales", [1, 7])
 def test_quantized_as_onnx_runtime(a_type, b_type, scales):
-    """With scales by which nothing is rounded but at the end, so that there are halves; one, or one a column."""
+    """With scales such that only the end is rounded, so that there are ties; one scale, or one per column."""
     rng = generator(a_type, b_type)
     a, b = drawn(rng, a_type, (5, 20)), drawn(rng, b_type, (20, 7))
     a_scale, scale = np.array([0.5], np.float32), np.array([256], np.float32)
@@ -114,7 +114,7 @@ def test_quantized_as_onnx_runtime(a_type, b_type, scales):
 
 @pytest.mark.operator(QUANTIZED)
 def test_quantized_with_a_scale_a_row():
-    """Powers of two, so that all is exact but the end, which rounds halves to even numbers."""
+    """Powers of two, so that only the end is rounded, with ties to even."""
     rng = generator(QUANTIZED)
     a, b = drawn(rng, "uint8", (2, 9, 70)), drawn(rng, "int8", (2, 70, 21))
     zeros = drawn(rng, "uint8", (9, 1))
@@ -177,7 +177,7 @@ def led_product(name, a_sizes, b_sizes, output_sizes, single=False):
 @pytest.mark.parametrize("sizes", LED)
 @pytest.mark.parametrize(("rows", "single"), [(3, False), (3, True), (1, False)])
 def test_leading_ones_that_one_matrix_has_alone(name, sizes, rows, single):
-    """Microsoft's library takes them, also beside a batch of two; whichever loop would have run without them."""
+    """Microsoft's library accepts them, even with a batch of two, whichever kernel runs without them."""
     sizes = [tuple(rows if size == 3 else size for size in one) for one in sizes]
     desc = led_product(name, *sizes, single)
     assert dml.validate(desc) == []
@@ -272,7 +272,7 @@ def test_scales_of_other_types(kinds, output):
 
 @pytest.mark.operator(TO_FLOAT)
 def test_factors_of_float16_overflow():
-    """300 * 300 is no FLOAT16, though what is left of it is one."""
+    """300 * 300 is beyond FLOAT16, though the final result is not."""
     a, b = np.array([[300, 1]], np.int16), np.array([[1], [1]], np.int8)
     scales = {"AScaleTensor": np.array([300], np.float32), "BScaleTensor": np.array([0.25], np.float32)}
     assert product(TO_FLOAT, "FLOAT16", ATensor=a, BTensor=b, **scales).item() == np.inf

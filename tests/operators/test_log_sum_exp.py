@@ -69,7 +69,7 @@ def test_many_elements():
 
 
 def test_small_terms_count():
-    """A million times exp(-18) beside 1: each alone is lost in FLOAT32, their sum is not."""
+    """A million times exp(-18) plus 1: each term alone is lost in FLOAT32, their sum is not."""
     x = np.full(1_000_001, -18, np.float32)
     x[500_000] = 0
     expected = math.log1p(1_000_000 * math.exp(-18))

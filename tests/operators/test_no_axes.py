@@ -1,4 +1,4 @@
-"""Reductions over no axes, which programs ask for: each element is all that there is to reduce."""
+"""Reductions over no axes, which programs request: each element is reduced by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NONZERO_COORDINATES: what is zero, which dimensions have a coordinate, and what is behind the last."""
+"""NONZERO_COORDINATES: what counts as zero, which dimensions have coordinates, and the undefined rest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_floats(dtype):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32])
 def test_integers(dtype):
-    """Every bit counts, the highest and the lowest alone, too."""
+    """Every bit counts, also the highest or lowest alone."""
     highest = np.array(1 << (8 * np.dtype(dtype).itemsize - 1)).astype(np.uint64).astype(dtype)
     assert nonzero(np.array([0, highest, 0, 1], dtype)) == ([2], [[1], [3], [0], [0]])
 
@@ -45,7 +45,7 @@ def test_none_and_all():
 
 @pytest.mark.parametrize(("width", "found"), [(2, [[1, 2]]), (3, [[0, 1, 2]]), (4, [[0, 0, 1, 2]])])
 def test_leading_dimensions_that_coordinates_leave_out(width, found):
-    """Coordinates are of the last dimensions, as many as there is room for."""
+    """Coordinates are those of the last dimensions, as many as fit."""
     x = np.zeros((1, 1, 2, 3), np.float32)
     x[0, 0, 1, 2] = 1
     assert nonzero(x, width) == ([1], found + [[0] * width] * 5)

@@ -1,4 +1,4 @@
-"""Normalizations beside their references: in blocks, with what is not finite, and as clients know them."""
+"""Normalizations against their references: in blocks, with non-finite values, and as clients use them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def results(desc, kernel, inputs):
 
 @pytest.mark.parametrize("operator", IN_ROWS)
 def test_blocks_and_threads_agree_with_the_twin(operator, monkeypatch):
-    """But for the order of sums."""
+    """Except for the order of sums."""
     monkeypatch.setattr(rowwise, "BLOCK", 16)
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1e-9)
     monkeypatch.setattr(backend, "is_plain", False)
@@ -60,7 +60,7 @@ def test_local_response_as_onnx_has_it(size):
 @pytest.mark.operator("LP_NORMALIZATION")
 @pytest.mark.parametrize("order", [1, 2])
 def test_norms_as_onnx_has_them(order):
-    """Epsilon, which ONNX does not have, takes nothing where it is small beside the square of the norm."""
+    """Epsilon, which ONNX lacks, has no effect if small relative to the square of the norm."""
     x = generator("norms", order).uniform(-4, 4, (3, 5)).astype(np.float32)
     (expected,) = run_node("LpNormalization", [x], axis=1, p=order)
     result = run("LP_NORMALIZATION", x, Axis=1, Epsilon=1e-7, P=order)
@@ -108,7 +108,7 @@ def test_an_infinite_norm(order):
 
 @pytest.mark.operator("LP_NORMALIZATION")
 def test_norms_of_float16_are_kept_in_float16():
-    """300^2 + 400^2 is out of its range, as is the square of no number below 256."""
+    """300^2 + 400^2 exceeds its range, unlike squares of numbers below 256."""
     x = np.array([[300, 400], [30, 40], [200, 100]], np.float16)
     result = run("LP_NORMALIZATION", x, Axis=1, Epsilon=0, P=2)
     shares = np.float16([[0, 0], [0.6, 0.8], [0.8**0.5, 0.2**0.5]])

@@ -20,7 +20,7 @@ MAXIMUM = dml.DML_MAX_POOLING_GRAD_OPERATOR_DESC
 
 
 def windows():
-    """Of two and three dimensions, some so far in the padding that they see nothing."""
+    """With two and three dimensions, and some windows so far in the padding that they are empty."""
     rng = np.random.default_rng(3)
     found = []
     while len(found) < 30:
@@ -37,7 +37,7 @@ def windows():
 
 
 def seen(window, sizes, step):
-    """The coordinates of what a step sees, in their order; the elements and the paddings that it counts."""
+    """The coordinates in a window, in order, and the counts of its elements and of padding."""
     places, counted = [], 1
     for axis, number in enumerate(step):
         first = number * window.strides[axis] - window.start_padding[axis]
@@ -86,7 +86,7 @@ def test_shares_of_means(with_padding, name, most, monkeypatch):
 
 @pytest.mark.parametrize("name", ["FLOAT32", "FLOAT16"])
 def test_gradients_go_to_the_first_of_the_largest(name):
-    """A number is larger than NaN; what a step that sees nothing has is lost."""
+    """A number is larger than NaN; the gradient of an empty window is lost."""
     for number, (window, sizes, steps) in enumerate(windows()):
         rng = np.random.default_rng(number)
         x = rng.choice(np.array([np.nan, -np.inf, -1, 0, 2, 2.5]), (2, 2, *sizes)).astype(name.lower())
@@ -112,7 +112,7 @@ def test_gradients_go_to_the_first_of_the_largest(name):
 
 
 def test_sums_beyond_the_largest_float16():
-    """Two steps see the largest element; no warning of NumPy's reaches the program."""
+    """Two windows contain the largest element; no NumPy warning reaches the program."""
     x = np.array([1, 5, 2], np.float16).reshape(1, 1, 1, 3)
     gradients = np.full((1, 1, 1, 2), 65504, np.float16)
     one, few = tensor("FLOAT16", [1, 1, 1, 3]), tensor("FLOAT16", [1, 1, 1, 2])
@@ -138,7 +138,7 @@ def window_over(size, padding):
 
 
 def test_windows_cost_what_they_see():
-    """Most of a window lies in padding: nothing is made for that, neither to compile nor to run."""
+    """Most of a window is padding, which takes no memory, neither to compile nor to run."""
     image, step, rest = window_over(3_000_000_000, 7)
     desc = AVERAGE(step, image, IncludePadding=True, **rest)
     tracemalloc.start()

@@ -68,7 +68,7 @@ BLOCKS = [
     [[2, 12, 30], [2, 12, 30]],
     # Blocks of blocks, either way.
     [[4, 48, 30], [2, 6, 60]],
-    # Blocks that overlap, which no view shows.
+    # Overlapping blocks, which no view can represent.
     [[4, 16, 48], [8, 12, 80]],
 ]
 
@@ -84,7 +84,7 @@ BLOCKS = [
     ],
 )
 def test_large_tensors(name, ends, blocks, layout):
-    """More elements than a block of the loops has; each parameter is what its coordinates, divided, lead to."""
+    """More elements than a kernel's block; each parameter is at the divided coordinates."""
     wide, narrow = ends if name == "QUANTIZE" else ends[::-1]
     rng = generator(name, ends, blocks)
     parameters = [(wide, blocks[0]), (narrow, blocks[1])]
@@ -120,7 +120,7 @@ def test_factors(size, blocks, factors):
 
 
 def test_splits_are_views():
-    """Of whatever layout, so that outputs are written where they are."""
+    """With any layout, so that outputs are written in place."""
     base = np.zeros((5, 8, 12, 6))
     for array in (
         base,
@@ -135,7 +135,7 @@ def test_splits_are_views():
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("kind", "narrow"), [("FLOAT32", "UINT8"), ("FLOAT32", "INT8"), ("FLOAT16", "INT8")])
 def test_large_ranges(kind, narrow, layout):
-    """The two passes give what NumPy gives at once, NaN and all."""
+    """The two passes agree with the NumPy reference, NaN included."""
     sizes = LARGE
     x = generator(kind, narrow).normal(1, 4, sizes).astype(numpy_type(kind))
     x[3, 4, 5] = np.nan
@@ -160,7 +160,7 @@ def test_large_ranges(kind, narrow, layout):
 @pytest.mark.parametrize("x", [[np.inf, 1], [-np.inf, 1], [np.inf, -np.inf], [np.nan, np.nan]])
 @pytest.mark.parametrize("narrow", ["INT8", "UINT8"])
 def test_ranges_without_end_have_some_result(narrow, x):
-    """And no warning of NumPy's, which are errors here."""
+    """Without NumPy warnings, which are errors here."""
     desc = dml.DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC(
         tensor("FLOAT32", [2]), tensor(narrow, [2]), tensor("FLOAT32", [1]), tensor(narrow, [1])
     )

@@ -1,4 +1,4 @@
-"""Corners of the operators that rearrange elements, beyond what their examples and random descs reach."""
+"""Corner cases of data movement that examples and random descs do not reach."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def desc_of(size, start, end, output):
     ("size", "start", "end", "kept"),
     [
         (3, 1, 2, Kept(slice(0, 3), slice(1, 4))),
-        # Without a sum that wraps, paddings are what they say, however long.
+        # Unless the sum wraps, paddings are taken literally, however long.
         (3, HALF + 5, 0, Kept(slice(0, 3), slice(HALF + 5, HALF + 8))),
         (3, 0, WHOLE - 4, Kept(slice(0, 3), slice(0, 3))),
         (3, WHOLE - 4, 0, Kept(slice(0, 3), slice(WHOLE - 4, WHOLE - 1))),
-        # With one, what is 2**31 or more takes away; in front, all but the last edge.
+        # If it wraps, a padding of 2**31 or more crops; at the start, all but the last edge.
         (3, WHOLE - 1, 0, Kept(slice(2, 3), slice(0, 1))),
         (3, 0, WHOLE - 1, Kept(slice(0, 2), slice(0, 2))),
         (3, WHOLE - 1, WHOLE - 1, Kept(slice(2, 3), slice(0, 1))),
@@ -58,7 +58,7 @@ def test_which_elements_padding_keeps(size, start, end, kept):
     assert kept.source.stop <= size
 
 
-# How NumPy calls what repeats elements.
+# NumPy's names of the modes that repeat elements.
 MODES = {
     dml.DML_PADDING_MODE_EDGE: "edge",
     dml.DML_PADDING_MODE_REFLECTION: "reflect",
@@ -68,7 +68,7 @@ MODES = {
 
 
 def dispatches(desc, inputs):
-    """What its kernel gives, and its reference."""
+    """The results of its kernel and its reference."""
     kernels = kernel_of(desc), computing_kernel(operator_of(desc.name).compute(desc))
     for kernel in kernels:
         output = np.full(desc.outputs[0].tensor.sizes, 77, desc.outputs[0].tensor.dtype)
@@ -84,7 +84,7 @@ def of_sizes(name, sizes, output, **attributes):
 
 @pytest.mark.parametrize("mode", dml.DML_PADDING_MODE)
 def test_long_paddings_of_large_tensors(mode):
-    """Several threads copy borders out of what the output holds already."""
+    """Several threads copy borders from elements already in the output."""
     pads = {"StartPadding": (5, WHOLE - 30, 900), "EndPadding": (0, 700, 450)}
     desc = of_sizes("PADDING", (3, 200, 300), (8, 870, 1650), PaddingMode=mode, PaddingValue=0.0, **pads)
     x = np.arange(180000, dtype=np.uint16).reshape(3, 200, 300)
@@ -95,7 +95,7 @@ def test_long_paddings_of_large_tensors(mode):
 @pytest.mark.parametrize("before", [(0, 0, 0), (1, 2, 3), (4, 0, 7), (0, 150, 41)])
 @pytest.mark.parametrize(("mode", "name"), MODES.items())
 def test_paddings_of_few_parts_and_of_many(mode, name, before):
-    """What is mirrored turns at every edge, so that long borders of short dimensions have many parts."""
+    """Mirroring reverses at every edge, so that long borders of short dimensions have many parts."""
     sizes, behind = (1, 2, 5), tuple(reversed(before))
     whole = tuple(map(sum, zip(sizes, before, behind)))
     attributes = {"PaddingMode": mode, "PaddingValue": 0.0, "StartPadding": before, "EndPadding": behind}
@@ -108,7 +108,7 @@ def test_paddings_of_few_parts_and_of_many(mode, name, before):
 
 @pytest.mark.parametrize("strides", [(-1, 1), (1, -1), (-2, 1), (-1, -3)])
 def test_a_gradient_among_zeros(strides):
-    """Each element is written, whatever was there: zeros around a gradient without gaps, or everywhere before it."""
+    """Each element is written, whatever was there: zeros around a gradient without gaps, or everywhere first."""
     whole, offsets, windows = (300, 400), (20, 30), (250, 360)
     counts = tuple((window - 1) // abs(stride) for window, stride in zip(windows, strides))
     kind = dml.DML_TENSOR_DATA_TYPE_UINT16
@@ -131,7 +131,7 @@ def test_a_gradient_among_zeros(strides):
 
 
 def test_tiles_of_more_dimensions_than_loops_have():
-    """Each of five dimensions is taken apart in two."""
+    """Each of five dimensions is split in two."""
     desc = of_sizes("TILE", (2,) * 5, (6,) * 5, Repeats=(3,) * 5)
     x = np.arange(32, dtype=np.uint16).reshape((2,) * 5)
     for output in dispatches(desc, [x]):
@@ -141,7 +141,7 @@ def test_tiles_of_more_dimensions_than_loops_have():
 
 @pytest.mark.parametrize("order", dml.DML_DEPTH_SPACE_ORDER)
 def test_blocks_go_into_views(order):
-    """Channels that lie in no row cannot be merged without a copy, which would take what is written."""
+    """Channels that are not contiguous cannot be merged without a copy, which would receive the output."""
     desc = of_sizes("SPACE_TO_DEPTH1", (2, 3, 4, 6), (2, 12, 2, 3), BlockSize=2, Order=order)
     x = np.arange(2 * 3 * 4 * 6, dtype=np.uint16).reshape(6, 4, 3, 2).T
     wide = np.zeros((2, 24, 4, 6), np.uint16)
@@ -153,7 +153,7 @@ def test_blocks_go_into_views(order):
 
 
 def test_the_constant_of_padding1_keeps_its_bits():
-    """A NaN that is not the usual one."""
+    """An unusual NaN payload."""
     bits = np.array([0x7FF8_0000_0000_1234], np.uint64)
     value = dml.DML_SCALAR_UNION(UInt64=int(bits[0]))
     x = np.zeros(1, np.float64)
@@ -171,7 +171,7 @@ def test_the_constant_of_padding1_keeps_its_bits():
 
 
 def test_subsequences_of_many_layouts():
-    """Rows that lengths are broadcast along are picked whole, whatever the strides."""
+    """Rows along which lengths are broadcast are gathered whole, whatever the strides."""
     rng = np.random.default_rng(7)
     base = rng.integers(0, 9999, (6, 70, 40)).astype(np.uint16)
     views = [base, base[::-1, :, ::-1], np.asfortranarray(base), np.repeat(base, 2, 1)[:, ::2]]

@@ -1,4 +1,4 @@
-"""RNN, LSTM and GRU: worked out by hand where pages leave things open, and against ONNX Runtime."""
+"""RNN, LSTM and GRU: hand-computed results where pages leave things open, and ONNX Runtime's."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class TestLengths:
     def test_backward(self):
         found = network("RNN", SUMS, direction=BACKWARD, **ADDS)
         assert found["sequence"][:, 0, :, 0].tolist() == [[103, 0, 160], [102, 0, 150], [0, 0, 130]]
-        # Of no element, the first state is the last one.
+        # For an empty sequence, the initial state is the last one.
         assert found["single"].ravel().tolist() == [103, 100, 160]
 
     @pytest.mark.parametrize(("direction", "single"), [(FORWARD, 0), (BACKWARD, 100)])
@@ -207,7 +207,7 @@ class TestLengths:
             np.testing.assert_array_equal(longer[name], whole[name])
 
     def test_cells_of_sequences_without_elements(self):
-        """Forward they are those of one step, as in Microsoft's library."""
+        """Forward they are those after one step, as in Microsoft's library."""
         start = {"HiddenInitTensor": [[5]] * 2, "CellMemInitTensor": [[11]] * 2}
         found = network("LSTM", [[[1]] * 2], LSTM_GATES, SequenceLengthsTensor=[0, 1], **start)
         assert found["cell"].ravel().tolist() == [69, 69]
@@ -258,7 +258,7 @@ def test_activations_along_axes_are_refused(name):
 
 
 def test_celu_does_not_compile():
-    """In GRU and LSTM; CreateOperator takes it."""
+    """In GRU and LSTM; CreateOperator accepts it."""
     celu = dml.DML_ACTIVATION_CELU_OPERATOR_DESC(Alpha=1)
     assert network("RNN", [[[1]]], [[1]], activations=[celu])["single"].item() == 1
     for name, gates, count in (("GRU", 3, 2), ("LSTM", 4, 3)):
@@ -336,7 +336,7 @@ def sample(name, seed):
     for place, slot in enumerate(desc.inputs):
         if slot.field == "SequenceLengthsTensor" and slot.tensor is not None:
             most = desc.InputTensor.sizes[1]
-            # Of no element Microsoft's library makes something else than ONNX Runtime.
+            # For empty sequences Microsoft's library differs from ONNX Runtime.
             inputs[place] = np.minimum(inputs[place] % (most + 1) + 1, most).astype(np.uint32)
     return desc, inputs
 
@@ -349,7 +349,7 @@ def assert_close(results, wanted):
 
 @pytest.mark.parametrize("name", ORDER)
 def test_onnx_runtime(name):
-    """The reference of the rows, too, gives what ONNX Runtime gives."""
+    """The table's reference also agrees with ONNX Runtime."""
     for seed in range(40):
         desc, inputs = sample(name, seed)
         wanted = onnx_recurrent(desc, *inputs)

@@ -1,4 +1,4 @@
-"""How exact REDUCE's floating sums are, where they must not overflow, and that FLOAT16 is rounded once."""
+"""REDUCE's floating-point accuracy, overflow behaviour, and single rounding of FLOAT16."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows(kind):
 @pytest.mark.parametrize("layout", ["contiguous", "strided", "leading axis"])
 @pytest.mark.parametrize("kind", ["uniform", "tenths", "cancelling", "large first"])
 def test_sum_is_as_exact_as_a_pairwise_one(kind, layout):
-    """Whatever axis is reduced and however the input lies in memory; a running FLOAT32 sum is not."""
+    """For any axis and memory layout; a sequential FLOAT32 sum is not as accurate."""
     x = rows(kind)
     if layout == "leading axis":
         found = reduce("SUM", np.ascontiguousarray(x.T), [0]).ravel()
@@ -52,7 +52,7 @@ def test_sum_is_as_exact_as_a_pairwise_one(kind, layout):
 
 
 def test_a_running_sum_would_fail():
-    """The data above is hard enough: adding one after the other is far off."""
+    """The data above is hard enough: a sequential sum is far off."""
     row = rows("tenths")[0]
     running = float(np.cumsum(row)[-1])
     assert abs(running - math.fsum(row.tolist())) > 100

@@ -73,7 +73,7 @@ def test_reference(operator):
 
 
 def differences(desc, result, wanted):
-    """Where a result is not what is wanted, or for floats not close enough to it."""
+    """Where a result differs from the expected one, for floats by more than the tolerance."""
     if result.dtype.kind != "f" or wanted.dtype.kind != "f":
         kind = UNSIGNED[result.dtype.itemsize]
         mask = (1 << 8 * result.dtype.itemsize) - 1

@@ -1,4 +1,4 @@
-"""Operators by name: each is loaded from the module that the catalog names, whatever was asked for before."""
+"""Operators by name: each is loaded from the module in the catalog, in any order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from directml_py.operators.operator import OPERATORS
 PACKAGE = Path(directml_py.__file__).parent
 MODULES = sorted((PACKAGE / "operators").rglob("*.py"))
 
-# A process forks once for each operator, so that none finds what another one has loaded.
+# A process forks once per operator, so that none finds modules loaded for another.
 ASK_FOR_EACH_ALONE = """
 import os
 from directml_py.operators import SCHEMAS, operator_of
@@ -78,7 +78,7 @@ def test_no_module_imports_another_for_its_side_effects(path):
 
 
 def test_packages_of_a_family_load_none_of_their_modules():
-    """The registry loads the one that the catalog names; a list of all would load them for nothing."""
+    """The registry loads only the module in the catalog; a list of all would load them needlessly."""
     for path in (PACKAGE / "operators").glob("*/__init__.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         assert not any(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.walk(tree)), path

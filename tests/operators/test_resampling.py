@@ -1,4 +1,4 @@
-"""Resampling: what ONNX's Resize says of it, which element is nearest, odd scales, edges, integers, gradients."""
+"""Resampling: agreement with ONNX's Resize, nearest elements, odd scales, edges, integers, gradients."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def gradient(g, sizes, *choices, **named):
     return dml.evaluate(desc, [g])[0]
 
 
-# ONNX's modes as ONNX Runtime hands them over; sizes of which all scales are exact.
+# ONNX's modes as ONNX Runtime passes them; sizes for which all scales are exact.
 TRANSFORMATIONS = {
     "half_pixel": HALF_PIXELS,
     "asymmetric": CORNERS,
@@ -108,12 +108,12 @@ def test_nearest_as_in_onnx(before, after, transformation, nearest_mode):
 @pytest.mark.parametrize("transformation", ["half_pixel", "asymmetric", "align_corners"])
 @pytest.mark.parametrize(("before", "after"), SIZES)
 def test_linear_as_in_onnx(before, after, transformation, dtype):
-    """Means of integers lose their fraction."""
+    """Means of integers are truncated."""
     x = generator("linear", 1).integers(0, 100, before).astype(dtype)
     scales = scales_of(transformation, before, after)
     result = resample(x, after, scales, TRANSFORMATIONS[transformation])
     expected = resize(x, after, mode="linear", coordinate_transformation_mode=transformation)
-    # What is whole but for FLOAT32's thirds may be cut off on either side.
+    # Results that are whole except for FLOAT32's thirds may be truncated to either side.
     np.testing.assert_allclose(result, expected, rtol=2e-6, atol=0 if dtype == np.float32 else 1)
 
 
@@ -145,7 +145,7 @@ def test_a_filter_by_hand():
 
 @pytest.mark.operator("RESAMPLE3")
 def test_a_filter_does_not_read_where_it_ends():
-    """By 1 / 4, elements that are four away are worth nothing: 0 times infinity were NaN."""
+    """At 1 / 4, elements at distance four have weight 0 and must not be read: 0 * infinity is NaN."""
     x = [INF, 1, 1, 1, 1, 1, 1, 1, INF]
     assert row(x, 3, 0.25, CORNERS, antialiased=True).tolist() == [INF, 1, INF]
 
@@ -157,7 +157,7 @@ def test_filters_in_parts():
     parts = list(Stretched(places, size, width))
     assert len(parts) > 1
     result = np.concatenate([part.applied(np.arange(size) ** 2.0, 0) for part in parts])
-    # All that is within reach, with the ends going on.
+    # All elements in the filter's support, with clamped ends.
     around = np.arange(-1700, 4700)
     weights = np.maximum(0, 1 - np.abs(around - np.clip(places, -width, size - 1 + width)[:, None]) / width)
     expected = weights @ np.clip(around, 0, size - 1) ** 2.0 / weights.sum(1)
@@ -167,7 +167,7 @@ def test_filters_in_parts():
 @pytest.mark.operator("RESAMPLE3")
 @pytest.mark.parametrize("scale", [1.2e-7, 1e-6])
 def test_a_filter_wider_than_all(scale):
-    """The ends go on and on: what lies between them is worth next to nothing."""
+    """The clamped ends dominate: the elements between them have almost no weight."""
     result = row([4, NAN, INF, 8], 1, scale, (0.0, 0.0), antialiased=True)
     assert np.isnan(result).all()
     (mean,) = row([4, 100, -100, 8], 1, scale, (0.0, 0.0), antialiased=True)
@@ -176,7 +176,7 @@ def test_a_filter_wider_than_all(scale):
 
 @pytest.mark.operator("UPSAMPLE_2D")
 def test_upsample_2d():
-    """Centers of pixels lie on centers, and nothing else is averaged."""
+    """With half-pixel centers, source pixels coincide with results, and nothing is averaged."""
     x = np.array([[1, 2], [3, 4]], np.float32).reshape(1, 1, 1, 2, 2).repeat(2, 2)
     desc = dml.DML_UPSAMPLE_2D_OPERATOR_DESC(
         InputTensor=tensor_of(x),
@@ -203,14 +203,14 @@ def test_of_two_that_are_equally_near():
 
 @pytest.mark.operator("RESAMPLE1")
 def test_half_a_pixel_more_rounds_down():
-    """What ONNX Runtime and TensorFlow do for a mode that rounds down; whole places stay."""
+    """ONNX Runtime's and TensorFlow's way to round down; whole coordinates are kept."""
     assert row([0, 1, 2], 6, 2.0, (0.5, 0.0), NEAREST).tolist() == [0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.operator("RESAMPLE2")
 @pytest.mark.parametrize(("direction", "expected"), [(INCREASING, [0, 1, 1, 2]), (DECREASING, [0, 0, 1, 1])])
 def test_directions(direction, expected):
-    """Fractions always go one way, whole places stay."""
+    """Fractions always round one way, whole coordinates are kept."""
     assert row([0, 1, 2], 4, 2.0, (0.0, 0.0), NEAREST, direction).tolist() == expected
 
 
@@ -222,11 +222,11 @@ def test_quotients_are_of_scales_in_float32():
 
 @pytest.mark.operator("RESAMPLE2")
 def test_large_quotients_keep_their_halves():
-    """Places -0.5 and 0.5, which are rounded down."""
+    """Coordinates -0.5 and 0.5, which are rounded down."""
     assert row([0, 1], 2, 1.0, (2.0**23, 0.5 - 2.0**23), NEAREST, DECREASING).tolist() == [0, 0]
 
 
-# The scale, the offsets, and the place of each of three results in a row of 0, 1, 2, 3.
+# The scale, the offsets, and the source coordinate of each of three results in a row of 0, 1, 2, 3.
 ODD = [
     (INF, (-2.0, 0.0), [2, 2, 2]),
     (LARGEST, (-1.0, -0.5), [1, 1, 1]),
@@ -244,7 +244,7 @@ BEYOND = [(1.0, (-INF, 0.0), [3, 3, 3]), (1.0, (-1e30, 0.0), [3, 3, 3])]
     [(*one, mode) for one in ODD for mode in (LINEAR, NEAREST)] + [(*one, NEAREST) for one in BEYOND],
 )
 def test_odd_scales_and_offsets(scale, offsets, expected, mode):
-    """What is no number is 0; what is outside is clamped."""
+    """NaN coordinates are 0; those outside are clamped."""
     x = [0, 1, 2, 3]
     for named in ({}, {"direction": DECREASING}, {"direction": INCREASING, "antialiased": False}):
         assert row(x, 3, scale, offsets, mode, **named).tolist() == expected
@@ -271,7 +271,7 @@ def test_whole_places_move_bits():
 
 @pytest.mark.operator("RESAMPLE1")
 def test_means_of_integers():
-    """Toward zero, and what should be whole is: thirds of one number add up to it."""
+    """Toward zero, but whole results stay whole: thirds of one number sum to it."""
     assert row(np.array([-3, 0], np.int8), 4, 2.0).tolist() == [-3, -2, 0, 0]
     assert row(np.array([255, 0], np.uint8), 4, 2.0).tolist() == [255, 191, 63, 0]
     for number in (-128, -7, 100, 127):
@@ -286,7 +286,7 @@ def test_means_of_integers():
 @pytest.mark.parametrize("mode", [LINEAR, NEAREST])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_many_blocks(before, mode, dtype):
-    """Over more than one block, broadcast or with gaps, it is what it is in one."""
+    """The result does not depend on the number of blocks, broadcasting or gaps."""
     after = tuple(size if size < 10 else size * 2 - 30 for size in before)
     x = generator("blocks", 1).normal(size=before).astype(dtype)
     assert x.size > BLOCK
@@ -320,7 +320,7 @@ GRADIENTS = [
 @pytest.mark.parametrize("mode", [LINEAR, NEAREST])
 @pytest.mark.parametrize("direction", [None, INCREASING, DECREASING])
 def test_gradients_are_transposed(before, after, offsets, mode, direction):
-    """An image of one pixel after the other says what becomes of each; the offsets exchange their roles."""
+    """Unit images give the transposed matrix column by column; the offsets exchange roles."""
     scales = [new / old for old, new in zip(before, after)]
     choices = (scales, offsets, mode, direction)
     pixels = np.eye(math.prod(before), dtype=np.float32).reshape(-1, *before)

@@ -1,4 +1,4 @@
-"""Regions of interest: where samples lie, which are out of bounds, and what odd regions become."""
+"""Regions of interest: sample coordinates, out-of-bounds samples, and unusual regions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAN, INFINITY = np.nan, np.inf
 
 
 def sampling(**fields):
-    """The attributes of ROI_ALIGN1 and ROI_ALIGN_GRAD: of points that are elements, where nothing else is said."""
+    """The attributes of ROI_ALIGN1 and ROI_ALIGN_GRAD; by default for samples that are elements."""
     samples = fields.pop("samples", 1)
     least, most = samples if isinstance(samples, tuple) else (samples, samples)
     scale = fields.pop("scale", 1.0)
@@ -54,7 +54,7 @@ def align_desc(x, regions, steps, batches, *, outside=0.0, layout="packed", **fi
 
 
 def align(x, regions, steps=(1, 1), *, batches=None, **fields):
-    """What ROI_ALIGN1 gives; nothing around its output is written."""
+    """ROI_ALIGN1's result, after checking that nothing around the output is written."""
     regions = np.asarray(regions, x.dtype)
     batches = np.zeros(len(regions), np.uint32) if batches is None else batches
     (memory,) = Dispatch(align_desc(x, regions, steps, batches, **fields), [x, regions, batches]).outputs
@@ -68,11 +68,11 @@ def line(*values, name="FLOAT32"):
 
 
 def points(*places):
-    """Regions of a row that are each a point."""
+    """Point regions in a row."""
     return [[place, 0, place, 0] for place in places]
 
 
-# What programs ask for: an offset of 0 is that of ``output_half_pixel``.
+# Programs' attributes: an offset of 0 is ONNX's ``output_half_pixel``.
 @pytest.mark.parametrize("ratio", [0, 1, 2, 3])
 @pytest.mark.parametrize("offset", [0.5, 0.0])
 def test_onnx_runtime_gives_the_same_means(ratio, offset):
@@ -118,7 +118,7 @@ SQUARE = np.array([[[[1, 2], [3, 4]]]], np.float32)
         ([0, 0, 1, 1], [[1], [3]]),
         ([0, 0, 4, 1], [[1, 9, 9], [3, 9, 9]]),
         ([-4, 0, 1, 0], [[9, 2]]),
-        # What lies up to one element outside is inside where corners are not aligned.
+        # Samples up to one element outside are in bounds if corners are not aligned.
         ([-0.5, 0, 1.5, 0], [[9, 1.5, 9]]),
     ],
 )
@@ -149,7 +149,7 @@ def test_bounds(mode):
     regions = points(-1, -0.75, 3, 2.5, *beyond, -1.5, 4)
     found = align(x, regions, mode=mode, outside=-7.0)
     assert found.ravel().tolist() == [10, 10, 30, 30, -7, -7, -7, -7]
-    # Along rows, too: either coordinate is enough.
+    # Along rows too: one coordinate is enough.
     rows = [[y, x, y, x] for x, y, _, _ in regions]
     found = align(x.transpose(0, 1, 3, 2).copy(), rows, mode=mode, outside=-7.0)
     assert found.ravel().tolist() == [10, 10, 30, 30, -7, -7, -7, -7]
@@ -165,7 +165,7 @@ def test_half_way_between_two_elements_the_second_is_nearest():
 @pytest.mark.parametrize("reduction", ["AVERAGE", "MAX"])
 @BOTH
 def test_coordinates_that_are_no_numbers(mode, reduction):
-    """They are out of bounds, whatever else there is."""
+    """They are out of bounds, whatever the other coordinate."""
     x = np.ones((2, 2, 3, 3), np.float32)
     regions = [list(corners) for corners in product([NAN, INFINITY, -INFINITY, 3e38, -3e38, 1], repeat=4)]
     regions = [one for one in regions if not np.isfinite(one).all()]
@@ -179,7 +179,7 @@ def test_coordinates_that_are_no_numbers(mode, reduction):
 
 @BOTH
 def test_infinity_stays_where_it_is(mode):
-    """An element without a weight is not read."""
+    """Elements of weight 0 are not read."""
     x = line(1, INFINITY, 3, NAN)
     found = align(x, points(0, 2, 1, -1, 0.75), mode=mode)
     assert found.ravel().tolist() == [1, 3, INFINITY, 1, INFINITY]
@@ -235,7 +235,7 @@ def test_inverted_regions_are_mirrored():
     ],
 )
 def test_the_number_of_samples(first, second, samples, elements):
-    """Powers of ten show which elements are read, and how often."""
+    """Powers of ten show which elements are read, and how many times."""
     scale = 10.0 if first == 0.1 else 1.0
     x = line(1, 10, 100, 1000, 10000)
     found = align(x, [[first, 0, second, 0]], mode=NEAREST, samples=samples, scale=scale)
@@ -263,7 +263,7 @@ def test_many_regions_are_those_few_at_a_time(monkeypatch, reduction):
 
 
 def test_rows_and_columns_have_their_own():
-    """Scales, extents and counts of samples: what is of X must not be of Y, as one line of the page has it."""
+    """Scales, extents and sample counts: X and Y must not be swapped, as in one line of the page."""
     x = np.arange(40, dtype=np.float32).reshape(1, 1, 5, 8)
     found = align(
         x, [[1, 2, 4, 6]], (2, 1), scale=(2.0, 0.5), samples=(1, MOST), mode=NEAREST, function="MAX"
@@ -275,7 +275,7 @@ def test_rows_and_columns_have_their_own():
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("data_type", FLOATS)
 def test_as_many_samples_as_there_can_be(data_type, layout):
-    """They take no more time or memory than a few; over straight lines, the mean is what is in the middle."""
+    """They take no more time or memory than a few; on linear data, the mean is the value in the middle."""
     x = np.broadcast_to(np.arange(4), (1, 2, 3, 4)).astype(numpy_type(data_type))
     mean = align(x, [[0, 0, 3, 2], [1, 0, 2, 2]], (1, 3), samples=MOST // 3, layout=layout)
     np.testing.assert_allclose(mean[0, 0, 0], [0.5, 1.5, 2.5], rtol=1e-3)
@@ -312,7 +312,7 @@ def test_the_first_version_has_pixels_with_centers():
 
 
 def pool(x, regions, sizes=(1, 1), scale=1.0, layout="packed"):
-    """What ROI_POOLING gives; nothing around its output is written."""
+    """ROI_POOLING's result, after checking that nothing around the output is written."""
     regions = np.array(regions, x.dtype).reshape(1, 1, -1, 5)
     output = (regions.shape[2], x.shape[1], *sizes)
     strided = LAYOUTS[layout]
@@ -331,7 +331,7 @@ def pool(x, regions, sizes=(1, 1), scale=1.0, layout="packed"):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("data_type", FLOATS)
 def test_pooled_regions(data_type, layout):
-    """By hand: each from its first to its second corner, shared out among windows that overlap."""
+    """By hand: each from its first to its second corner, divided into overlapping windows."""
     x = -np.arange(1, 13, dtype=numpy_type(data_type)).reshape(1, 1, 3, 4)
     # Three columns for two: 0 and 1, then 1 and 2. Two rows for one.
     found = pool(x, [[0, 0, 1, 2, 2]], (1, 2), layout=layout)
@@ -375,7 +375,7 @@ def test_corners_of_pooled_regions(corners, scale, wanted):
 
 
 def test_batches_of_pooled_regions():
-    """Toward 0, and clamped."""
+    """Truncated and clamped."""
     x = np.array([3, 4, 5], np.float32).reshape(3, 1, 1, 1)
     named = [0, 1, 1.75, 2, 3, 1e30, INFINITY, -0.5, -1, -INFINITY, NAN]
     found = pool(x, [[batch, 0, 0, 0, 0] for batch in named])

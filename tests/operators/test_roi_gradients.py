@@ -1,4 +1,4 @@
-"""Gradients of regions of interest: slopes of ROI_ALIGN1, and what is at their ends."""
+"""Gradients of regions of interest: derivatives of ROI_ALIGN1, also at their discontinuities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BOTH = pytest.mark.parametrize("reduction", ["AVERAGE", "MAX"])
 
 
 def gradients(x, incoming, regions, *, batches=None, layout="packed", **fields):
-    """What ROI_ALIGN_GRAD gives for the image and for the regions; nothing around its outputs is written."""
+    """ROI_ALIGN_GRAD's results for image and regions, after checking that nothing around them is written."""
     regions, incoming = np.asarray(regions, x.dtype), np.asarray(incoming, x.dtype)
     batches = np.zeros(len(regions), np.uint32) if batches is None else batches
     strided = LAYOUTS[layout]
@@ -40,7 +40,7 @@ def gradients(x, incoming, regions, *, batches=None, layout="packed", **fields):
 @pytest.mark.parametrize("samples", [1, 3])
 @BOTH
 def test_slopes(reduction, samples, to_corners):
-    """How much the regions' elements change with each element of the image, and with each corner."""
+    """The derivatives of the regions' elements by each element of the image, and by each corner."""
     rng = generator("slopes", reduction, samples, to_corners)
     fields = {
         "function": reduction,
@@ -55,7 +55,7 @@ def test_slopes(reduction, samples, to_corners):
     regions = np.array([[0.41, 0.77, 2.3, 5.1], [-0.2, 0.3, 3.3, 7.4], [2.6, 4.2, 0.37, 1.1]], np.float32)
     weights = rng.uniform(0.5, 2, (3, 2, 2, 3)).astype(np.float32)
     desc, _ = dml.decode_operator_desc(align_desc(x, regions, (2, 3), batches, **fields))
-    # In FLOAT64, of which small changes leave more.
+    # In FLOAT64, for accurate finite differences.
     result = np.empty(weights.shape)
 
     def total(image, corners):
@@ -101,7 +101,7 @@ def test_corners_by_the_pages_formula():
 def test_on_an_element_there_is_no_slope():
     """As in the page's formula, whose floor and ceiling are the same there."""
     _, found = gradients(line(1, 4, 2), np.ones((3, 1, 1, 1)), points(1, 0.5, 1.5))
-    # A single sample goes with either corner alike.
+    # A single sample depends on both corners equally.
     assert found[:, [0, 2]].tolist() == [[0, 0], [1.5, 1.5], [-1, -1]]
     assert not found[:, [1, 3]].any()
     # One of three samples is on the element.
@@ -119,7 +119,7 @@ def test_at_the_edge_and_for_the_nearest_element_there_is_no_slope():
 
 
 def test_an_even_image_has_no_slope():
-    """Not even one that rounding leaves."""
+    """Not even a rounding residue."""
     x = np.full((1, 2, 5, 7), 0.1, np.float32)
     _, found = gradients(x, np.ones((1, 2, 3, 3)), [[0.3, 0.4, 5.3, 3.3]], samples=7)
     assert not found.any()
@@ -141,7 +141,7 @@ def test_of_equal_samples_the_first_is_the_largest():
 
 
 def test_what_falls_out_of_bounds_is_lost():
-    """Of a mean its share; of a maximum all, if it is less than 0: that is what is out of bounds."""
+    """For a mean, its share; for a maximum, all of it if that is negative, as out-of-bounds samples are 0."""
     x = line(-3, -2)
     region, fields = [[0, 0, 4, 0]], {"samples": 4, "mode": NEAREST, "input_offset": 0.5}
     found, _ = gradients(x, [[[[8]]]], region, **fields)
@@ -162,13 +162,13 @@ def test_the_largest_is_no_nan():
         found, _ = gradients(line(*values), [[[[3]]]], [[-0.5, 0, 1.5, 0]], **fields)
         assert found.ravel().tolist() == wanted
 
-    # What is out of bounds is larger, too.
+    # Out-of-bounds samples are larger too.
     found, _ = gradients(line(NAN), [[[[3]]]], [[-3, 0, 1, 0]], **fields)
     assert found.ravel().tolist() == [0]
 
 
 def test_what_has_no_weight_or_no_gradient_gets_none():
-    """Infinity is not spread, nor made NaN of."""
+    """Infinity neither spreads nor becomes NaN."""
     found, _ = gradients(line(1, 2, 3), [[[[np.inf]]]], points(1))
     assert found.ravel().tolist() == [0, np.inf, 0]
     found = gradients(line(np.inf, 2), np.zeros((1, 1, 1, 1)), points(0.5))
@@ -177,7 +177,7 @@ def test_what_has_no_weight_or_no_gradient_gets_none():
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_batches_that_there_are_not_get_nothing(layout):
-    """They are not written to, while for the regions' gradients they are clamped, as where they are read."""
+    """They are not written, but for the regions' gradients they are clamped, as for reads."""
     x = np.array([[0, 1], [0, 2]], np.float32).reshape(2, 1, 1, 2)
     batches = np.array([1, 2, MOST, 0], np.uint32)
     incoming = np.array([2, 4, 8, 16], np.float32).reshape(4, 1, 1, 1)

@@ -1,4 +1,4 @@
-"""Equal descs share what follows from them: no more than that."""
+"""Equal descs share derived data, and nothing else."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_desc_that_changes_is_checked_again(device):
 
 
 def test_memory_that_is_used_again_is_read_again(device):
-    """The next desc may lie where the last one lay."""
+    """The next desc may be at the address of the last one."""
     for width in (3, 4, 5, 3):
         assert device.CreateOperator(join(width=width)).desc.OutputTensor.sizes == (1, 1, 2, 2 * width)
         gc.collect()
@@ -81,7 +81,7 @@ WITH_A_NUMBER = {
 
 @pytest.mark.parametrize("make", WITH_A_NUMBER.values(), ids=WITH_A_NUMBER)
 def test_numbers_are_equal_by_their_bits(make):
-    """0.0 is not -0.0, of which the results may differ, and NaN is NaN."""
+    """0.0 and -0.0 differ, as their results may, and NaN equals NaN."""
     for number in (0.0, 1.5, np.nan):
         one, other = (decode_operator_desc(make(number)).desc for _ in range(2))
         assert one == other

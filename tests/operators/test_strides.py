@@ -1,4 +1,4 @@
-"""Strided and padded tensors: what may be written, and that inputs stay as they are."""
+"""Strided and padded tensors: which bytes may be written, and that inputs are unchanged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import directml_py as dml
 from .dispatch import FILL, Dispatch
 from .helpers import INCREASING, function, tensor
 
-# Padding that no minimum explains: bytes of the tensor behind its last element.
+# Padding beyond the minimum: bytes of the tensor after its last element.
 EXTRA = 64
 
 

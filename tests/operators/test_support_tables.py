@@ -1,4 +1,4 @@
-"""validate takes exactly the data types and dimension counts of the pages' tables, at every feature level."""
+"""validate accepts exactly the data types and dimension counts of the pages' tables, at every feature level."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def accepted(desc, level):
 
 
 def disagreements(name, table, cases):
-    """The (level, rank, types) that validate takes and the table does not have, or the other way round."""
+    """The (level, rank, types) that validate accepts but the table lacks, or vice versa."""
     found = []
     for rank in range(1, 9):
         for element_type, index_type in cases:
@@ -147,7 +147,7 @@ def test_tensors_of_one_type(name):
 
 @pytest.mark.parametrize("name", INDEXED)
 def test_elements_and_indices(name):
-    """Each type varies alone, the other one being of the types that every level has."""
+    """Each type varies by itself, with the other one supported at every level."""
     cases = [(kind, "UINT32") for kind in ALL_TYPES] + [("FLOAT32", kind) for kind in ALL_TYPES]
     assert disagreements(name, INDEXED[name], cases) == []
 

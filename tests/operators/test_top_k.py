@@ -1,4 +1,4 @@
-"""What TOP_K and TOP_K1 choose and in which order: ties, zeros, NaN, the ends of integers, layouts, long axes."""
+"""The selection and order of TOP_K and TOP_K1: ties, zeros, NaN, integer limits, layouts, long axes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_top_k_takes_the_largest():
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_one_is_what_argmin_and_argmax_give(direction):
-    """But for NaN, which they have first where it is in the first place."""
+    """Except for NaN, which they put first if it is the first element."""
     rng = generator("TOP_K1")
     array = rng.choice(np.array([-INF, -1, -0.0, 0.0, 1, INF, NAN, NAN], np.float32), (200, 4))
     struct = dml.DML_ARGMAX_OPERATOR_DESC if direction == DECREASING else dml.DML_ARGMIN_OPERATOR_DESC
@@ -95,7 +95,7 @@ ENDS = [
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(("name", "low", "high"), ENDS)
 def test_integers_compare_in_their_own_type(name, low, high, direction):
-    """From end to end, and near each end, where FLOAT64 and the other signedness have other orders."""
+    """Over the full range, and near its limits, where FLOAT64 and the other signedness order differently."""
     middle = (low + high) // 2
     for values in (
         [high, low, middle, middle + 1, high, low],
@@ -116,7 +116,7 @@ def test_integers_compare_in_their_own_type(name, low, high, direction):
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.int64, np.uint64])
 def test_long_axes(dtype, direction, k):
-    """With very many ties, and of 64 bits also with values from all over the type."""
+    """With very many ties, and for 64 bits also with values from the full range."""
     rng = generator("TOP_K1", dtype.__name__, k)
     arrays = [rng.integers(0, 90, (2, 70_000)).astype(dtype)]
     if np.dtype(dtype).itemsize == 8:

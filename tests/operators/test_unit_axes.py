@@ -1,6 +1,6 @@
-"""The stride of an axis of one element says nothing: whatever it is, the results are the same.
+"""The stride of an axis of size 1 is irrelevant: results are the same for any.
 
-But of indices beyond a dimension: strides are what leads them on into other rows.
+Except for indices out of range, which follow the strides into other rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DESCS = 12
 
 
 def with_other_strides(desc, chance):
-    """None where no tensor has an axis of one element."""
+    """None if no tensor has an axis of size 1."""
     own, changed = dict(desc), {}
     for slot in (*desc.inputs, *desc.outputs):
         one = slot.tensor
@@ -75,7 +75,7 @@ def test_results_are_the_same(name):
 @pytest.mark.parametrize("stride", STRIDES)
 @pytest.mark.parametrize("operator", ["RNN", "LSTM", "GRU"])
 def test_several_steps_of_one_sequence(operator, stride):
-    """Steps of a batch of one are multiplied together, as rows that lie behind each other."""
+    """Time steps of a batch of one are multiplied together, as consecutive rows."""
     gates = {"RNN": 1, "LSTM": 4, "GRU": 3}[operator]
     functions = {"RNN": 1, "LSTM": 3, "GRU": 2}[operator]
     x = tensor("FLOAT32", [1, 5, 1, 3], [15, 3, stride, 1])

@@ -1,4 +1,4 @@
-"""Descs that clients build stay valid: what ONNX Runtime, browsers, TensorFlow's plugin and DirectMLX ask for."""
+"""Descs that clients build are valid: those of ONNX Runtime, browsers, TensorFlow's plugin and DirectMLX."""
 
 from __future__ import annotations
 

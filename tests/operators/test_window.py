@@ -1,4 +1,4 @@
-"""Convolutions and pools: which sizes the pages' formulas and their users lead to, and what comes of odd windows."""
+"""Convolutions and pools: output sizes by the pages' formulas and in programs, and unusual windows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def convolution(
     more=0,
     **rest,
 ):
-    """A desc over FLOAT32 tensors; numbers stand for all spatial dimensions."""
+    """A desc over FLOAT32 tensors; numbers apply to all spatial dimensions."""
     count = len(x) - 2
     return dml.DML_CONVOLUTION_OPERATOR_DESC(
         InputTensor=tensor("FLOAT32", x),
@@ -123,7 +123,7 @@ def test_output_padding_alone_makes_no_output():
 @pytest.mark.parametrize("direction", [FORWARD, BACKWARD])
 @pytest.mark.parametrize("side", [1, 3, 20])
 def test_any_number_of_steps_executes(direction, side):
-    """Further steps see nothing; of fewer, the first ones are computed. Channels and batches are still asked for."""
+    """Further windows are empty; if there are fewer, the first ones are computed. Channels and batches are checked."""
     x, weights = np.full((1, 1, 4, 4), 2, np.float32), np.ones((1, 1, 1, 1), np.float32)
     desc = convolution(x.shape, weights.shape, by_side(side, (1, 1)), direction=direction)
     assert dml.validate(desc) == []
@@ -153,7 +153,7 @@ def test_one_dimension_came_with_level_4_0(rank):
 @pytest.mark.parametrize("direction", [FORWARD, BACKWARD])
 @pytest.mark.parametrize("mode", [CROSS_CORRELATION, CONVOLUTION])
 def test_modes_and_directions(direction, mode):
-    """A single 1 shows the filter; the page's table turns it round for the one or the other."""
+    """A unit impulse shows the filter, which by the page's table is flipped in one of the modes."""
     weights = np.arange(1, 5, dtype=np.float32).reshape(1, 1, 2, 2)
     x = np.zeros((1, 1, 3, 3), np.float32)
     x[0, 0, 1, 1] = 1
@@ -208,7 +208,7 @@ AVERAGE, MAXIMUM = dml.DML_AVERAGE_POOLING1_OPERATOR_DESC, dml.DML_MAX_POOLING2_
 @pytest.mark.parametrize(
     ("case", "sides"),
     [
-        # Rounded up, the last step reaches beyond the padding.
+        # Rounded up, the last window reaches beyond the padding.
         ({"window": 3, "strides": 2, "Dilations": 1}, {3: False, 4: True, 5: True, 6: False}),
         # The pages' formula, 8 - 3 + 1, forgets the dilation.
         ({"window": 3, "Dilations": 2, "end": -2}, {3: False, 4: True, 5: True, 6: True, 7: False}),
@@ -268,7 +268,7 @@ def test_indices_run_over_the_whole_input(name, index_type):
 
 
 def test_windows_that_see_padding_alone():
-    """The mean of nothing is NaN, its largest element the least that is finite."""
+    """The mean of an empty window is NaN, its maximum the least finite value."""
     x = np.ones((1, 1, 1, 1), np.float32)
     case = {"window": 1, "strides": 1, "start": 1, "end": 0, "Dilations": 1}
     (mean,) = dml.evaluate(pool(AVERAGE, x.shape, by_side(2, (1, 1)), **case, IncludePadding=False), [x])
@@ -280,7 +280,7 @@ def test_windows_that_see_padding_alone():
 
 
 def test_means_of_what_lies_beyond_the_padding():
-    """Microsoft's library divides by what counts, the padding: nothing at all is 0 with IncludePadding, else NaN."""
+    """Microsoft's library divides by the count, padding included: an empty window is 0 with IncludePadding or NaN."""
     for include, wanted in ((True, [1, 0, 0]), (False, [1, np.nan, np.nan])):
         desc = pool(AVERAGE, (1, 1, 1, 1), (1, 1, 1, 3), window=1, Dilations=1, IncludePadding=include)
         np.testing.assert_array_equal(
@@ -311,7 +311,7 @@ def test_backward_filters_that_are_not_finite_meet_no_padding(value):
 @pytest.mark.parametrize("name", ["FLOAT32", "FLOAT16"])
 @pytest.mark.parametrize(("start", "with_padding"), [(0, False), (0, True), (2, False), (2, True)])
 def test_pools_of_one_step(start, with_padding, name):
-    """What is seen is averaged over what counts; of nothing but NaN the largest is the least FLOAT32, which FLOAT16
+    """The sum is divided by the count; the maximum of NaN alone is the least FLOAT32, which FLOAT16
     has as -infinity."""
     dtype = np.dtype(name.lower())
     x = np.random.default_rng(1).integers(-8, 8, (2, 3, 6, 5)).astype(dtype)
@@ -336,7 +336,7 @@ def test_pools_of_one_step(start, with_padding, name):
 
 @pytest.mark.skipif(backend.native is None, reason="references add up in FLOAT32")
 def test_the_mean_of_all_is_added_up_exactly():
-    """FLOAT32 has no odd numbers beyond 2^24: a sum kept there would lose each 1 that comes later."""
+    """FLOAT32 has no odd numbers beyond 2^24: a FLOAT32 accumulator would lose each later 1."""
     x = np.ones((1, 2, 12, 12), np.float32)
     x[0, :, 0, 0] = 2**24
     (found,) = dml.evaluate(

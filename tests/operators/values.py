@@ -1,4 +1,4 @@
-"""Values for the inputs of any desc: of all magnitudes where anything goes, within its domain where not."""
+"""Values for the inputs of any desc: of all magnitudes where valid, else within the operator's domain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def values_for(rng, tensor, low=-4.0, high=4.0):
 
 
 def as_stored(tensor, array):
-    """``array`` with one value wherever the tensor's elements share memory."""
+    """``array`` with equal values wherever the tensor's elements share memory."""
     if not tensor.overlaps:
         return array
     memory = np.zeros(tensor.total_size, np.uint8)

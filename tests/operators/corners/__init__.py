@@ -1,1 +1,1 @@
-"""What random values do not surely hit, worked out by hand: a table a family."""
+"""Corner cases that random values may miss, computed by hand: one table per family."""

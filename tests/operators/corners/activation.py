@@ -41,11 +41,11 @@ EXPONENTIAL = [
     ),
     of_floats("ELU", (-inf, 2), (1000, 1000), (inf, inf), Alpha=-2),
     of_floats("SCALED_ELU", (-inf, -8), (LEAST, -8), (inf, inf), (1000, 2000), (nan, nan), Alpha=4, Gamma=2),
-    # max and min pass over NaN: 0 is left.
+    # max and min ignore NaN: 0 remains.
     of_floats(
         "CELU", (-inf, -0.5), (LEAST, -0.5), (MOST, MOST), (inf, inf), (0.0, 0.0), (nan, 0.0), Alpha=0.5
     ),
-    # exp(x / Alpha) of a negative Alpha falls: below 0 the minimum is of what grows.
+    # With a negative Alpha, exp(x / Alpha) decreases: below 0 the minimum is of an increasing function.
     of_floats("CELU", (1000, 1000), (-1000, -inf), (inf, inf), (-inf, -inf), Alpha=-1),
     of_floats("CELU", (3, 3), (0.0, 0.0), (inf, inf), (-3, 0.0), Alpha=0),
     of_floats(
@@ -120,7 +120,7 @@ PIECEWISE = [
     # Both conditions hold between -2 and 2: the first decides.
     of_floats("SHRINK", (1, 0.5), (-1, -1.5), (-2, -1.5), (-3, -2.5), Bias=0.5, Threshold=-2),
     of_floats("SHRINK", (inf, nan), (1, -inf), (-1, inf), (0.0, 0.0), Bias=inf, Threshold=0),
-    # Integers are computed in floats, and rounded to the even one of two.
+    # Integers are computed in floats, and rounded with ties to even.
     Corner(
         "ACTIVATION_SHRINK",
         SIGNED,
@@ -138,7 +138,7 @@ PIECEWISE = [
     ),
     Corner("ACTIVATION_SHRINK", SIGNED, [(-5, -4), (-3, -2), (2, 0), (3, 2)], {"Bias": 1.5, "Threshold": 1}),
     Corner("ACTIVATION_SHRINK", UNSIGNED, [(5, 0), (9, 0), (12, 2)], {"Bias": 10, "Threshold": 5}),
-    # Above a negative Threshold is everything.
+    # All values are above a negative Threshold.
     Corner("ACTIVATION_SHRINK", UNSIGNED, [(0, 0), (3, 2), (1, 0)], {"Bias": 1, "Threshold": -3}),
     of_floats(
         "HARD_SIGMOID", (-2, 0.0), (2, 1), (0.0, 0.5), (inf, 1), (-inf, 0.0), (nan, 1), Alpha=0.25, Beta=0.5
@@ -177,19 +177,19 @@ GRADIENTS = [
 ]
 CORNERS = [*EXPONENTIAL, *PIECEWISE, *GRADIENTS]
 
-# Rows of two: what goes in, and what SOFTMAX, LOG_SOFTMAX and HARDMAX make of it.
+# Rows of two: the input, and the results of SOFTMAX, LOG_SOFTMAX and HARDMAX.
 ROWS = [
     ([1000, 1000], [0.5, 0.5], [-log(2), -log(2)], [1, 0]),
     ([MOST, MOST], [0.5, 0.5], [-log(2), -log(2)], [1, 0]),
     ([1000, -1000], [1, 0.0], [0.0, -2000], [1, 0]),
     ([-inf, 0], [0.0, 1], [-inf, 0.0], [0, 1]),
     ([-inf, LEAST], [0.0, 1], [-inf, 0.0], [0, 1]),
-    # The largest is taken away, of itself too: NaN, which spoils the sum. To LOG_SOFTMAX that counts as 1e-20.
+    # The maximum is subtracted from itself too: NaN, which propagates to the sum. LOG_SOFTMAX takes that as 1e-20.
     ([-inf, -inf], [nan, nan], [nan, nan], [1, 0]),
     ([0, inf], [nan, nan], [-inf, nan], [0, 1]),
     ([-inf, inf], [nan, nan], [-inf, nan], [0, 1]),
     ([inf, inf], [nan, nan], [nan, nan], [1, 0]),
-    # HARDMAX passes over NaN but in the first place, as ARGMAX does.
+    # HARDMAX ignores NaN except as the first element, like ARGMAX.
     ([nan, 0], [nan, nan], [nan, -log(1e-20)], [1, 0]),
     ([nan, -inf], [nan, nan], [nan, nan], [1, 0]),
     ([0, nan], [nan, nan], [-log(1e-20), nan], [1, 0]),

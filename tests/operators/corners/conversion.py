@@ -96,7 +96,7 @@ CASTS = [
 
 
 def quantize(kind, scale, zero_point, output, *rows):
-    """Rows of an input and what comes out, for one scale and one zero point; None is an absent tensor."""
+    """Rows of an input and the output, for one scale and one zero point; None is an absent tensor."""
     wide = [(x, scale, *([] if zero_point is None else [zero_point]), y) for x, y in rows]
     scale_type = "FLOAT32" if kind == "INT32" else kind
     types = {1: scale_type, 2: output, 3: output}
@@ -109,7 +109,7 @@ def dequantize(kind, output, *rows):
 
 TIES = ((0.5, 0), (1.5, 2), (2.5, 2), (3.5, 4), (-0.5, 0), (-1.5, -2), (-2.5, -2))
 QUANTIZED = [
-    # Halves go to even before the zero point is added; NaN is the least.
+    # Ties round to even before the zero point is added; NaN gives the least integer.
     *(
         quantize(kind, 1, None, "INT8", *TIES, (127.5, MOST), (-128.5, LEAST), (-129, LEAST))
         for kind in FLOATS

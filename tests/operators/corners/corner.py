@@ -1,4 +1,4 @@
-"""One operator's corners: rows of what goes in and, last, what must come out."""
+"""One operator's corner cases: rows of inputs and, last, the expected output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..helpers import numpy_type
 
 
 class Limit(NamedTuple):
-    """The smallest or largest finite value of whatever type a row is in."""
+    """The smallest or largest finite value of a row's type."""
 
     name: str
 

@@ -1,7 +1,7 @@
 """ELEMENT_WISE_*: infinities, NaN and zeros of either sign, limits of types, ties.
 
-Functions of floats give what C's of the same name give, as IEEE 754 has it, but for those that Microsoft's library
-makes of other functions: ASINH, POW, the remainders, and rounding away from zero.
+Functions of floats give the results of C's functions of the same name, by IEEE 754, except those that Microsoft's
+library builds from other functions: ASINH, POW, the remainders, and rounding away from zero.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ MODULUS_TRUNCATE = [
     *((5, inf, nan), (-5, inf, nan), (5, -inf, nan), (-0.0, -inf, nan)),
     *((inf, 3, nan), (-inf, inf, nan), (5, 0.0, nan), (0.0, -0.0, nan), (nan, 3, nan), (3, nan, nan)),
 ]
-# 2^(y * log2|x|) is NaN where C makes exceptions; all large exponents count as odd.
+# 2^(y * log2|x|) is NaN in C's special cases; all large exponents count as odd.
 POWERS = [
     *((0.0, 0.0, nan), (nan, 0.0, nan), (1, nan, nan), (nan, 1, nan), (2, nan, nan), (inf, 0.0, nan)),
     *((5, 0.0, 1), (-5, 0.0, 1), (-1, 1e4, 1), (-1, 2047, -1)),
@@ -160,7 +160,7 @@ OF_TWO = [
         ],
     ),
     Corner("ELEMENT_WISE_POW", ["UINT32"], [(3, 20, 3**20), (3, 21, 3**21 % 2**32), (MOST, 2, 1), (0, 0, 1)]),
-    # To the power of floats integers are rounded toward zero and saturated.
+    # Integers to the power of floats are rounded toward zero and saturated.
     Corner(
         "ELEMENT_WISE_POW",
         ["INT32"],
@@ -276,7 +276,7 @@ def limits(low, high):
     return {"Min": low, "Max": high}
 
 
-# max(Min, min(x, Max)), of which NaN is neither: as Direct3D's, both return the other operand.
+# max(Min, min(x, Max)): as in Direct3D, both return the other operand for NaN.
 CLIPS = [
     Corner(
         "ELEMENT_WISE_CLIP",
@@ -346,7 +346,7 @@ TRUTHS = [
     # Next to each other, and the same in FLOAT64.
     truth("LOGICAL_EQUALS", ("INT64", "UINT64"), (2**53, 2**53 + 1, 0), (MOST, MOST, 1)),
     truth("LOGICAL_LESS_THAN", ("INT64", "UINT64"), (2**53, 2**53 + 1, 1), (2**53 + 1, 2**53, 0)),
-    # Every bit makes true: 2 and 4 have none in common, 128 and 255 are negative as INT8.
+    # Every bit counts as true: 2 and 4 have none in common, 128 and 255 are negative as INT8.
     Corner("ELEMENT_WISE_LOGICAL_AND", LOGIC, [(2, 4, 1), (128, 255, 1), (MOST, 0, 0), (0, 0, 0)]),
     Corner("ELEMENT_WISE_LOGICAL_OR", LOGIC, [(2, 4, 1), (128, 0, 1), (0, MOST, 1), (0, 0, 0)]),
     Corner("ELEMENT_WISE_LOGICAL_XOR", LOGIC, [(2, 4, 0), (128, 0, 1), (MOST, 1, 0), (0, 0, 0)]),
@@ -365,7 +365,7 @@ TRUTHS = [
         types={0: "UINT8"},
     ),
 ]
-# Of a count five bits count, whatever the width: 8 and 16 bits lie in 32. 64 bits are two such words.
+# Only five bits of a count matter, whatever the width: 8 and 16 bits are shifted as 32. 64 bits are two such words.
 SHIFTS = [
     Corner(
         "ELEMENT_WISE_BIT_SHIFT_LEFT",

@@ -1,7 +1,7 @@
-"""What operators must give, written without the package's own arithmetic: one row an operator, one module a family.
+"""Reference results of operators, independent of the package's arithmetic: a row per operator, a module per family.
 
 A row's reference is an ONNX operator as ONNX Runtime computes it, or else the formula of the operator's page in FLOAT64
-or in Python's integers. Where a page is silent the reference follows what the operator's docstring decided.
+or in Python's integers. Where a page is silent the reference follows the operator's docstring.
 """
 
 from importlib import import_module

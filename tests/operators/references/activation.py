@@ -1,4 +1,4 @@
-"""ACTIVATION_*, and what of them is fused into other operators."""
+"""References of ACTIVATION_*, also as fused activations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .row import ANY, Reference, Row, Values, floats, saturated
 
 
 def fused(desc: Any, result: Any) -> Any:
-    """What a desc's FusedActivation makes of the operator's result; the result itself without one."""
+    """A desc's FusedActivation applied to the operator's result; the result itself without one."""
     activation = desc.FusedActivation
     if activation is None:
         return result
@@ -29,7 +29,7 @@ def clip(desc: Any, x: Any) -> Any:
 
 
 def exp_minus_1(x: Any) -> Any:
-    """Of what is below 0; of the rest, nobody asks."""
+    """For values below 0; others are not used."""
     return floats(math.expm1)(np.minimum(x, 0))
 
 
@@ -47,12 +47,12 @@ def hard_sigmoid(desc: Any, x: Any) -> Any:
 
 
 def normal_share(x: float) -> float:
-    """``(1 + erf(x / sqrt(2))) / 2``, with all its digits far below 0 too."""
+    """``(1 + erf(x / sqrt(2))) / 2``, with full precision also far below 0."""
     return math.erfc(-x / math.sqrt(2)) / 2
 
 
 def shrink(desc: Any, x: Any) -> Any:
-    """In floats; integers are what is nearest then, the even one of two."""
+    """Computed in floats; integers are rounded to the nearest, ties to even."""
     wide = x.astype(np.float64)
     results = np.where(wide > desc.Threshold, wide - desc.Bias, 0.0)
     results = np.where(wide < -desc.Threshold, wide + desc.Bias, results)
@@ -69,7 +69,7 @@ def axes_of(desc: Any, x: Any) -> tuple[int, ...]:
 
 
 def in_rows(function: Callable[..., Any]) -> Reference:
-    """``function`` of a matrix whose rows are what the axes span, the first axis outermost."""
+    """``function`` of a matrix whose rows span the axes, the first axis outermost."""
 
     def reference(desc: Any, x: Any) -> Any:
         axes = axes_of(desc, x)
@@ -90,7 +90,7 @@ def hardmax(rows: Any, halves: bool) -> Any:
 
 
 def shifted(rows: Any, halves: bool) -> tuple[Any, Any]:
-    """Less the largest, and the sum of the exponentials of that, in FLOAT16 if it is of those."""
+    """The values minus their maximum, and the sum of their exponentials, in FLOAT16 for FLOAT16 tensors."""
     rows = rows - np.fmax.reduce(rows, axis=1, keepdims=True)
     total = np.exp(rows).sum(axis=1, keepdims=True)
     return rows, total.astype(np.float32).astype(np.float16).astype(float) if halves else total
@@ -102,7 +102,7 @@ def softmax(rows: Any, halves: bool) -> Any:
 
 
 def log_softmax(rows: Any, halves: bool) -> Any:
-    """Of a maximum of NaN and a number, that is the number."""
+    """The maximum of NaN and a number is the number."""
     rows, total = shifted(rows, halves)
     return rows - np.log(np.fmax(total, 1e-20))
 

@@ -23,7 +23,7 @@ class Case:
         self.key_heads = desc.KeyValueHeadCount if is_grouped else desc.HeadCount
 
     def operand(self, name: str) -> Any:
-        """{batch, sequence, heads, size}, with its bias; None of what there is no new one of."""
+        """{batch, sequence, heads, size}, with its bias; None if there is no new one."""
         heads = self.heads if name == "Query" else self.key_heads
         for field, array in self.given.items():
             if array is not None and field.startswith("Stacked") and name in field:
@@ -51,7 +51,7 @@ class Case:
         return None if past is None else past.reshape(past.shape[-4:])
 
     def is_masked(self, batch: int, head: int, query: int, key: int, keys: int, new: int) -> bool:
-        """Whether a query does not see a key, the last ``new`` of which are new."""
+        """Whether a key is masked from a query; the last ``new`` keys are new."""
         mask, kind = self.given["Mask"], self.desc.MaskType.name.split("MASK_TYPE_")[1]
         if mask is None:
             return False
@@ -125,7 +125,7 @@ def room_of(desc: Any) -> int | None:
 
 
 def present(past: Any, new: Any, lengths: Any) -> list[list[Any]]:
-    """For each batch and head a list of rows: what a length leaves of the past, the new ones, the rest of the past."""
+    """For each batch and head a list of rows: the past up to its length, the new ones, the rest of the past."""
     batches, heads = past.shape[:2] if past is not None else (new.shape[0], new.shape[2])
     rows = []
     for batch in range(batches):
@@ -139,14 +139,14 @@ def present(past: Any, new: Any, lengths: Any) -> list[list[Any]]:
 
 
 def roomy(rows: list[list[Any]], desc: Any) -> Any:
-    """Cut or filled with zeros to the room that there is."""
+    """Truncated or zero-padded to the size."""
     room = room_of(desc)
     if room is None:
         return None
     return [[np.pad(one[:room], ((0, max(0, room - len(one))), (0, 0))) for one in heads] for heads in rows]
 
 
-# Scores are exact, and values positive, so that no sum of theirs loses digits.
+# Scores are exact, and values positive, so that their sums do not cancel.
 POSITIVE = Values(1, 4, step=0.125)
 VALUES = {
     "QueryTensor": Values(-2, 2, step=0.125),

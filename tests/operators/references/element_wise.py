@@ -1,7 +1,7 @@
 """ELEMENT_WISE_* and CAST.
 
 Pages leave open what integers give for a divisor of 0 (all bits set, as in Direct3D), which bits of a shift's count
-matter (five, and all of 64-bit types), and that minimum and maximum pass over NaN (as Direct3D's do).
+matter (five, and all of 64-bit types), and that minimum and maximum ignore NaN (as in Direct3D).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def power_of_floats(x: float, exponent: float) -> float:
     if math.isinf(logarithm):
         result = math.inf if logarithm > 0 else 0.0
     else:
-        # The longest floats there are: exact powers come out exact.
+        # In the widest float type, so that exact powers are exact.
         result = float(np.longdouble(abs(x)) ** np.longdouble(exponent))
     # All large exponents are saturated to the same odd INT32.
     is_odd = exponent >= 2**31 or (abs(exponent) < 2**31 and int(exponent) % 2 == 1)
@@ -138,7 +138,7 @@ def threshold(desc: Any, x: Any) -> Any:
 
 
 def bits(function: Callable[..., int]) -> Row:
-    """A function of elements' encodings as unsigned integers, and of how many bits they have."""
+    """A function of elements' bit patterns as unsigned integers, and of their width in bits."""
 
     def reference(desc: Any, *inputs: Any) -> Any:
         dtype = desc.inputs[0].tensor.dtype
@@ -157,7 +157,7 @@ def cast(desc: Any, x: Any) -> Any:
 
 
 def integers_to_floats(x: Any, to: np.dtype[Any]) -> Any:
-    """In FLOAT64, of which the last bit says whether anything was cut off: what is rounded once more is right."""
+    """In FLOAT64 with a sticky last bit (round to odd), so that rounding once more is correct."""
 
     def one(number: int) -> float:
         cut = max(0, abs(number).bit_length() - 53)
@@ -169,7 +169,7 @@ def integers_to_floats(x: Any, to: np.dtype[Any]) -> Any:
 
 
 def arcsinh(desc: Any, x: Any) -> Any:
-    """The sum in FLOAT32, of which nothing is left for large negative numbers."""
+    """The sum in FLOAT32, which cancels to 0 for large negative numbers."""
     x = x.astype(np.float32)
     return np.log((x + np.sqrt(x * x + np.float32(1))).astype(np.float64))
 
@@ -308,7 +308,7 @@ ROWS: dict[str, Row] = {
     **{f"ELEMENT_WISE_{name}": Row(one, ANY) for name, one in PLAIN.items()},
     **{f"ELEMENT_WISE_{name}": predicate(one) for name, one in PREDICATES.items()},
     **{f"ELEMENT_WISE_{name}": bits(one) for name, one in BITS.items()},
-    # What is fused is applied to the sum, which must be exact to have no error to amplify.
+    # The fused activation could amplify an error of the sum, which must therefore be exact.
     "ELEMENT_WISE_ADD1": Row(add1, lambda desc: ANY if desc.FusedActivation is None else DYADIC),
     "ELEMENT_WISE_POW": Row(scaled(power), {"InputTensor": SMALL, "ExponentTensor": EXPONENTS}),
     "ELEMENT_WISE_QUANTIZE_LINEAR": Row(

@@ -1,4 +1,4 @@
-"""References of operators that fill tensors: the pages' pseudocode, in Python's numbers."""
+"""References of fill operators: the pages' pseudocode, in Python's numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MASK = 0xFFFFFFFF
 
 
 def numbers(desc: Any, values: Any) -> Any:
-    """The output's elements in the order of their coordinates."""
+    """The output's elements in coordinate order."""
     kind = np.float64 if desc.OutputTensor.dtype.kind == "f" else object
     return np.array(list(values), kind).reshape(desc.OutputTensor.sizes)
 

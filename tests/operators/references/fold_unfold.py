@@ -1,4 +1,4 @@
-"""FOLD and UNFOLD: which element of the whole lies at which place among the columns."""
+"""FOLD and UNFOLD: the mapping between elements of the whole and of the columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Place = tuple[int, ...]
 
 
 def places(desc: Any, columns: Any, whole: Any) -> Iterator[tuple[Place, Place]]:
-    """Where each element of the columns lies in the whole, leaving out what lies in the padding: by the formula."""
+    """The coordinates in the whole of each element of the columns, without the padding, by the formula."""
     dimensions = range(desc.DimensionCount)
     blocks = [
         (

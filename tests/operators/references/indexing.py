@@ -1,4 +1,4 @@
-"""Operators that read or write at positions which another tensor holds, or that find positions."""
+"""Gathers and scatters, and operators that find indices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Indices(NamedTuple):
     distinct: int | None = None
 
     def draw(self, rng: np.random.Generator, tensor: Any) -> Any:
-        # Elements that share memory may be of different dimensions.
+        # Elements that share memory may belong to different dimensions.
         sizes = min(self.sizes) if tensor.overlaps else np.array(self.sizes)
         if self.distinct is None:
             indices = rng.integers(0, np.broadcast_to(sizes, tensor.sizes))
@@ -38,7 +38,7 @@ class Indices(NamedTuple):
 
 
 def gather(desc: Any, x: Any, indices: Any) -> Any:
-    """Leading dimensions of size 1 come and go, which moves no element."""
+    """Leading dimensions of size 1 are added or dropped, which moves no element."""
     own = indices.shape[indices.ndim - desc.IndexDimensions :]
     indices = indices.astype(np.int64).reshape(own)
     (result,) = run("Gather", [plain(desc.inputs[0], x), indices], axis=desc.Axis)
@@ -83,9 +83,9 @@ def batches(desc: Any) -> int:
 
 
 def one_hot(desc: Any, indices: Any, values: Any) -> Any:
-    """Where ONNX has a 1 there is the second value, which the fastest-changing dimension comes to first."""
+    """ONNX's 1 stands for the second value, the next along the fastest-varying dimension."""
     depth = np.array(desc.OutputTensor.sizes[desc.Axis], np.int64)
-    # What no INT64 holds is outside in any case. ONNX Runtime wants a dimension, at least.
+    # Indices beyond INT64 are out of range in any case. ONNX Runtime requires at least one dimension.
     indices = np.minimum(indices, 1 << 62).astype(np.int64)[np.newaxis]
     axis = desc.Axis + 1
     zero_one = np.array([0, 1], np.int64)
@@ -95,7 +95,7 @@ def one_hot(desc: Any, indices: Any, values: Any) -> Any:
 
 
 def nonzero(desc: Any, x: Any) -> Any:
-    """What comes after the last coordinates is 0."""
+    """Elements after the last coordinates are 0."""
     rows, width = desc.OutputCoordinatesTensor.sizes[-2:]
     (found,) = run("NonZero", [x.astype(np.float32 if x.dtype.kind == "f" else np.int64)], ["int64"])
     coordinates = np.zeros((rows, width), np.int64)
@@ -119,7 +119,7 @@ def in_tuples(desc: Any) -> dict[str, Any]:
 
 
 def around_axis(desc: Any) -> dict[str, Values]:
-    """Also outside, where there is no one."""
+    """Out of range too, where there is no one."""
     size = desc.OutputTensor.sizes[desc.Axis]
     return {"IndicesTensor": Values(-size - 2, size + 1, limited=True), "ValuesTensor": ANY}
 
@@ -132,6 +132,6 @@ ROWS = {
     "SCATTER": Row(scatter, along_axis, samples=72),
     "SCATTER_ND": Row(scatter_nd, in_tuples, samples=72),
     "ONE_HOT": Row(one_hot, around_axis, samples=72),
-    # Of floats many are zeros of either sign, of integers every third.
+    # Many floats are zeros of either sign, and every third integer.
     "NONZERO_COORDINATES": Row(nonzero, Values(-1.4, 1.4, step=1, special=True, limited=True), samples=72),
 }

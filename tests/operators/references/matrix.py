@@ -1,4 +1,4 @@
-"""Products of matrices and attention."""
+"""Matrix products and attention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .row import DYADIC, Row, Values
 
 
 def gemm(desc: Any, a: Any, b: Any, c: Any) -> Any:
-    """ONNX's Gemm is of two dimensions."""
+    """ONNX's Gemm has two dimensions."""
     attributes = {
         "alpha": desc.Alpha,
         "beta": desc.Beta,
@@ -46,14 +46,14 @@ def integers(desc: Any, a: Any, a_zero: Any, b: Any, b_zero: Any) -> Any:
 
 
 def scaled(a: Any, a_scale: Any, a_zero: Any, b: Any, b_scale: Any, b_zero: Any) -> Any:
-    """What A and B stand for, in fractions, behind the same leading sizes."""
+    """A and B dequantized to fractions, broadcast to the same leading sizes."""
     left = by_row(a_scale) * (a - by_row(a_zero))
     right = by_column(b_scale) * (b - by_column(b_zero))
     return left, right.reshape(*left.shape[:-2], *right.shape[-2:])
 
 
 def to_float(desc: Any, *inputs: Any) -> Any:
-    """Factors for a result of FLOAT16 are rounded to FLOAT16 before they are multiplied."""
+    """For a FLOAT16 result, factors are rounded to FLOAT16 before they are multiplied."""
     *given, bias = inputs
     left, right = scaled(*given)
     if desc.OutputTensor.dtype == np.float16:
@@ -71,7 +71,7 @@ def as_half(fractions: Any) -> Any:
 
 
 def by_row(parameter: Any) -> Any:
-    """A column of fractions beside the matrices."""
+    """A parameter per row as fractions, aligned with the matrices."""
     return np.reshape(by_column(parameter), (-1, 1))
 
 
@@ -80,7 +80,7 @@ def by_column(parameter: Any) -> Any:
 
 
 def of_output(desc: Any) -> Any:
-    """For FLOAT16, factors some of which it does not have, and sums that FLOAT32 has."""
+    """For FLOAT16, factors some of which it cannot represent, and sums exact in FLOAT32."""
     if desc.OutputTensor.dtype != np.float16:
         return Values()
     scales = dict.fromkeys(("AScaleTensor", "BScaleTensor", "BiasTensor"), DYADIC)

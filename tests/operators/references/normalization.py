@@ -29,21 +29,21 @@ def as_rows(x: Any, axes: Sequence[int]) -> Any:
 
 
 def from_rows(rows: Any, axes: Sequence[int], sizes: Sequence[int]) -> Any:
-    """The array of which a matrix has the rows; the last of its dimensions may have become 1."""
+    """The array whose rows a matrix has; its last dimension may have become 1."""
     kept = [axis for axis in range(len(sizes)) if axis not in axes]
     inner = [sizes[axis] if rows.shape[1] > 1 else 1 for axis in axes]
     return rows.reshape([sizes[axis] for axis in kept] + inner).transpose(np.argsort([*kept, *axes]))
 
 
 def as_kept(desc: Any, statistic: float) -> float:
-    """What is found out of all elements of FLOAT16 is kept in FLOAT16."""
+    """Statistics of FLOAT16 tensors are rounded to FLOAT16."""
     if desc.InputTensor.dtype != np.float16:
         return statistic
     return float(np.float16(np.float32(statistic)))
 
 
 def normalized_row(desc: Any, row: list[float], uses_mean: bool, uses_variance: bool) -> list[float]:
-    """Step by step; the variance of a single element is that, as in Microsoft's library."""
+    """Step by step; the variance of a single element is the element, as in Microsoft's library."""
     mean = as_kept(desc, math.fsum(row) / len(row)) if uses_mean else 0.0
     centered = [one - mean for one in row]
     if not uses_variance:
@@ -91,7 +91,7 @@ def region_axes(desc: Any) -> list[int]:
 
 
 def regions(desc: Any) -> Any:
-    """A row for each element of a channel's column or of a plane: 1 for those in its region, ONNX's."""
+    """A row for each element of a channel's column or of a plane: 1 for those in its neighbourhood, by ONNX."""
     sizes = [desc.InputTensor.sizes[axis] for axis in region_axes(desc)]
     before, behind = math.floor((desc.LocalSize - 1) / 2), math.ceil((desc.LocalSize - 1) / 2)
     places = list(np.ndindex(*sizes))
@@ -111,7 +111,7 @@ def local_response(desc: Any, x: Any) -> Any:
 
 
 def local_response_gradient(desc: Any, x: Any, gradient: Any) -> Any:
-    """Products with the matrix of all derivatives, but that Microsoft's library has regions the other way round."""
+    """Products with the Jacobian, but with Microsoft's library's mirrored neighbourhoods."""
     axes = region_axes(desc)
     inside, eye = regions(desc), np.eye(regions(desc).shape[0])
     factor = desc.Alpha / desc.LocalSize
@@ -129,7 +129,7 @@ def statistics_axes(tensor: Any) -> list[int]:
 
 
 def batch_training(desc: Any, x: Any, scale: Any, bias: Any, more: Any) -> Any:
-    """ONNX's in its training mode, which puts out the statistics of the batch where there is no momentum."""
+    """ONNX's in training mode, which outputs the statistics of the batch for momentum 0."""
     axes = statistics_axes(desc.ScaleTensor)
     rows = as_rows(x, axes)
     ones = np.ones(rows.shape[0])
@@ -149,7 +149,7 @@ def batch_training(desc: Any, x: Any, scale: Any, bias: Any, more: Any) -> Any:
 
 
 def batch_training_of_halves(desc: Any, x: Any, rows: Any, scale: Any, bias: Any, more: Any) -> Any:
-    """Mean and variance are divided by as they are put out."""
+    """Mean and variance are used as rounded for output."""
     mean, variance = np.empty(scale.shape), np.empty(scale.shape)
     for place, row in enumerate(rows.tolist()):
         mean.flat[place] = average = as_kept(desc, math.fsum(row) / len(row))
@@ -159,7 +159,7 @@ def batch_training_of_halves(desc: Any, x: Any, rows: Any, scale: Any, bias: Any
 
 
 def each_statistic(desc: Any, *arrays: Any) -> Iterator[tuple[Any, ...]]:
-    """The elements that have a mean in common, and their statistics; as lists and numbers."""
+    """The elements that share a mean, and their statistics, as lists and numbers."""
     axes = statistics_axes(desc.MeanTensor)
     full, single = arrays[:2], arrays[2:]
     rows = [as_rows(one, axes).tolist() for one in full]

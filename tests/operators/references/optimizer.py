@@ -11,7 +11,7 @@ from .row import Row, Values
 
 
 def adam(desc: Any, x: Any, m: Any, v: Any, gradient: Any, step: Any) -> Any:
-    """The page's formula, with the correction of each moment by itself, as the paper has it first."""
+    """The page's formula, with separate bias correction of each moment, as in the paper's first form."""
     t = int(step.item())
     m = desc.Beta1 * m + (1 - desc.Beta1) * gradient
     v = desc.Beta2 * v + (1 - desc.Beta2) * gradient**2

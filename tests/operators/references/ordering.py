@@ -11,12 +11,12 @@ import directml_py as dml
 from .onnx_node import run
 from .row import Row, Values
 
-# Behind all infinities, which stand for themselves at half of this: the tensors have no FLOAT64.
+# After all infinities, which are represented by half of this: no tensor is FLOAT64.
 NOT_A_NUMBER = 1e300
 
 
 def comparable(desc: Any, x: Any, largest: bool) -> Any:
-    """What ONNX Runtime orders as the operator does: UINT64 as INT64, 2^63 less, and NaN behind all numbers."""
+    """Keys that ONNX Runtime orders like the operator: UINT64 as INT64 minus 2^63, and NaN after all numbers."""
     if x.dtype == object:
         return (x - (1 << 63 if desc.InputTensor.dtype == np.uint64 else 0)).astype(np.int64)
     numbers = np.clip(x, -NOT_A_NUMBER / 2, NOT_A_NUMBER / 2)

@@ -35,7 +35,7 @@ def quantized_add(desc: Any, *inputs: Any) -> Any:
 
 
 def quantized_product(desc: Any, *inputs: Any) -> Any:
-    """In fractions but for what is quantized, and its quotient, which are FLOAT32."""
+    """In fractions, except the value to be quantized and its quotient, which are FLOAT32."""
     *factors, scale, zero = inputs
     result = np.matmul(*scaled(*factors)).astype(np.float64).astype(np.float32)
     rounded = np.rint(result / by_row(scale).astype(np.float32))
@@ -44,7 +44,7 @@ def quantized_product(desc: Any, *inputs: Any) -> Any:
 
 
 def one_sided(desc: Any) -> Values:
-    """Of ranges, some have no 0 in them."""
+    """Some ranges do not contain 0."""
     return (Values(-4, 4), Values(0.5, 9), Values(-9, -0.5), Values(step=0.5))[desc.InputTensor.sizes[0] % 4]
 
 
@@ -57,7 +57,7 @@ def of_blocks(parameter: Any, sizes: Any) -> Any:
 
 
 def quantize(desc: Any, x: Any, scale: Any, zero_point: Any = None) -> Any:
-    """``clamp(round(x / scale) + zero_point)``, all in FLOAT32; NaN becomes the least."""
+    """``clamp(round(x / scale) + zero_point)``, all in FLOAT32; NaN gives the least integer."""
     output = desc.OutputTensor
     bits, signed = output.element_bits, output.dtype.kind == "i"
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
@@ -76,13 +76,13 @@ def dequantize(desc: Any, x: Any, scale: Any, zero_point: Any = None) -> Any:
 
 
 def dynamic(desc: Any, x: Any) -> Any:
-    """ONNX's formula, but with a product by 1 / 255 instead of a quotient, as in Microsoft's library."""
+    """ONNX's formula, but multiplying by 1 / 255 instead of dividing by 255, as in Microsoft's library."""
     x, limits = x.astype(np.float32), np.iinfo(desc.OutputTensor.dtype)
     low, high = np.fmin(0, np.nanmin(x)), np.fmax(0, np.nanmax(x))
     scale = (high - low) * np.float32(1 / 255)
 
     def rounded(values: Any) -> Any:
-        """What is NaN becomes the least."""
+        """NaN gives the least integer."""
         return np.nan_to_num(np.clip(np.rint(values), limits.min, limits.max), nan=limits.min).astype(int)
 
     zero_point = rounded(limits.min - low / scale)
@@ -95,7 +95,7 @@ def dynamic(desc: Any, x: Any) -> Any:
 
 
 def requantized(desc: Any, values: Any, scale: Any, zero_point: Any) -> Any:
-    """What was computed exactly, rounded to FLOAT32 and quantized by channel or as a whole."""
+    """An exact result, rounded to FLOAT32 and quantized per channel or per tensor."""
     limits = np.iinfo(desc.OutputTensor.dtype)
     rounded = np.rint(values.astype(np.float32) / by_channel(scale, values).astype(np.float32))
     sums = rounded + by_channel(zero_point, values)
@@ -103,7 +103,7 @@ def requantized(desc: Any, values: Any, scale: Any, zero_point: Any) -> Any:
 
 
 def by_channel(parameter: Any, x: Any) -> Any:
-    """In FLOAT64; 0 where there is none."""
+    """In FLOAT64; 0 if absent."""
     if parameter is None:
         return np.zeros(x.shape)
     return np.stack(
@@ -112,7 +112,7 @@ def by_channel(parameter: Any, x: Any) -> Any:
 
 
 def quantized_convolution(desc: Any, *inputs: Any) -> Any:
-    """A unit of the bias is the product of the scales."""
+    """The bias's scale is the product of the scales."""
     x, x_scale, x_zero, weights, weights_scale, weights_zero, bias, scale, zero = inputs
     total = convolution_integer(desc, x, x_zero, weights, weights_zero)
     total = (total if bias is None else total + bias).astype(np.float64)
@@ -134,14 +134,14 @@ def either(exact: tuple[int, int], other: tuple[float, float]) -> Any:
 
 
 def convolution_values(desc: Any) -> dict[str, Values]:
-    """Small scales and biases, so that not all comes out as the largest or least integer."""
+    """Small scales and biases, so that not all results saturate."""
     small, large = either((-8, -5), (0.003, 0.03))(desc), either((-4, 0), (0.05, 1))(desc)
     scales = {"InputScaleTensor": small, "FilterScaleTensor": small, "OutputScaleTensor": large}
     return {**scales, "BiasTensor": Values(-20000, 20000, limited=True)}
 
 
 def product_scales(desc: Any) -> dict[str, Values]:
-    """Of products that differ much."""
+    """Sums of products of very different magnitudes."""
     small, large = either((-7, -3), (0.01, 0.1))(desc), either((-1, 3), (0.5, 8))(desc)
     return {"AScaleTensor": small, "BScaleTensor": small, "OutputScaleTensor": large}
 

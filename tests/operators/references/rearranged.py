@@ -1,4 +1,4 @@
-"""Where elements go: ONNX Runtime moves their numbers, so that it need not have loops for their types."""
+"""Data movement: ONNX Runtime moves element indices, so that it need not support the element types."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def numbered(sizes: Sequence[int]) -> Any:
 
 
 def numbers(node: str, sizes: Sequence[int], *rest: Any, opset: int = 19, **attributes: Any) -> Any:
-    """The numbers of the elements of a tensor as one node moves them."""
+    """The element indices of a tensor as one node moves them."""
     (moved,) = run(node, [numbered(sizes), *rest], ["float64"], opset, **attributes)
     return moved.astype(np.int64)
 
@@ -58,7 +58,7 @@ def slice1(desc: Any, x: Any) -> Any:
 
 
 def slice_grad(desc: Any, gradient: Any) -> Any:
-    """The page's formula of SLICE1, the other way round."""
+    """The inverse of the page's formula of SLICE1."""
     whole = np.full(desc.OutputGradientTensor.sizes, 0 if gradient.dtype == object else 0.0, gradient.dtype)
     windows = list(zip(desc.InputWindowOffsets, desc.InputWindowSizes, desc.InputWindowStrides))
     for place in np.ndindex(gradient.shape):
@@ -71,7 +71,7 @@ def slice_grad(desc: Any, gradient: Any) -> Any:
 
 
 def padding(desc: Any, x: Any) -> Any:
-    """ONNX has no SYMMETRIC, and ONNX Runtime mirrors no further than once: those are folded step by step."""
+    """ONNX has no SYMMETRIC, and ONNX Runtime mirrors only once: these modes are computed step by step."""
     pads = [
         [one - UINT_COUNT if one >= UINT_COUNT // 2 else one for one in side]
         for side in (desc.StartPadding, desc.EndPadding)
@@ -96,7 +96,7 @@ def padding(desc: Any, x: Any) -> Any:
 
 
 def compared(mode: int, size: int, start: int, count: int) -> list[int]:
-    """The indices along one axis, as Microsoft's library compares coordinates with what begins at ``start``, in UINTs;
+    """The indices along one axis, as Microsoft's library compares coordinates with ``start``, as UINTs;
     -1 where it is constant."""
     if mode == dml.DML_PADDING_MODE_CONSTANT:
         return [place - start if start <= place < start + size else -1 for place in range(count)]
@@ -105,7 +105,7 @@ def compared(mode: int, size: int, start: int, count: int) -> list[int]:
 
 
 def mirrored(mode: int, size: int, start: int, end: int) -> list[int]:
-    """The indices along one axis: cropped, then element by element folded back at the edges."""
+    """The indices along one axis: cropped, then reflected at the edges, element by element."""
     elements = list(range(size))[max(0, -start) : size + min(0, end)]
     last, edge = len(elements) - 1, 0 if mode == dml.DML_PADDING_MODE_REFLECTION else 1
     indices = []

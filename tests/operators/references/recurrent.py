@@ -1,6 +1,6 @@
-"""RNN, LSTM and GRU by ONNX's equations: one sequence, one direction and one element at a time.
+"""RNN, LSTM and GRU by ONNX's equations, one sequence, direction and time step at a time.
 
-``onnx_recurrent`` is the same in ONNX Runtime, for what that has.
+``onnx_recurrent`` is the same in ONNX Runtime, for the cases that it supports.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DIRECTIONS = {FORWARD: "forward", BACKWARD: "reverse"}
 
 
 class Direction:
-    """What one direction of a network has of the tensors and activations, by ONNX's names."""
+    """One direction's slices of the tensors and activations, by ONNX's names."""
 
     def __init__(self, desc: Any, given: dict[str, Any], way: int) -> None:
         self.desc = desc
@@ -55,7 +55,7 @@ class Direction:
         return self.w[gate] @ x + self.wb[gate] + self.r[gate] @ h + self.rb[gate]
 
     def kept(self, values: Any) -> Any:
-        """What a step leaves, in the type of the tensors."""
+        """A step's results, rounded to the tensors' type."""
         return values.astype(self.desc.InputTensor.dtype).astype(np.float64)
 
     def rnn(self, x: Any, h: Any, c: Any) -> Any:
@@ -99,7 +99,7 @@ def recurrent(desc: Any, *inputs: Any) -> Any:
                 for name in ("HiddenInitTensor", "CellMemInitTensor")
             ]
             if length == 0:
-                # Forward, the library keeps the cell of one step; backward, it keeps the first states.
+                # Forward, the library keeps the cell after one step; backward, it keeps the initial states.
                 first = state if direction.backward else (0, step(x[0, one], *state)[1])
                 for target, value in zip(last, first):
                     target[0, way, one] = value
@@ -166,7 +166,7 @@ def onnx_recurrent(desc: Any, *inputs: Any) -> list[Any]:
 
 
 def values(desc: Any) -> Any:
-    """Sequences that are empty, and some that say more elements than there are, too."""
+    """Lengths, some of which are 0 and some beyond the input."""
     lengths = Values(0, desc.InputTensor.sizes[1] + 1, limited=True)
     small = Values(-0.5, 0.5, step=0.125)
     return {slot.field: small for slot in desc.inputs} | {"SequenceLengthsTensor": lengths}

@@ -44,7 +44,7 @@ def rows(desc: Any, x: Any) -> Any:
 
 
 def arg(desc: Any, x: Any, name: str, last: bool) -> Any:
-    """UINT64 is compared as INT64, of which ONNX Runtime has a kernel: 2^63 less, in the same order."""
+    """UINT64 is compared as INT64 minus 2^63, for which ONNX Runtime has a kernel, in the same order."""
     flat = rows(desc, x)
     if x.dtype == object:
         offset = 1 << 63 if desc.InputTensor.dtype == np.uint64 else 0
@@ -66,7 +66,7 @@ def reduce(desc: Any, x: Any) -> Any:
 
 
 TIED = Values(-1, 1, step=0.25)
-# Few different values for ARGMIN and ARGMAX, so that there are ties; what has a logarithm; factors near 1.
+# Few distinct values for ARGMIN and ARGMAX, so that there are ties; positive values for logarithms; factors near 1.
 DOMAINS = {"ARGMIN": TIED, "ARGMAX": TIED, "LOG_SUM": Values(0.5, 4), "MULTIPLY": Values(0.95, 1.05)}
 
 
@@ -79,7 +79,7 @@ def arg_operator(desc: Any, x: Any) -> Any:
 
 
 def cumulative_sum(desc: Any, x: Any) -> Any:
-    """Integers are summed as INT64, which wraps as they do: they are the low bits of its sums."""
+    """Integers are summed as INT64, of which wrapped sums are the low bits."""
     if x.dtype == object:
         x = np.array([one & (1 << 64) - 1 for one in x.ravel()], np.uint64).view(np.int64).reshape(x.shape)
     (result,) = run(

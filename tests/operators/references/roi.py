@@ -1,4 +1,4 @@
-"""Regions of interest, sample by sample at exact places."""
+"""Regions of interest, sample by sample at exact coordinates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Tap = tuple[int, float]
 
 
 class Sample(NamedTuple):
-    """One coordinate of a sample: None where it is out of bounds. ``share`` is how it goes with the second corner."""
+    """One coordinate of a sample: None if out of bounds. ``share`` is its derivative by the second corner."""
 
     place: Fraction | None
     share: Fraction
@@ -50,7 +50,7 @@ def samples(desc: Any, axis: str, corners: Any, size: int, steps: int) -> list[l
 
 
 def taps(desc: Any, place: Fraction, size: int) -> list[Tap]:
-    """Elements and weights."""
+    """The elements and weights of a sample."""
     if desc.InterpolationMode == dml.DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR:
         return [(min(max(floor(place + HALF), 0), size - 1), 1.0)]
     place = min(max(place, Fraction(0)), Fraction(size - 1))
@@ -72,7 +72,7 @@ class Point:
         return sum((plane[row, column] * weight for row, column, weight in self.taps), 0.0)
 
     def slopes(self, plane: Any) -> tuple[float, float]:
-        """With X and with Y, by the formula of ROI_ALIGN_GRAD."""
+        """The slopes by X and by Y, by the formula of ROI_ALIGN_GRAD."""
         y, x = self.y.place, self.x.place
         linear = self.desc.InterpolationMode == dml.DML_INTERPOLATION_MODE_LINEAR
         if y is None or x is None or not linear:
@@ -155,10 +155,10 @@ def pooling(desc: Any, x: Any, regions: Any) -> Any:
 
 
 def values(desc: Any) -> dict[str, Values]:
-    """Sums that cancel out would have no digit in common; sums of multiples of an eighth are exact.
+    """Values whose sums are exact, as multiples of an eighth: sums that cancel could not be compared.
 
-    Corners that are multiples of a quarter often lead to places that are elements, or half way between two. One batch
-    more than there are is named, too.
+    Corners that are multiples of a quarter often give coordinates of elements, or halfway between two. One batch index
+    is out of range.
     """
     image = desc.OutputGradientTensor if desc.inputs[0].tensor is None else desc.inputs[0].tensor
     linear = desc.InterpolationMode == dml.DML_INTERPOLATION_MODE_LINEAR

@@ -1,4 +1,4 @@
-"""What a row says: how an operator's results are computed independently, and from what inputs."""
+"""A row of a reference table: an independent computation of an operator's results, and its inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPECIAL_SHARE, INFINITE_SHARE = 0.2, 0.01
 
 
 class Values(NamedTuple):
-    """What the elements of an input are drawn from.
+    """The distribution of an input's elements.
 
     Floats lie from ``low`` to ``high``, integers too if they are ``limited``. Floats of a ``step`` are multiples of it:
     of a power of two, sums of products of them are exact. Some of ``special`` ones are infinite, NaN, zeros of either
@@ -29,7 +29,7 @@ class Values(NamedTuple):
     limited: bool = False
 
     def draw(self, rng: np.random.Generator, tensor: Any) -> Any:
-        """Elements for a tensor, equal where they share memory."""
+        """Elements for a tensor, with equal values where they share memory."""
         array = values_for(rng, tensor, self.low, self.high)
         if array.dtype.kind == "f":
             if self.step:
@@ -56,7 +56,7 @@ def mixed(rng: np.random.Generator, array: Any, pool: Any, share: float) -> Any:
 
 
 def specials(rng: np.random.Generator, dtype: np.dtype[Any]) -> Any:
-    """Half of them are infinite, NaN or zeros."""
+    """Elements of which half are infinite, NaN or zeros."""
     info = np.finfo(dtype)
     positive = [info.max, info.tiny, info.smallest_subnormal, info.tiny * 0.75, 0.5, 1.0, 1.5, 2.5]
     with np.errstate(under="ignore"):
@@ -98,7 +98,7 @@ def exactly(array: Any) -> Any:
 
 
 def floats(function: Callable[..., float], inputs: int = 1) -> Callable[..., Any]:
-    """A function of Python's floats, of arrays and quiet: what C would make NaN or infinite is."""
+    """A function of Python floats vectorized, with C's NaN or infinity instead of exceptions."""
 
     def quiet(*numbers: float) -> float:
         try:
@@ -113,17 +113,17 @@ def floats(function: Callable[..., float], inputs: int = 1) -> Callable[..., Any
 
 
 def integers(function: Callable[..., int], inputs: int = 1) -> Callable[..., Any]:
-    """A function of Python's numbers to integers, of arrays."""
+    """A vectorized function from Python numbers to integers."""
     return np.frompyfunc(function, inputs, 1)
 
 
 def of_kind(of_floats: Callable[..., Any], of_integers: Callable[..., Any]) -> Reference:
-    """One function for floats, another for integers; both without the desc."""
+    """One function for floats, another for integers, neither of which takes the desc."""
     return lambda desc, *inputs: (of_floats if inputs[0].dtype.kind == "f" else of_integers)(*inputs)
 
 
 def saturated(dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """Numbers as integers of a type: toward zero, the nearest where that is out of range, 0 for NaN."""
+    """Numbers as integers of a type: truncated, saturated where out of range, 0 for NaN."""
     limits = np.iinfo(dtype)
 
     def one(number: float) -> int:

@@ -1,5 +1,5 @@
-"""UPSAMPLE_2D, RESAMPLE and its gradients: the pages' formula with what Microsoft's library made of it, tap by tap.
-What ONNX says is in test_resampling."""
+"""UPSAMPLE_2D, RESAMPLE and its gradients: the pages' formula as Microsoft's library implements it, tap by tap.
+ONNX Runtime is compared in test_resampling."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_nearest(desc: Any) -> bool:
 
 
 def taps(desc: Any, axis: int, count: int, size: int) -> Iterator[tuple[int, int, float]]:
-    """Which element is added to which result, and its weight."""
+    """The taps: element, result and weight."""
     scale, input_offset, output_offset = attributes_of(desc, axis)
     last = size - 1
     for result in range(count):
@@ -58,7 +58,7 @@ def taps(desc: Any, axis: int, count: int, size: int) -> Iterator[tuple[int, int
             for one, weight in zip(around, weights):
                 yield result, min(max(one, 0), last), weight / sum(weights)
         else:
-            # The base knows offsets from 0 to 1 alone, but in gradients.
+            # The base clamps offsets to [0, 1], except in gradients.
             least = input_offset if is_gradient(desc) else min(max(input_offset, 0.0), 1.0)
             base = math.floor((0.0 if math.isnan(quotient) else quotient) - least)
             first, second = (min(max(one, 0), last) for one in (base, base + 1))
@@ -82,7 +82,7 @@ def resampled(desc: Any, x: Any) -> Any:
 
 
 def gradient(desc: Any, x: Any) -> Any:
-    """Each tap the other way round."""
+    """The transposed taps."""
     sizes = desc.OutputGradientTensor.sizes
     for axis, (count, size) in enumerate(zip(desc.InputGradientTensor.sizes, sizes)):
         every = [(element, result, weight) for result, element, weight in taps(desc, axis, count, size)]
@@ -91,7 +91,7 @@ def gradient(desc: Any, x: Any) -> Any:
 
 
 def added(x: Any, axis: int, count: int, every: list[tuple[int, int, float]]) -> Any:
-    """What has no weight takes no part."""
+    """Elements of weight 0 are not read."""
     source = np.moveaxis(x, axis, 0)
     sums = np.zeros((count, *source.shape[1:]))
     for result, element, weight in every:
@@ -109,6 +109,6 @@ ROWS = {
         ("UPSAMPLE_2D", "RESAMPLE", "RESAMPLE1", "RESAMPLE2"), Row(resampled, values, samples=40)
     ),
     "RESAMPLE3": Row(resampled, values, samples=80),
-    # Of the family of training, but computed alike.
+    # In the training family, but computed alike.
     **dict.fromkeys(("RESAMPLE_GRAD", "RESAMPLE_GRAD1"), Row(gradient, Values(infinite=True), samples=40)),
 }

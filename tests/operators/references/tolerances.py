@@ -25,7 +25,7 @@ def of_reduction(desc: Any) -> Tolerance:
 
 
 def of_interpolation(desc: Any) -> Tolerance:
-    """Means are rounded once, from FLOAT64, where what cancels leaves an error; the nearest element is itself."""
+    """Means are rounded once, from FLOAT64, where cancellation leaves an error; nearest elements are exact."""
     return {"float32": 1, "float16": 0} if desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR else EXACT
 
 
@@ -46,7 +46,7 @@ NORMALIZATIONS = (
 )
 # Scores, exponentials, their sum and the products are each rounded in FLOAT32.
 ATTENTION: Tolerance = {"float32": 4, "float16": 1}
-# Each step rounds in FLOAT32, and what is added up may cancel.
+# Each step rounds in FLOAT32, and sums may cancel.
 OF_STEPS: Tolerance = {"float32": 1 << 13, "float16": 1}
 TOLERANCES: dict[str, Tolerance | Callable[[Any], Tolerance]] = {
     **FUNCTION_TOLERANCES,
@@ -94,7 +94,7 @@ EITHER_ZERO = (
 
 
 def tolerance(desc: Any, dtype: Any) -> int:
-    """Units in the last place; what is fused into the operator adds its own."""
+    """ULPs; a fused activation adds its own."""
     entry = TOLERANCES.get(desc.name, EXACT)
     own = (entry(desc) if callable(entry) else entry).get(dtype.name, 0)
     fused = getattr(desc, "FusedActivation", None) if "FusedActivation" in desc.struct.index else None

@@ -1,4 +1,4 @@
-"""Convolutions, pools and what undoes them."""
+"""Convolutions, pools, unpooling and pool gradients."""
 
 from __future__ import annotations
 
@@ -86,19 +86,19 @@ class Seen:
                 self.padding += 1
 
     def count(self, desc: Any) -> int:
-        """How many elements a mean is of."""
+        """The divisor of a mean."""
         return len(self.inside) + (self.padding if desc.IncludePadding else 0)
 
 
 def steps(desc: Any, pooled: Any = None, image: Any = None) -> Iterator[Seen]:
-    """What each step sees from an image to what is pooled, of a pool its input and output."""
+    """The windows of every step of a pool, by its input and output."""
     image, pooled = image or desc.InputTensor, pooled or desc.OutputTensor
     for place in np.ndindex(pooled.sizes[2:]):
         yield Seen(desc, place, image.sizes[2:])
 
 
 def average_pooling(desc: Any, x: Any) -> Any:
-    """The mean of nothing is NaN, and 0 with IncludePadding."""
+    """The mean of an empty window is NaN, and 0 with IncludePadding."""
     result = np.empty(desc.OutputTensor.sizes)
     for seen in steps(desc):
         total = sum((x[(..., *at)] for at in seen.inside), np.zeros(x.shape[:2]))
@@ -138,7 +138,7 @@ def max_pooling(desc: Any, x: Any) -> Any:
 
 
 def max_unpooling(desc: Any, x: Any, indices: Any) -> Any:
-    """In order, the last of several; what is outside is left out."""
+    """In order, so that the last of several wins; indices out of range are skipped."""
     result = np.zeros(desc.OutputTensor.sizes, x.dtype)
     places = list(np.ndindex(result.shape))
     for value, index in zip(x.ravel(), indices.ravel()):
@@ -148,14 +148,14 @@ def max_unpooling(desc: Any, x: Any, indices: Any) -> Any:
 
 
 def few_outside(desc: Any) -> dict[str, Values]:
-    """Indices of which every other tensor has some that are outside, and most have some twice."""
+    """Indices, of which every other tensor has some out of range, and most have duplicates."""
     count = int(np.prod(desc.OutputTensor.sizes))
     more = 2 * (desc.InputTensor.sizes[3] % 2)
     return {"InputTensor": Values(), "IndicesTensor": Values(0, count - 1 + more, limited=True)}
 
 
 def average_pooling_grad(desc: Any, gradients: Any) -> Any:
-    """Each step gives an equal share to all that it counts."""
+    """Each window's gradient is shared equally among the elements that it counts."""
     result = np.zeros(desc.OutputGradientTensor.sizes)
     for seen in steps(desc, desc.InputGradientTensor, desc.OutputGradientTensor):
         for at in seen.inside:
@@ -164,7 +164,7 @@ def average_pooling_grad(desc: Any, gradients: Any) -> Any:
 
 
 def max_pooling_grad(desc: Any, x: Any, gradients: Any) -> Any:
-    """Each step gives all to the first of the largest elements."""
+    """Each window's gradient goes to the first of its largest elements."""
     result = np.zeros(x.shape)
     for seen in steps(desc, desc.InputGradientTensor):
         for channel in np.ndindex(x.shape[:2]):
