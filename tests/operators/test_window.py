@@ -280,7 +280,7 @@ def test_windows_that_see_padding_alone():
 
 
 def test_means_of_what_lies_beyond_the_padding():
-    """Microsoft's library divides by the count, padding included: an empty window is 0 with IncludePadding or NaN."""
+    """As in Microsoft's library, padding counts in the divisor: an empty window is 0 with IncludePadding, else NaN."""
     for include, wanted in ((True, [1, 0, 0]), (False, [1, np.nan, np.nan])):
         desc = pool(AVERAGE, (1, 1, 1, 1), (1, 1, 1, 3), window=1, Dilations=1, IncludePadding=include)
         np.testing.assert_array_equal(
