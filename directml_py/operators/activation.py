@@ -108,7 +108,7 @@ class AlongAxes(Operator):
         x, name = inputs[0], name_of(desc)
         axes = tuple(axis % x.ndim for axis in self.axes(desc))
         if name == "ACTIVATION_HARDMAX":
-            one, several = (f"{words} that NaN begins" for words in ("row", "rows"))
+            one, several = "row that begins with NaN", "rows that begin with NaN"
             report_elements(report, NAN[desc.name], "InputTensor", begins_with_nan(x, axes), one, several)
         if name == "ACTIVATION_LOG_SOFTMAX":
             is_nan = np.isnan(x)

@@ -21,7 +21,7 @@ def separate_desc(bench, op):
     return desc, lambda: bench.d3d12.CopyDescriptorsSimple(count, visible, desc.CPUDescriptorHandle, VIEWS)
 
 
-@hazard(CHANGED, "at place 0", "input 0", path=DISPATCH, ways=["both pending"])
+@hazard(CHANGED, "at index 0", "input 0", path=DISPATCH, ways=["both pending"])
 def two_tables_over_the_same_descriptors(bench, wrong):
     op, desc = bench.ready(identity()), None
     for value in range(2):
@@ -49,7 +49,7 @@ def one_range_used_again(bench, wrong):
     bench.execute()
 
 
-@hazard(CHANGED, "at place 1", "output 0", path=DISPATCH, ways=["after recording"])
+@hazard(CHANGED, "at index 1", "output 0", path=DISPATCH, ways=["after recording"])
 def binding_again(bench, wrong):
     op, other = bench.ready(identity()), bench.buffer(16)
     table = bench.dispatch(op, [bench.buffer(16)], [bench.buffer(16)])
@@ -59,7 +59,7 @@ def binding_again(bench, wrong):
     bench.execute()
 
 
-@hazard(CHANGED, "at place 0", path=DISPATCH, ways=["after submission"])
+@hazard(CHANGED, "at index 0", path=DISPATCH, ways=["after submission"])
 def volatile_descriptors(bench, wrong):
     """They may change until the list is submitted."""
     op, late = bench.ready(identity(), VOLATILE), bench.holding(5, 6, 7, 8)

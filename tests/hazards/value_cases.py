@@ -32,7 +32,7 @@ def four(dtype, *values):
 
 @hazard(
     "DML-REDUCE-sum-range",
-    "1 group whose sum FLOAT32 does not have; the first is at {0,0,0,0}",
+    "1 group whose sum is out of the range of FLOAT32; the first is at {0,0,0,0}",
     path="InputTensor",
     ways=["L2 above", "L2 below", "LOG_SUM_EXP above", "LOG_SUM_EXP below"],
 )
@@ -96,7 +96,7 @@ for _name in VERSIONS:
 
     @hazard(
         f"DML-{_name}-single-elements",
-        "2 elements alone, with the root of -Epsilon or less; the first is at {0,1,0,0}",
+        "2 elements normalized alone, at most -Epsilon; the first is at {0,1,0,0}",
         path="InputTensor",
     )
     def a_variance_of_one_element(bench, wrong, name=_name):
@@ -115,7 +115,7 @@ for _name, _axes in {"ACTIVATION_LOG_SOFTMAX": {}, "ACTIVATION_LOG_SOFTMAX1": {"
 
 for _name, _axes in {"ACTIVATION_HARDMAX": {}, "ACTIVATION_HARDMAX1": {"Axes": [3]}}.items():
 
-    @hazard(f"DML-{_name}-nan", "1 row that NaN begins; the first is at {0,0,1,0}", path="InputTensor")
+    @hazard(f"DML-{_name}-nan", "1 row that begins with NaN; the first is at {0,0,1,0}", path="InputTensor")
     def a_largest_beside_nan(bench, wrong, name=_name, axes=_axes):
         """NaN is skipped unless it is first."""
         x = np.array([1, NAN, NAN if wrong else 3, 2], np.float32).reshape(1, 1, 2, 2)
@@ -138,7 +138,7 @@ for _name in ("SOFTMAX", "LOG_SOFTMAX", "SOFTMAX1", "LOG_SOFTMAX1"):
 
 for _name in ("ARGMIN", "ARGMAX", "REDUCE"):
 
-    @hazard(f"DML-{_name}-nan", "1 group that NaN begins; the first is at {0,0,0,1}", path="InputTensor")
+    @hazard(f"DML-{_name}-nan", "1 group that begins with NaN; the first is at {0,0,0,1}", path="InputTensor")
     def an_index_beside_nan(bench, wrong, name=_name):
         x = np.array([NAN, NAN if wrong else 3, NAN, 2], np.float32).reshape(1, 1, 2, 2)
         one = tensor_of(np.zeros((1, 1, 1, 2), np.uint32))

@@ -101,7 +101,7 @@ class MeanVarianceNormalization(InRows):
         if choices.are_of_single_elements(desc):
             is_lost = (x < 0) & (x + desc.Epsilon <= 0)
             one, several = (
-                f"{words} alone, with the root of -Epsilon or less" for words in ("element", "elements")
+                f"{words} normalized alone, at most -Epsilon" for words in ("element", "elements")
             )
             report_elements(report, SINGLE[desc.name], "InputTensor", is_lost, one, several)
         elif choices.uses_variance:

@@ -83,13 +83,13 @@ class Reduce(_Reduction):
                 is_lost = np.isfinite(value) & ~np.isfinite(np.log(in_range(np.exp(value))))
             else:
                 return
-        one, several = (f"{words} whose sum FLOAT32 does not have" for words in ("group", "groups"))
+        one, several = (f"{words} whose sum is out of the range of FLOAT32" for words in ("group", "groups"))
         report_elements(report, _RANGE, "InputTensor", is_lost, one, several)
 
 
 def inspect_order(desc: OperatorDesc, x: Array, report: Report) -> None:
     if x.dtype.kind == "f":
-        one, several = (f"{words} that NaN begins" for words in ("group", "groups"))
+        one, several = "group that begins with NaN", "groups that begin with NaN"
         report_elements(report, _NAN[desc.name], "InputTensor", begins_with_nan(x, desc.Axes), one, several)
 
 
