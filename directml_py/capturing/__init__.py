@@ -1,4 +1,4 @@
-"""Captures: what a program did on its devices, written down to be looked at, run again and taken elsewhere."""
+"""Captures: a recording of a program's work on its devices, to be inspected, replayed and exported."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ VARIABLE = "DIRECTML_PY_CAPTURE"
 
 @contextmanager
 def capture(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Record what the devices of this process do in the block into ``folder``, which is made if need be.
+    """Record what this process's devices do within the block into ``folder``, creating it if necessary.
 
-    ``python -m directml_py capture show FOLDER`` makes a page of it. Objects may have been made before; work that was
-    submitted before is left out. Raises ``FileExistsError`` if there is something in the folder, ``OSError`` if it
-    cannot be written; at the end of the block too, if that happened within.
+    ``python -m directml_py capture show FOLDER`` renders it as a page. Objects may exist already; work submitted before
+    the block is left out. Raises ``FileExistsError`` if the folder is not empty, ``OSError`` if it cannot be written;
+    an ``OSError`` within the block is raised at its end.
     """
     from .recorder import Recorder
 
     path = Path(folder)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise FileExistsError(f"{path} is there already; a capture needs a new or an empty folder")
+        raise FileExistsError(f"{path} already exists; a capture needs a new or an empty folder")
     recorder = Recorder(path)
     try:
         yield path
@@ -41,7 +41,7 @@ _of_process: list[Recorder] = []
 
 
 def start_from_environment() -> None:
-    """Begin what the environment asks for, once in a process; it ends with the process."""
+    """Begin the capture that the environment variable asks for, once per process; it ends with the process."""
     folder = os.environ.get(VARIABLE)
     if folder and not _of_process:
         from .recorder import Recorder

@@ -1,4 +1,4 @@
-"""Commands, as the lines of a capture say them."""
+"""Parser for the command events of a capture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ USES = ("READ", "WRITE", "SCRATCH")
 
 
 class CommandReader:
-    """``resources``, ``dispatchables`` and ``query_heaps`` are those that lines before have spoken of."""
+    """``resources``, ``dispatchables`` and ``query_heaps`` are those that earlier lines declared."""
 
     def __init__(
         self,
@@ -41,10 +41,10 @@ class CommandReader:
         if kind.value == "copy":
             copy = e.CopyEvent(self._range(get(members, "source")), self._range(get(members, "destination")))
             if copy.source.size != copy.destination.size:
-                raise members["source"].error("has another size than destination")
+                raise members["source"].error("has a different size from destination")
             return copy
         if kind.value == "barriers":
-            return e.BarrierEvent(tuple(self._barrier(one) for one in get(members, "barriers")))
+            return e.BarrierEvent(tuple(self._barrier(item) for item in get(members, "barriers")))
         if kind.value == "marker":
             return marker_of(members)
         if kind.value == "clear":
@@ -57,22 +57,22 @@ class CommandReader:
         if kind.value == "immediate":
             return self._immediate(members)
         if kind.value == "other":
-            uses = tuple(self._use(one) for one in get(members, "ranges"))
+            uses = tuple(self._use(item) for item in get(members, "ranges"))
             return e.OtherEvent(text_of(get(members, "title")), uses)
-        raise kind.error(f"is {kind.value!r}, which is no kind of command")
+        raise kind.error(f"is {kind.value!r}, which is not a kind of command")
 
     def _dispatch(self, members: dict[str, Item]) -> e.DispatchEvent:
         entry = self._dispatchables[old(members, "dispatchable", self._dispatchables)]
         operators = []
-        for one in get(members, "operators"):
-            known = self._dispatchables.get(one.integer(0, UINT64_MAX))
-            if known is None:
-                raise one.error("is no operator of this capture")
-            operators.append(known.op)
+        for item in get(members, "operators"):
+            entry_of = self._dispatchables.get(item.integer(0, UINT64_MAX))
+            if entry_of is None:
+                raise item.error("is not an operator of this capture")
+            operators.append(entry_of.op)
         bindings = {}
-        for one in get(members, "bindings"):
-            parts = one.fields({"slot", "range"})
-            bindings[slot_of(parts["slot"])] = self._range(parts["range"])
+        for item in get(members, "bindings"):
+            fields = item.fields({"slot", "range"})
+            bindings[slot_of(fields["slot"])] = self._range(fields["range"])
         dispatch = e.DispatchEvent(0, entry, tuple(operators), bindings)
         if entry.op is not None:
             self._check_bindings(entry.op.needs, dispatch, members["bindings"])
@@ -80,9 +80,9 @@ class CommandReader:
 
     @staticmethod
     def _check_bindings(needs: Any, dispatch: e.DispatchEvent, item: Item) -> None:
-        """All tensors that the operator needs are there and large enough.
+        """Check that every tensor that the operator needs is bound and large enough.
 
-        How much else it needs depends on the loops of the machine.
+        Other binding points are not checked: their sizes depend on this machine's kernels.
         """
         for slot, need in needs.items():
             if not slot.is_tensor:
@@ -109,13 +109,13 @@ class CommandReader:
             return e.CapturedAliasing(before, after)
         if kind == "UAV":
             return e.CapturedUavBarrier(self._resource(get(members, "resource")))
-        raise members["type"].error(f"is {kind!r}, which is no type of barrier")
+        raise members["type"].error(f"is {kind!r}, which is not a type of barrier")
 
     def _resource(self, item: Item) -> e.CapturedResource | None:
         if item.value is None:
             return None
         if type(item.value) is not int or item.value not in self._resources:
-            raise item.error("is no resource of this capture")
+            raise item.error("is not a resource of this capture")
         return self._resources[item.value]
 
     def _range(self, item: Item) -> e.ResourceRange:
@@ -123,17 +123,17 @@ class CommandReader:
         if len(parts) != 3:
             raise item.error("must be a resource, an offset and a size")
         resource = self._resource(parts[0])
-        offset, size = (one.integer(0, UINT64_MAX) for one in parts[1:])
+        offset, size = (part.integer(0, UINT64_MAX) for part in parts[1:])
         if resource is None or offset + size > resource.width:
-            raise item.error(f"is {size} bytes from byte {offset} on, which no resource has")
+            raise item.error(f"is {size} bytes at offset {offset}, which is not within a resource")
         return e.ResourceRange(resource, offset, size)
 
     def _use(self, item: Item) -> e.EventAccess:
-        parts = item.fields({"name", "use", "range"})
-        use = parts["use"].text()
+        fields = item.fields({"name", "use", "range"})
+        use = fields["use"].text()
         if use not in USES:
-            raise parts["use"].error(f"must be one of {', '.join(USES)}")
-        return e.EventAccess(text_of(parts["name"]), use, self._range(parts["range"]))
+            raise fields["use"].error(f"must be one of {', '.join(USES)}")
+        return e.EventAccess(text_of(fields["name"]), use, self._range(fields["range"]))
 
     def _clear(self, members: dict[str, Item]) -> e.ClearEvent:
         call = get(members, "call").text()
@@ -141,14 +141,14 @@ class CommandReader:
             raise members["call"].error(f"must be one of {', '.join(CLEARS)}")
         format = format_of_name(get(members, "format").text())
         if format is None:
-            raise members["format"].error("is no format of a view")
-        values = tuple(one.integer(0, UINT32_MAX) for one in get(members, "values"))
+            raise members["format"].error("is not a view format")
+        values = tuple(value.integer(0, UINT32_MAX) for value in get(members, "values"))
         if len(values) != CHANNELS:
             raise members["values"].error(f"must be {CHANNELS} numbers")
-        part = self._range(get(members, "range"))
-        if not part.size or part.size % format.size or part.start % format.size:
+        view_range = self._range(get(members, "range"))
+        if not view_range.size or view_range.size % format.size or view_range.start % format.size:
             raise members["range"].error(f"must be whole elements of {format.size} bytes")
-        return e.ClearEvent(call, format, values, part)
+        return e.ClearEvent(call, format, values, view_range)
 
     def _query_heap(self, members: dict[str, Item]) -> e.QueryHeap:
         return self._query_heaps[old(members, "heap", self._query_heaps)]
@@ -160,36 +160,36 @@ class CommandReader:
         if destination.size % RESULT_SIZE or destination.offset % RESULT_SIZE:
             raise members["destination"].error(f"must be whole results of {RESULT_SIZE} bytes")
         if start + destination.size // RESULT_SIZE > heap.count:
-            raise members["start"].error(f"is {start}; from there on {heap.title} has not as many queries")
+            raise members["start"].error(f"is {start}; {heap.title} has too few queries from there on")
         return e.ResolveQueryEvent(heap, start, destination)
 
     def _immediate(self, members: dict[str, Item]) -> e.WriteImmediateEvent:
         ranges, values = [], []
         for item in get(members, "writes"):
-            parts = item.fields({"range", "value"})
-            destination = self._range(parts["range"])
+            fields = item.fields({"range", "value"})
+            destination = self._range(fields["range"])
             if destination.size != SIZE or destination.start % SIZE:
-                raise parts["range"].error(f"must be {SIZE} bytes at a multiple of {SIZE}")
+                raise fields["range"].error(f"must be {SIZE} bytes at a multiple of {SIZE}")
             ranges.append(destination)
-            values.append(parts["value"].integer(0, UINT32_MAX))
+            values.append(fields["value"].integer(0, UINT32_MAX))
         return e.WriteImmediateEvent(tuple(ranges), tuple(values))
 
 
 def old(members: dict[str, Item], name: str, known: Mapping[int, Any]) -> int:
     number = get(members, name).integer(0, UINT64_MAX)
     if number not in known:
-        raise members[name].error(f"is {number}, of which no line before speaks")
+        raise members[name].error(f"is {number}, which no earlier line declares")
     return number
 
 
 def get(members: dict[str, Item], name: str) -> Item:
     if name not in members:
-        raise next(iter(members.values())).error(f"comes without {name!r}")
+        raise next(iter(members.values())).error(f"is missing {name!r}")
     return members[name]
 
 
 def text_of(item: Item) -> str:
-    """Any string, the empty one too."""
+    """Any string, including an empty one."""
     if type(item.value) is not str:
         raise item.error("must be a string")
     return item.value

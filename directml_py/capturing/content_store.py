@@ -1,8 +1,8 @@
 """The files of a capture.
 
-A capture is a folder. Each process, and each ``capture()`` in it, writes two files that only ever grow: ``NAME.jsonl``,
-one JSON object a line, and ``NAME.contents``, the bytes that lines name by offset and size. Bytes come before the line
-that names them, so that a process that is killed leaves everything up to there.
+A capture is a folder. Each process, and each ``capture()`` in it, appends to two files: ``NAME.jsonl``, one JSON object
+per line, and ``NAME.contents``, the bytes that lines refer to by offset and size. Bytes are written before the line
+that refers to them, so that the files of a killed process are complete up to its last line.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ FORMAT = "directml-py capture"
 VERSION = 1
 EVENTS = ".jsonl"
 CONTENTS = ".contents"
-# How much is compared at once: little at first, which is where most contents that differ do.
+# Bytes per comparison: few at first, because most contents that differ do so near their beginning.
 FIRST = 1 << 12
 CHUNK = 1 << 18
-SCRATCHES = 8
-# So many bytes of a content are looked at before it is compared, with so many others at most that look the same.
-GLANCES = 64
-ALIKE = 4
-# Room is reserved in the file of contents as soon as it has so many bytes, and so many at a time at most.
+MAX_SCRATCHES = 8
+# The bytes of each of a fingerprint's two samples, and the most contents with an equal fingerprint to compare with.
+SAMPLES = 64
+MAX_DUPLICATES = 4
+# The size from which on space in the contents file is preallocated, and the most at a time, in bytes.
 RESERVE = (1 << 20, 64 << 20)
-# So many lines are written at once, at most.
+# The most lines per write.
 LINES = 64
 
 Bytes = npt.NDArray[np.uint8]
 
 
 class ContentLocation(NamedTuple):
-    """Where bytes are in the file of contents, and what a glance at them shows."""
+    """The position of bytes in the contents file, and their fingerprint."""
 
     offset: int
     size: int
-    glance: bytes
+    fingerprint: bytes
 
 
 class CaptureWriter:
-    """Both files of one process. Raises ``OSError``.
+    """Writer for both files of one process. Raises ``OSError``.
 
-    While ``gathers`` is set, lines are written several at once: one by one they would cost more than all else.
+    While ``gathers`` is set, lines are buffered: writing them one by one would dominate the cost of recording.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -59,9 +59,9 @@ class CaptureWriter:
         self._stored = WrittenBytes(contents)
         self._end = self._reserved = 0
         self._lines: list[str] = []
-        # The places by number, and the numbers by glance.
+        # Locations by content number, and content numbers by fingerprint.
         self._locations: list[ContentLocation] = []
-        self._alike: dict[bytes, list[int]] = {}
+        self._numbers_by_fingerprint: dict[bytes, list[int]] = {}
         self._encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
 
     def event(self, kind: str, /, **members: Any) -> None:
@@ -70,40 +70,40 @@ class CaptureWriter:
             self.flush()
 
     def content(self, content: Bytes, likely: int | None = None) -> int:
-        """The number under which these bytes are in the file, which may have them already.
+        """Store bytes, unless they are stored already; returns their content number.
 
-        That is looked for where the newest contents are that look the same, and in ``likely``, the number that the
-        bytes had when somebody looked last.
+        Duplicates are looked for among the newest contents with an equal fingerprint and in ``likely``, the number of
+        what the same range last held.
         """
         content = np.ascontiguousarray(content)
-        glance = _glance(content)
-        alike = self._alike.setdefault(glance, [])
-        candidates = alike[-ALIKE:]
-        if likely is not None and self._locations[likely].glance == glance:
+        fingerprint = _fingerprint(content)
+        duplicates = self._numbers_by_fingerprint.setdefault(fingerprint, [])
+        candidates = duplicates[-MAX_DUPLICATES:]
+        if likely is not None and self._locations[likely].fingerprint == fingerprint:
             candidates.append(likely)
         for number in reversed(candidates):
             if self._stored.has(self._locations[number].offset, content):
                 return number
-        number, place = len(self._locations), ContentLocation(self._end, len(content), glance)
-        self._reserve(place.size)
+        number, location = len(self._locations), ContentLocation(self._end, len(content), fingerprint)
+        self._reserve(location.size)
         _write(self._contents, content.data)
-        self._end += place.size
-        self._locations.append(place)
-        alike.append(number)
-        self.event("content", id=number, offset=place.offset, size=place.size)
+        self._end += location.size
+        self._locations.append(location)
+        duplicates.append(number)
+        self.event("content", id=number, offset=location.offset, size=location.size)
         return number
 
     def flush(self) -> None:
-        """Returns when everything is in the files."""
+        """Write all buffered lines."""
         lines, self._lines = self._lines, []
         _write(self._events, "".join(f"{line}\n" for line in lines).encode())
 
     def _reserve(self, size: int) -> None:
-        """Room for so much and more, as much as there is already: to write there takes less time."""
+        """Preallocate space for ``size`` bytes and more, doubling the file up to a limit: writes are then faster."""
         if self._end + size <= self._reserved or self._end < RESERVE[0] or not hasattr(os, "posix_fallocate"):
             return
         self._reserved = self._end + max(size, min(self._end, RESERVE[1]))
-        # A file that cannot have so much may have room for less.
+        # Without space for all of it there may still be space for this content.
         with suppress(OSError):
             os.posix_fallocate(self._contents, self._end, self._reserved - self._end)
 
@@ -117,7 +117,7 @@ class CaptureWriter:
 
 
 class WrittenBytes:
-    """What has been written to a file, for comparing. The child of a fork has to forget it without closing."""
+    """Reads a file back for comparisons. The child of a fork must drop it without closing it."""
 
     def __init__(self, path: Path) -> None:
         self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -125,44 +125,44 @@ class WrittenBytes:
         self._scratches: dict[int, bytearray] = {}
 
     def has(self, offset: int, content: Bytes) -> bool:
-        is_begun = self._lies_at(offset, content[:FIRST], FIRST)
-        return is_begun and (len(content) <= FIRST or self._lies_at(offset, content, CHUNK))
+        has_prefix = self._equals(offset, content[:FIRST], FIRST)
+        return has_prefix and (len(content) <= FIRST or self._equals(offset, content, CHUNK))
 
-    def _lies_at(self, offset: int, content: Bytes, most: int) -> bool:
+    def _equals(self, offset: int, content: Bytes, chunk_size: int) -> bool:
         self._file.seek(offset)
-        for start in range(0, len(content), most):
-            part = content[start : start + most].data
-            scratch = self._scratch(len(part))
-            if self._file.readinto(scratch) != len(part) or scratch != part:
+        for start in range(0, len(content), chunk_size):
+            chunk = content[start : start + chunk_size].data
+            scratch = self._scratch(len(chunk))
+            if self._file.readinto(scratch) != len(chunk) or scratch != chunk:
                 return False
         return True
 
     def _scratch(self, size: int) -> bytearray:
-        """Memory of exactly so many bytes: an array of bytes compares itself with any other as fast as C does."""
-        found = self._scratches.get(size)
-        if found is None:
-            if len(self._scratches) == SCRATCHES:
+        """A buffer of exactly ``size`` bytes: bytearrays of equal length are compared by memcmp."""
+        buffer = self._scratches.get(size)
+        if buffer is None:
+            if len(self._scratches) == MAX_SCRATCHES:
                 self._scratches.clear()
-            found = self._scratches[size] = bytearray(size)
-        return found
+            buffer = self._scratches[size] = bytearray(size)
+        return buffer
 
 
 def _first_free(folder: Path, flags: int) -> tuple[Path, int]:
-    """A pair of names that no process has, however often its identifier comes back."""
-    turn = 0
+    """A pair of file names that is still free: process identifiers are reused."""
+    suffix = 0
     while True:
-        path = folder / f"process-{os.getpid()}-{turn}{EVENTS}"
+        path = folder / f"process-{os.getpid()}-{suffix}{EVENTS}"
         try:
             return path, os.open(path, flags, 0o666)
         except FileExistsError:
-            turn += 1
+            suffix += 1
 
 
-def _glance(content: Bytes) -> bytes:
-    """What tells most contents apart, in no time."""
-    step = len(content) // GLANCES + 1
+def _fingerprint(content: Bytes) -> bytes:
+    """A cheap fingerprint: the first bytes, samples at regular intervals, and the size."""
+    step = len(content) // SAMPLES + 1
     return b"".join(
-        [content[:GLANCES].tobytes(), content[::step].tobytes(), len(content).to_bytes(8, "little")]
+        [content[:SAMPLES].tobytes(), content[::step].tobytes(), len(content).to_bytes(8, "little")]
     )
 
 

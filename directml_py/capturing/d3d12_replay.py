@@ -1,4 +1,4 @@
-"""Commands of Direct3D alone, executed again."""
+"""Replays commands that need Direct3D alone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ VIEWS = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 
 
 class ReplayRange(NamedTuple):
-    """Bytes of a resource of the machine."""
+    """Bytes of a resource that the replay created."""
 
     resource: ID3D12Resource
     start: int
@@ -49,44 +49,46 @@ class ReplayRange(NamedTuple):
 
 
 class Simple:
-    """Clears, immediate values, and timestamps, which tell another time each time."""
+    """Executes clears, immediate writes and timestamp queries, whose results differ from run to run."""
 
     def __init__(self, device: IDMLDevice) -> None:
         self.session = Session(device)
         self._heaps: dict[int, ID3D12QueryHeap] = {}
 
-    def clear(self, part: ReplayRange, what: e.ClearEvent) -> None:
-        format, device = what.format, self.session.d3d12
+    def clear(self, view: ReplayRange, event: e.ClearEvent) -> None:
+        format, device = event.format, self.session.d3d12
         flags = D3D12_BUFFER_UAV_FLAG_RAW if format == RAW else D3D12_BUFFER_UAV_FLAG_NONE
         desc = D3D12_UNORDERED_ACCESS_VIEW_DESC(DXGI_FORMAT[format.name], D3D12_UAV_DIMENSION_BUFFER)
-        first, count = part.start // format.size, part.size // format.size
-        desc.Buffer = D3D12_BUFFER_UAV(FirstElement=first, NumElements=count, Flags=flags)
+        first_element, count = view.start // format.size, view.size // format.size
+        desc.Buffer = D3D12_BUFFER_UAV(FirstElement=first_element, NumElements=count, Flags=flags)
         heaps = [
             device.CreateDescriptorHeap(D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, 1, visible))
             for visible in (D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE, D3D12_DESCRIPTOR_HEAP_FLAG_NONE)
         ]
         for heap in heaps:
             device.CreateUnorderedAccessView(
-                part.resource, None, desc, heap.GetCPUDescriptorHandleForHeapStart()
+                view.resource, None, desc, heap.GetCPUDescriptorHandleForHeapStart()
             )
-        bits = np.array(what.values, np.uint32)
-        values = bits if what.call.endswith("Uint") else bits.view(np.float32)
+        bits = np.array(event.values, np.uint32)
+        values = bits if event.call.endswith("Uint") else bits.view(np.float32)
 
         def record(commands: ID3D12GraphicsCommandList) -> None:
             commands.SetDescriptorHeaps(heaps[:1])
-            getattr(commands, what.call)(
+            getattr(commands, event.call)(
                 heaps[0].GetGPUDescriptorHandleForHeapStart(),
                 heaps[1].GetCPUDescriptorHandleForHeapStart(),
-                part.resource,
+                view.resource,
                 values,
             )
 
         self.session.run(record)
 
-    def write(self, parts: Sequence[ReplayRange], what: e.WriteImmediateEvent) -> None:
+    def write(self, destinations: Sequence[ReplayRange], event: e.WriteImmediateEvent) -> None:
         params = [
-            D3D12_WRITEBUFFERIMMEDIATE_PARAMETER(part.resource.GetGPUVirtualAddress() + part.start, value)
-            for part, value in zip(parts, what.values)
+            D3D12_WRITEBUFFERIMMEDIATE_PARAMETER(
+                destination.resource.GetGPUVirtualAddress() + destination.start, value
+            )
+            for destination, value in zip(destinations, event.values)
         ]
 
         def record(commands: ID3D12GraphicsCommandList) -> None:
@@ -101,13 +103,15 @@ class Simple:
             self._heaps[heap.number] = self.session.d3d12.CreateQueryHeap(desc)
         return self._heaps[heap.number]
 
-    def end_query(self, what: e.EndQueryEvent) -> None:
-        heap = self._heap(what.heap)
-        self.session.run(lambda commands: commands.EndQuery(heap, D3D12_QUERY_TYPE_TIMESTAMP, what.query))
+    def end_query(self, event: e.EndQueryEvent) -> None:
+        heap = self._heap(event.heap)
+        self.session.run(lambda commands: commands.EndQuery(heap, D3D12_QUERY_TYPE_TIMESTAMP, event.query))
 
-    def resolve(self, part: ReplayRange, what: e.ResolveQueryEvent) -> None:
-        heap, count = self._heap(what.heap), part.size // RESULT_SIZE
-        kind, start = D3D12_QUERY_TYPE_TIMESTAMP, what.start
+    def resolve(self, destination: ReplayRange, event: e.ResolveQueryEvent) -> None:
+        heap, count = self._heap(event.heap), destination.size // RESULT_SIZE
+        kind, start = D3D12_QUERY_TYPE_TIMESTAMP, event.start
         self.session.run(
-            lambda commands: commands.ResolveQueryData(heap, kind, start, count, part.resource, part.start)
+            lambda commands: commands.ResolveQueryData(
+                heap, kind, start, count, destination.resource, destination.start
+            )
         )

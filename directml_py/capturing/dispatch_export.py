@@ -1,4 +1,4 @@
-"""One dispatch of a capture as a DxDispatch model."""
+"""Exports one dispatch of a capture as a DxDispatch model."""
 
 from __future__ import annotations
 
@@ -12,35 +12,39 @@ from .replay_state import ReplayState
 
 
 def export(logs: Sequence[CaptureLog], number: int, path: str | Path) -> list[Path]:
-    """Write dispatch ``number`` with the inputs that it found to ``path``, and files of them beside it.
+    """Write dispatch ``number`` to ``path``, and the contents of its inputs at execution time to files beside it.
 
-    What the operator's inputs were initialized with is among them. Returns what was written. Raises ``OSError``, and
-    ``CaptureError`` for a dispatch that is not there, is an initializer's, or one that DxDispatch has no words for.
+    Inputs that DirectML owns have the contents they were initialized with. Returns the paths written. Raises
+    ``OSError``, and ``CaptureError`` for a dispatch that does not exist, is an initializer's, or has no equivalent in
+    DxDispatch.
     """
     for log in logs:
-        machine = ReplayState(log)
+        state = ReplayState(log)
         for _, command in log.ran:
-            machine.find(command)
+            state.find(command)
             if isinstance(command.what, e.DispatchEvent) and command.what.number == number:
-                return _save(machine, command.what, Path(path))
-            machine.leave(command)
+                return _save(state, command.what, Path(path))
+            state.leave(command)
     count = sum(len(log.dispatches) for log in logs)
-    raise CaptureError(f"there is no dispatch {number}; the capture has {count}, from 0 on")
+    raise CaptureError(f"there is no dispatch {number}; the capture has {count}, numbered from 0")
 
 
-def _save(machine: ReplayState, dispatch: e.DispatchEvent, path: Path) -> list[Path]:
+def _save(state: ReplayState, dispatch: e.DispatchEvent, path: Path) -> list[Path]:
     op = dispatch.dispatchable.op
     if op is None:
         raise CaptureError(
-            f"dispatch {dispatch.number} is {dispatch.dispatchable.title}, which is no operator"
+            f"dispatch {dispatch.number} is {dispatch.dispatchable.title}, which is not an operator"
         )
     inputs: list[bytes | None] = [None] * len(op.inputs)
-    for operand in machine.operands(dispatch):
+    for operand in state.operands(dispatch):
         if operand.slot.kind == "input":
             inputs[operand.slot.position] = operand.bytes[: operand.tensor.total_size].tobytes()
-    missing = [slot.path for slot, one in zip(op.inputs, inputs) if slot.tensor is not None and one is None]
+    missing = [
+        slot.path for slot, contents in zip(op.inputs, inputs) if slot.tensor is not None and contents is None
+    ]
     if missing:
-        text = f"it is not in the capture what {', '.join(missing)} of dispatch {dispatch.number} was initialized with"
+        names = ", ".join(missing)
+        text = f"the capture lacks the initialization contents of {names} of dispatch {dispatch.number}"
         raise CaptureError(text)
     try:
         return dxdispatch.save(

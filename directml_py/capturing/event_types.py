@@ -1,4 +1,4 @@
-"""What the lines of a capture say, read and checked; nothing in them is believed."""
+"""The events of a capture as values, all of them validated: a capture is untrusted input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Process(NamedTuple):
 
 
 class Content(NamedTuple):
-    """Bytes in the file of contents."""
+    """A range of bytes in the contents file."""
 
     offset: int
     size: int
@@ -67,7 +67,7 @@ class CapturedObject:
 
 @dataclass
 class Dispatchable:
-    """``op`` is None for an initializer, and for what ``is_released``: nobody could look at it any more."""
+    """``op`` is None for an initializer, and where ``is_released``: it was gone before it could be described."""
 
     number: int
     name: str
@@ -89,7 +89,7 @@ class ResourceRange(NamedTuple):
 
     @property
     def start(self) -> int:
-        """Its first byte in the allocation."""
+        """The offset of its first byte in the allocation."""
         return self.resource.offset + self.offset
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class ResourceRange(NamedTuple):
 
 
 class MemoryPatch(NamedTuple):
-    """Bytes that an allocation holds at some time."""
+    """The contents of a range of an allocation at one event."""
 
     allocation: int
     offset: int
@@ -126,7 +126,7 @@ CapturedBarrier: TypeAlias = CapturedTransition | CapturedAliasing | CapturedUav
 
 
 class DispatchEvent(NamedTuple):
-    """``number`` counts the dispatches of the capture, from 0. ``operators`` are those that an initializer has."""
+    """``number`` counts the dispatches of the capture, from 0. ``operators`` are those that an initializer prepares."""
 
     number: int
     dispatchable: Dispatchable
@@ -135,7 +135,7 @@ class DispatchEvent(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether it can be done again."""
+        """Whether it can be replayed."""
         return not self.dispatchable.is_released and None not in self.operators
 
     @property
@@ -166,14 +166,14 @@ class EventAccess(NamedTuple):
 
 
 class OtherEvent(NamedTuple):
-    """A command of which its effect alone is known."""
+    """A command of which only the memory accesses are known."""
 
     title: str
     uses: tuple[EventAccess, ...]
 
 
 class ClearEvent(NamedTuple):
-    """A ClearUnorderedAccessViewUint or -Float. ``values`` are the bits of its four values."""
+    """A ClearUnorderedAccessViewUint or -Float. ``values`` are the bit patterns of its four values."""
 
     call: str
     format: Format
@@ -191,7 +191,7 @@ class ClearEvent(NamedTuple):
 
 @dataclass
 class QueryHeap:
-    """For timestamps."""
+    """A timestamp query heap."""
 
     number: int
     count: int
@@ -216,7 +216,7 @@ class EndQueryEvent(NamedTuple):
 
 
 class ResolveQueryEvent(NamedTuple):
-    """ResolveQueryData, of queries from ``start`` on."""
+    """A ResolveQueryData, from query ``start`` on."""
 
     heap: QueryHeap
     start: int
@@ -232,7 +232,7 @@ class ResolveQueryEvent(NamedTuple):
 
 
 class WriteImmediateEvent(NamedTuple):
-    """A WriteBufferImmediate: ``values`` of 32 bits, each with the four bytes that it goes to."""
+    """A WriteBufferImmediate: 32-bit ``values``, each with the four bytes that it is written to."""
 
     ranges: tuple[ResourceRange, ...]
     values: tuple[int, ...]
@@ -269,10 +269,10 @@ class CapturedMessage(NamedTuple):
 
 @dataclass
 class CapturedCommand:
-    """One command as it ran, in the list at ``place`` among those of its execution.
+    """One command as it ran; ``place`` is the index of its list within the execution.
 
-    ``found`` is what it read and nobody had written down. ``messages`` came up when it was about to run; ``freed`` are
-    the allocations that were given back before. Times are in seconds.
+    ``found`` has the contents that it read and that do not follow from earlier events. ``messages`` were reported just
+    before it ran; ``freed`` are the allocations freed before it. Times are in seconds.
     """
 
     place: int
@@ -288,7 +288,7 @@ class CapturedCommand:
 
 @dataclass
 class CapturedExecution:
-    """One ExecuteCommandLists. ``complete`` if all its commands ran and the capture goes on behind them."""
+    """One ExecuteCommandLists. ``complete`` if all its commands ran within the capture."""
 
     number: int
     queue: CapturedObject
@@ -300,7 +300,7 @@ class CapturedExecution:
 
 
 class SignalEvent(NamedTuple):
-    """By the CPU if ``queue`` is None; so is ``WaitEvent``."""
+    """A fence signal, by the CPU if ``queue`` is None; the same holds for ``WaitEvent``."""
 
     queue: CapturedObject | None
     fence: CapturedObject
@@ -314,7 +314,7 @@ class WaitEvent(NamedTuple):
 
 
 class QueueMarkerEvent(NamedTuple):
-    """A marker of a queue."""
+    """A marker set on a queue."""
 
     queue: CapturedObject
     marker: MarkerEvent
@@ -327,4 +327,4 @@ class Removed(NamedTuple):
 CaptureEvent: TypeAlias = (
     CapturedExecution | SignalEvent | WaitEvent | QueueMarkerEvent | CapturedMessage | Removed
 )
-"""What a program did, in the order of its calls."""
+"""An entry of the timeline, which is in the order of the program's calls."""

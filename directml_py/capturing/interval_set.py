@@ -1,4 +1,4 @@
-"""Which bytes of an allocation a capture can tell from what it has written down."""
+"""Interval set: the bytes of an allocation whose contents follow from what a capture holds."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from bisect import bisect_left, bisect_right
 
 
 class IntervalSet:
-    """Disjoint ranges of bytes, in order; touching ones are one."""
+    """Disjoint ranges of bytes in ascending order; ranges that touch are merged."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
         self._ends: list[int] = []
 
     def covers(self, start: int, end: int) -> bool:
-        place = bisect_right(self._starts, start) - 1
-        return start >= end or (place >= 0 and end <= self._ends[place])
+        index = bisect_right(self._starts, start) - 1
+        return start >= end or (index >= 0 and end <= self._ends[index])
 
     def add(self, start: int, end: int) -> None:
         if start >= end:

@@ -1,4 +1,4 @@
-"""Reading a capture. Nothing is allocated for what a line claims before it is known to be there."""
+"""Parser for captures. Sizes that a line claims are checked before anything of that size is allocated."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class CaptureError(ValueError):
-    """A capture that cannot be read; the text names the file, the line and the member."""
+    """A malformed capture; the text names the file, the line and the member."""
 
 
 @dataclass
 class CaptureLog:
-    """What one process did."""
+    """The events of one process."""
 
     path: Path
     process: e.Process
@@ -55,7 +55,7 @@ class CaptureLog:
         return self.path.with_suffix(CONTENTS)
 
     def open(self) -> None:
-        """Map the contents."""
+        """Map the contents file into memory."""
         self._memory: Bytes = np.empty(0, np.uint8)
         with self._file.open("rb") as file:
             if file.seek(0, 2):
@@ -64,20 +64,20 @@ class CaptureLog:
 
     @property
     def size(self) -> int:
-        """How many bytes of contents there are."""
+        """The size of the contents, in bytes."""
         return len(self._memory)
 
 
 def read_capture(folder: str | Path) -> list[CaptureLog]:
     """The processes of the capture in ``folder``, in the order in which they began.
 
-    Raises ``CaptureError`` for what is no capture, or a damaged one, and ``OSError``. A last line that was not finished
-    is left out, as a process that was killed leaves it.
+    Raises ``OSError``, and ``CaptureError`` for what is not a capture or is damaged. An incomplete last line, which a
+    killed process leaves, is skipped.
     """
-    place = Path(folder)
-    paths = sorted(place.glob(f"*{EVENTS}")) if place.is_dir() else []
+    directory = Path(folder)
+    paths = sorted(directory.glob(f"*{EVENTS}")) if directory.is_dir() else []
     if not paths:
-        raise CaptureError(f"{place} is no capture: it has no {EVENTS} file")
+        raise CaptureError(f"{directory} is not a capture: it has no {EVENTS} file")
     logs: list[CaptureLog] = []
     for path in paths:
         try:
@@ -102,16 +102,16 @@ def _number_dispatches(log: CaptureLog, count: int) -> int:
 
 
 class _Reader:
-    """One file of events."""
+    """Reader of one events file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.things: dict[int, e.CapturedObject] = {}
+        self.objects: dict[int, e.CapturedObject] = {}
         self.dispatchables: dict[int, e.Dispatchable] = {}
         self.query_heaps: dict[int, e.QueryHeap] = {}
         self.executions: dict[int, e.CapturedExecution] = {}
         self.names: dict[int, Any] = {}
-        self.waiting: dict[tuple[int, int], list[e.CapturedMessage]] = {}
+        self.pending_messages: dict[tuple[int, int], list[e.CapturedMessage]] = {}
         self.freed: list[int] = []
         self.counts: Counter[str] = Counter()
         self.truncated = False
@@ -132,7 +132,7 @@ class _Reader:
         for kind, members in lines:
             read = getattr(self, f"_on_{kind}", None)
             if read is None:
-                raise members["event"].error(f"is {kind!r}, which is no event")
+                raise members["event"].error(f"is {kind!r}, which is not an event")
             read(members)
         self._leave_messages()
         self.log.truncated = self.truncated
@@ -147,14 +147,12 @@ class _Reader:
                 try:
                     value = json.loads(line)
                 except (ValueError, RecursionError) as error:
-                    raise CaptureError(f"{self.path}: line {number}: is no JSON ({error})") from None
+                    raise CaptureError(f"{self.path}: line {number}: is not JSON ({error})") from None
                 top = Item(self.path, f"line {number}", value)
                 if type(value) is not dict or "event" not in value:
-                    raise top.error("is no event")
+                    raise top.error("is not an event")
                 members = top.fields(set(value))
                 yield members["event"].text(), members
-
-    # What lines say.
 
     @staticmethod
     def _process(members: dict[str, Item]) -> e.Process:
@@ -174,7 +172,7 @@ class _Reader:
         offset, size = (get(members, name).integer(0, UINT64_MAX) for name in ("offset", "size"))
         if offset + size > self.log.size:
             raise members["size"].error(
-                f"is {size} from byte {offset} on; the file of contents has {self.log.size} bytes"
+                f"is {size} at offset {offset}; the contents file has {self.log.size} bytes"
             )
         if get(members, "id").value != len(self.log.contents):
             raise members["id"].error(f"must be {len(self.log.contents)}")
@@ -195,7 +193,7 @@ class _Reader:
         offset, width = (get(members, name).integer(0, UINT64_MAX) for name in ("offset", "width"))
         size = self.log.allocations[allocation].size
         if offset + width > size:
-            raise members["width"].error(f"is {width} from byte {offset} on; the allocation has {size} bytes")
+            raise members["width"].error(f"is {width} at offset {offset}; the allocation has {size} bytes")
         number = self._new(members, self.log.resources)
         texts = [text_of(get(members, name)) for name in ("heap", "flags", "state")]
         placed = get(members, "placed").boolean()
@@ -205,21 +203,21 @@ class _Reader:
         )
         self.names[number] = self.log.resources[number] = resource
 
-    def _thing(self, members: dict[str, Item], kind: str, detail: str) -> None:
-        number = self._new(members, self.things)
+    def _add_object(self, members: dict[str, Item], kind: str, detail: str) -> None:
+        number = self._new(members, self.objects)
         before = self.counts[kind]
         self.counts[kind] += 1
         entry = e.CapturedObject(before, kind, detail, text_of(get(members, "name")))
-        self.names[number] = self.things[number] = entry
+        self.names[number] = self.objects[number] = entry
 
     def _on_queue(self, members: dict[str, Item]) -> None:
-        self._thing(members, "queue", text_of(get(members, "type")))
+        self._add_object(members, "queue", text_of(get(members, "type")))
 
     def _on_list(self, members: dict[str, Item]) -> None:
-        self._thing(members, "list", text_of(get(members, "type")))
+        self._add_object(members, "list", text_of(get(members, "type")))
 
     def _on_fence(self, members: dict[str, Item]) -> None:
-        self._thing(members, "fence", str(get(members, "value").integer(0, UINT64_MAX)))
+        self._add_object(members, "fence", str(get(members, "value").integer(0, UINT64_MAX)))
 
     def _on_queries(self, members: dict[str, Item]) -> None:
         number = self._new(members, self.query_heaps)
@@ -250,7 +248,7 @@ class _Reader:
         self.names[old(members, "id", self.names)].name = text_of(get(members, "name"))
 
     def _on_closed(self, members: dict[str, Item]) -> None:
-        old(members, "list", self.things)
+        old(members, "list", self.objects)
 
     def _on_execute(self, members: dict[str, Item]) -> None:
         queue = self._one(get(members, "queue"), "queue")
@@ -290,13 +288,13 @@ class _Reader:
             return
         number = old(members, "execution", self.executions)
         index = get(members, "index").integer(-1, UINT64_MAX)
-        self.waiting.setdefault((number, index), []).append(message)
+        self.pending_messages.setdefault((number, index), []).append(message)
 
     def _on_removed(self, members: dict[str, Item]) -> None:
         self.log.events.append(e.Removed(text_of(get(members, "text"))))
 
     def _on_end(self, members: dict[str, Item]) -> None:
-        """Nothing follows from it."""
+        """The end of the recording changes nothing."""
 
     def _on_command(self, members: dict[str, Item]) -> None:
         number = old(members, "execution", self.executions)
@@ -311,13 +309,13 @@ class _Reader:
             self._patches(get(members, "written")),
         )
         command.freed, self.freed = tuple(self.freed), []
-        command.messages = self.waiting.pop((number, command.index), [])
+        command.messages = self.pending_messages.pop((number, command.index), [])
         execution.commands.append(command)
         self.log.ran.append((execution, command))
 
     def _leave_messages(self) -> None:
-        """What came up outside commands, or before one that never ended, goes with the execution."""
-        for (number, _), messages in self.waiting.items():
+        """Attach messages from outside commands, or from before a command that never ended, to the execution."""
+        for (number, _), messages in self.pending_messages.items():
             self.executions[number].messages += messages
 
     def _patches(self, item: Item) -> tuple[e.MemoryPatch, ...]:
@@ -329,20 +327,18 @@ class _Reader:
         offset = parts["offset"].integer(0, UINT64_MAX)
         if offset + content.size > self.log.allocations[allocation].size:
             raise parts["offset"].error(
-                f"is {offset}; {content.size} bytes from there on leave the allocation"
+                f"is {offset}; {content.size} bytes at that offset exceed the allocation"
             )
         return e.MemoryPatch(allocation, offset, content)
-
-    # Numbers of objects.
 
     def _new(self, members: dict[str, Item], known: dict[int, Any]) -> int:
         number = get(members, "id").integer(0, UINT64_MAX)
         if number in known:
-            raise members["id"].error(f"is {number}, which is taken")
+            raise members["id"].error(f"is {number}, which is already in use")
         return number
 
     def _one(self, item: Item, kind: str) -> e.CapturedObject:
-        entry = self.things.get(item.integer(0, UINT64_MAX))
+        entry = self.objects.get(item.integer(0, UINT64_MAX))
         if entry is None or entry.kind != kind:
-            raise item.error(f"is {item.value}, which is no {kind} of this capture")
+            raise item.error(f"is {item.value}, which is not a {kind} of this capture")
         return entry

@@ -1,4 +1,4 @@
-"""Operators of a capture, made again on devices of their own."""
+"""Recreates and compiles the operators of a capture on devices of their own."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class Operators:
-    """Makes the operators that lines describe, each on a device of the feature level that it was made on.
+    """Compiles the operators that events describe, each on a device of the feature level it was created on.
 
-    Raises ``DMLError`` for those that DirectML refuses, ``GraphFileError`` for what is no description of one.
+    Raises ``DMLError`` for operators that DirectML rejects, ``GraphFileError`` for a malformed description.
     """
 
     def __init__(self, log: CaptureLog) -> None:
@@ -41,10 +41,10 @@ class Operators:
     def compile(self, members: dict[str, Item]) -> IDMLCompiledOperator:
         level = members["level"].text() if "level" in members else ""
         if level not in DML_FEATURE_LEVEL.__members__:
-            raise members["event"].error(f"has the level {level!r}, which is none")
+            raise members["event"].error(f"has the level {level!r}, which is not a feature level")
         device = self._device(DML_FEATURE_LEVEL[level])
         flags = members["flags"].integer() if "flags" in members else 0
-        # Bindings are read when a dispatch is recorded, whatever the program did.
+        # A replay binds before it records, whatever the program did.
         flags &= ~int(DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE)
         if flags & ~sum(DML_EXECUTION_FLAGS):
             raise members["flags"].error(f"is {flags}, which has unknown bits")
@@ -66,7 +66,7 @@ class Operators:
     @staticmethod
     def _operator(device: IDMLDevice, members: dict[str, Item]) -> IDMLOperator:
         if not {"operator", "desc"} <= members.keys():
-            raise next(iter(members.values())).error("comes without 'operator' and 'desc'")
+            raise next(iter(members.values())).error("is missing 'operator' and 'desc'")
         desc = read_operator(operator_schema(members["operator"]), members["desc"])
         return device.CreateOperator(encode(desc))
 
@@ -89,13 +89,13 @@ class Operators:
 
 
 def _edge(item: Item) -> Edge:
-    """Two ends, each a node and its input or output; -1 is the graph."""
-    ends = [one.integer(-1) for one in item]
+    """An edge: source node and output, target node and input; node -1 is the graph itself."""
+    ends = [number.integer(-1) for number in item]
     if len(ends) != 4 or (ends[0] == -1 == ends[2]) or min(ends[1], ends[3]) < 0:
         raise item.error("must be a node and its output, a node and its input; -1 for the graph")
-    source, output, target, place = ends
+    source, output, target, input_index = ends
     if source == -1:
-        return DML_INPUT_GRAPH_EDGE_DESC(output, target, place)
+        return DML_INPUT_GRAPH_EDGE_DESC(output, target, input_index)
     if target == -1:
-        return DML_OUTPUT_GRAPH_EDGE_DESC(source, output, place)
-    return DML_INTERMEDIATE_GRAPH_EDGE_DESC(source, output, target, place)
+        return DML_OUTPUT_GRAPH_EDGE_DESC(source, output, input_index)
+    return DML_INTERMEDIATE_GRAPH_EDGE_DESC(source, output, target, input_index)

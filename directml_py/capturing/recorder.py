@@ -1,4 +1,4 @@
-"""Writes down what the devices of this process do."""
+"""Recorder: writes a capture of what the devices of this process do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ M = TypeVar("M", bound=Callable[..., None])
 
 
 def _recording(method: M) -> M:
-    """A method that writes: one thread at a time, and nothing after an error of a file or the end."""
+    """Decorator for methods that write: they hold the lock, and do nothing after a file error or ``stop``."""
 
     @functools.wraps(method)
     def call(self: Recorder, *arguments: Any) -> None:
@@ -57,12 +57,12 @@ def _recording(method: M) -> M:
                 return
             try:
                 if process != self._pid:
-                    # The child of a fork: its parent goes on with the files that it inherited.
+                    # The child of a fork needs files of its own: its parent continues to write the inherited ones.
                     self._open()
-                # What a program can see of commands it sees after the execution.
+                # A program sees no effect of a command before its execution ends, so that lines may wait until then.
                 self._writer.gathers = self._current is not None
                 if self._freed:
-                    self._tell_freed()
+                    self._record_freed()
                 method(self, *arguments)
             except OSError as error:
                 self._fail(error)
@@ -73,14 +73,14 @@ def _recording(method: M) -> M:
 
 
 class _Numbers:
-    """A number for every object that a capture speaks of; it outlives none of them."""
+    """Numbers for the objects that a capture refers to, held weakly."""
 
     def __init__(self) -> None:
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._next = 0
 
     def of(self, item: object, describe: Callable[[int], None]) -> int:
-        """``describe`` is called with the number of an object that has none yet."""
+        """The object's number; ``describe`` is called with it when it is new."""
         number = self._numbers.get(item)
         if number is None:
             number = self._numbers[item] = self._next
@@ -93,7 +93,7 @@ class _Numbers:
 
 
 class _RecordedExecution:
-    """What the execution that runs in a thread has come to."""
+    """The progress of the execution that a thread is running."""
 
     def __init__(self, number: int, recordings: Sequence[Recording]) -> None:
         self.number = number
@@ -101,24 +101,24 @@ class _RecordedExecution:
         self.began = 0.0
         self.found: list[Json] = []
         self.accesses: tuple[Access, ...] = ()
-        # How many commands there are up to the end of each list.
+        # Cumulative command counts, by list.
         self.ends: list[int] = []
         for recording in recordings:
             self.ends.append((self.ends[-1] if self.ends else 0) + len(recording.commands))
 
     @property
     def list(self) -> int:
-        """The position of the list that the command is in."""
-        return next((place for place, end in enumerate(self.ends) if self.index < end), 0)
+        """The index of the current command's list."""
+        return next((index for index, end in enumerate(self.ends) if self.index < end), 0)
 
 
 class Recorder(Observer):
-    """Records from here to ``stop``. An error of a file ends the recording and is kept in ``error``.
+    """Records from construction to ``stop``. A file error ends the recording and is kept in ``error``.
 
-    Contents are written down where they come from outside (memory that the CPU can write, whenever a command reads it,
-    and what was there before the recording began) and where dispatches write. All others follow from these.
+    Contents are stored where they come from outside (memory that the CPU can write, whenever a command reads it, and
+    memory written before the recording began) and where dispatches write. All others follow from these.
 
-    Raises ``OSError`` if the files cannot be made.
+    Raises ``OSError`` if the files cannot be created.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -132,32 +132,34 @@ class Recorder(Observer):
 
     def _open(self) -> None:
         self._writer = CaptureWriter(self.folder)
-        # Whose files these are: not those of a child that could not make its own.
+        # The process that owns the files, which a child that failed to create its own must not write.
         self._pid = os.getpid()
         self._began = time.perf_counter()
         self._thread = threading.local()
         self._numbers = _Numbers()
         self._executions = _Numbers()
-        # Filled while memory is freed, at whatever moment that is.
+        # Filled by finalizers, which may run at any time.
         self._freed: list[int] = []
-        # What was last stored of each range of an allocation.
+        # The content number last stored for each range of an allocation.
         self._last: dict[int, dict[tuple[int, int], int]] = {}
         self._names: weakref.WeakKeyDictionary[Lifetime, str] = weakref.WeakKeyDictionary()
-        # None for what is known from beginning to end.
+        # None where the whole allocation is known.
         self._known: weakref.WeakKeyDictionary[Allocation, IntervalSet | None] = weakref.WeakKeyDictionary()
         self._event(
             "process",
             format=FORMAT,
             version=VERSION,
             pid=self._pid,
-            arguments=[os.fsencode(part).decode("utf-8", "replace") for part in getattr(sys, "argv", [])],
+            arguments=[
+                os.fsencode(argument).decode("utf-8", "replace") for argument in getattr(sys, "argv", [])
+            ],
             started=time.strftime("%Y-%m-%d %H:%M:%S %z"),
             directml_py=__version__,
             kernels=backend.title,
         )
 
     def stop(self) -> None:
-        """The end of the recording; nothing if it has ended."""
+        """End the recording; idempotent."""
         watchers.remove(self)
         self._end()
 
@@ -180,25 +182,23 @@ class Recorder(Observer):
     def _event(self, kind: str, /, **members: Any) -> None:
         self._writer.event(kind, time=round(time.perf_counter() - self._began, 6), **members)
 
-    def _tell_freed(self) -> None:
+    def _record_freed(self) -> None:
         while self._freed:
             number = self._freed.pop(0)
             self._last.pop(number, None)
             self._event("freed", id=number)
 
-    def _store(self, part: BufferRange) -> Json:
-        """Bytes of a resource, as they are now."""
-        placement = part.buffer.placement
-        allocation, start = self._allocation(placement.allocation), placement.offset + part.offset
-        last, key = self._last.setdefault(allocation, {}), (start, part.size)
-        content = last[key] = self._writer.content(part.bytes, last.get(key))
+    def _store(self, buffer_range: BufferRange) -> Json:
+        """Store the current contents of a buffer range."""
+        placement = buffer_range.buffer.placement
+        allocation, start = self._allocation(placement.allocation), placement.offset + buffer_range.offset
+        last_contents, key = self._last.setdefault(allocation, {}), (start, buffer_range.size)
+        content = last_contents[key] = self._writer.content(buffer_range.bytes, last_contents.get(key))
         return {"allocation": allocation, "offset": start, "content": content}
-
-    # The numbers of objects, which are described when they are first spoken of.
 
     def _allocation(self, allocation: Allocation, fresh: bool = False) -> int:
         def describe(number: int) -> None:
-            # Memory that nobody has touched is all zeros, or all the pattern of the debug layer.
+            # Untouched memory is all zeros, or filled with the debug layer's pattern.
             fill = int(allocation.bytes[0]) if fresh and len(allocation.bytes) else 0
             self._known[allocation] = None if fresh else IntervalSet()
             self._event("allocation", id=number, size=len(allocation.bytes), fill=fill)
@@ -256,13 +256,11 @@ class Recorder(Observer):
         return self._named(life, self._numbers.of(life, describe))
 
     def _named(self, life: Lifetime, number: int) -> int:
-        """``number``, after telling a name that came later than the object."""
+        """``number``, after recording a name set since the object was described."""
         if self._names.setdefault(life, "") != life.name:
             self._names[life] = life.name
             self._event("name", id=number, name=life.name)
         return number
-
-    # What observers are told.
 
     @_recording
     def created(self, item: object) -> None:
@@ -298,55 +296,55 @@ class Recorder(Observer):
     @_recording
     def started(self, execution: Execution) -> None:
         number = self._executions.get(execution)
-        # One that was submitted before the recording began is none of its own.
+        # Executions submitted before the recording began are left out.
         self._thread.execution = None if number is None else _RecordedExecution(number, execution.recordings)
 
     @_recording
     def finished(self, execution: Execution) -> None:
-        turn, self._thread.execution = self._current, None
+        recorded, self._thread.execution = self._current, None
         self._writer.gathers = False
-        if turn is not None:
-            self._event("executed", id=turn.number)
+        if recorded is not None:
+            self._event("executed", id=recorded.number)
 
     @property
     def _current(self) -> _RecordedExecution | None:
-        turn: _RecordedExecution | None = getattr(self._thread, "execution", None)
-        return turn
+        execution: _RecordedExecution | None = getattr(self._thread, "execution", None)
+        return execution
 
     @_recording
     def before(self, command: Command) -> None:
-        turn = self._current
-        if turn is None:
+        execution = self._current
+        if execution is None:
             return
-        turn.index += 1
-        turn.accesses = tuple(command.accesses())
-        turn.found = [
+        execution.index += 1
+        execution.accesses = tuple(command.accesses())
+        execution.found = [
             self._store(access.range)
-            for access in turn.accesses
+            for access in execution.accesses
             if access.use is AccessKind.READ and not self._follows(access.range)
         ]
-        turn.began = time.perf_counter()
+        execution.began = time.perf_counter()
 
-    def _follows(self, part: BufferRange) -> bool:
-        """Whether the bytes follow from what is written down already; from here on they do."""
-        placement = part.buffer.placement
+    def _follows(self, buffer_range: BufferRange) -> bool:
+        """Whether the contents follow from what is recorded already; marks them as known."""
+        placement = buffer_range.buffer.placement
         if cpu_accessible(placement.properties):
             return False
         self._allocation(placement.allocation)
-        known, start = self._known[placement.allocation], placement.offset + part.offset
-        if known is None or known.covers(start, start + part.size):
+        known, start = self._known[placement.allocation], placement.offset + buffer_range.offset
+        if known is None or known.covers(start, start + buffer_range.size):
             return True
-        known.add(start, start + part.size)
+        known.add(start, start + buffer_range.size)
         return False
 
     @_recording
     def after(self, command: Command) -> None:
-        turn = self._current
-        if turn is None:
+        execution = self._current
+        if execution is None:
             return
-        duration = time.perf_counter() - turn.began
+        duration = time.perf_counter() - execution.began
         written = []
-        for access in turn.accesses:
+        for access in execution.accesses:
             if access.use is AccessKind.WRITE:
                 if not isinstance(command, Copy):
                     written.append(self._store(access.range))
@@ -354,11 +352,11 @@ class Recorder(Observer):
         members = self._describe(command)
         self._event(
             "command",
-            execution=turn.number,
-            list=turn.list,
-            index=turn.index,
+            execution=execution.number,
+            list=execution.list,
+            index=execution.index,
             duration=round(duration, 9),
-            found=turn.found,
+            found=execution.found,
             written=written,
             **members,
         )
@@ -370,7 +368,7 @@ class Recorder(Observer):
             source, destination = self._range(command.source), self._range(command.destination)
             return {"kind": "copy", "source": source, "destination": destination}
         if isinstance(command, Barriers):
-            barriers = [describe_barrier(one, self._resource) for one in command.barriers]
+            barriers = [describe_barrier(barrier, self._resource) for barrier in command.barriers]
             return {"kind": "barriers", "barriers": barriers}
         if isinstance(command, Marker):
             return {"kind": "marker", "call": command.title, "text": command.text}
@@ -392,7 +390,10 @@ class Recorder(Observer):
                 "destination": self._range(command.destination),
             }
         if isinstance(command, WriteImmediate):
-            writes = [{"range": self._range(part), "value": value} for part, value in command.writes]
+            writes = [
+                {"range": self._range(destination_range), "value": value}
+                for destination_range, value in command.writes
+            ]
             return {"kind": "immediate", "writes": writes}
         if isinstance(command, DescriptorHeaps):
             return {"kind": "other", "title": command.title, "ranges": []}
@@ -401,7 +402,7 @@ class Recorder(Observer):
 
     def _describe_dispatch(self, command: RecordedDispatch) -> Json:
         item = command.dispatchable
-        # Since then the initializer may have been given others, or been released.
+        # Since recording, the initializer may have been reset to other operators, or been released.
         by_life = {op.life: op for op in item.operators} if isinstance(item, IDMLOperatorInitializer) else {}
         return {
             "kind": "dispatch",
@@ -417,8 +418,8 @@ class Recorder(Observer):
     def _access(self, access: Access) -> Json:
         return {"name": access.name, "use": access.use.name, "range": self._range(access.range)}
 
-    def _range(self, part: BufferRange) -> list[int | None]:
-        return [self._resource(part.buffer), part.offset, part.size]
+    def _range(self, buffer_range: BufferRange) -> list[int | None]:
+        return [self._resource(buffer_range.buffer), buffer_range.offset, buffer_range.size]
 
     @_recording
     def marked(self, queue: ID3D12CommandQueue, marker: Marker) -> None:
@@ -434,14 +435,14 @@ class Recorder(Observer):
 
     @_recording
     def reported(self, message: Message) -> None:
-        turn = self._current
+        execution = self._current
         self._event(
             "message",
             severity=enumerator_name(message.Severity),
             rule=message.rule,
             text=message.pDescription,
-            execution=None if turn is None else turn.number,
-            index=-1 if turn is None else turn.index,
+            execution=None if execution is None else execution.number,
+            index=-1 if execution is None else execution.index,
         )
 
     @_recording

@@ -1,4 +1,4 @@
-"""Executing a capture again, and comparing."""
+"""Replays a capture and compares what its commands write."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .replay_state import Executed, ReplayState
 
 
 class ReplayDifference(NamedTuple):
-    """What one command wrote otherwise into one tensor, view, value or persistent resource of an initializer.
+    """A difference in what one command wrote to a tensor, view, value or persistent resource.
 
-    ``element`` is the first that differs, in coordinates; elements of a persistent resource are bytes.
+    ``element`` has the coordinates of the first element that differs; elements of a persistent resource are bytes.
     """
 
     command: e.DispatchEvent | e.ClearEvent | e.WriteImmediateEvent
@@ -39,94 +39,97 @@ class ReplayDifference(NamedTuple):
 
 
 def replay(log: CaptureLog) -> Iterator[tuple[Executed, list[ReplayDifference]]]:
-    """Execute every dispatch, clear, query and immediate write again on the memory that it found, in the order in which
+    """Execute every dispatch, clear, query and immediate write again on its recorded contents, in the order in which
     they ran, and compare bit by bit.
 
-    Each is judged alone: what goes on is what was recorded. Of padding between elements nothing is said, nor of scratch
-    memory, nor of the times that queries take. What ``is_unknown`` is left out. Raises ``CaptureError``
-    for what cannot be executed.
+    Each is compared in isolation: later commands start from the recorded contents. Padding between elements, scratch
+    memory and timestamps are not compared. Commands that ``is_unknown`` are skipped. Raises ``CaptureError`` for what
+    cannot be executed.
     """
-    machine = ReplayState(log)
+    state = ReplayState(log)
     for _, command in log.ran:
-        machine.find(command)
-        what = command.what
-        if isinstance(what, Executed) and not is_unknown(what):
-            machine.execute(what)
-            yield what, list(_differences(machine, command, what))
-        machine.leave(command)
+        state.find(command)
+        event = command.what
+        if isinstance(event, Executed) and not is_unknown(event):
+            state.execute(event)
+            yield event, list(_differences(state, command, event))
+        state.leave(command)
 
 
-def is_unknown(what: e.CommandEvent) -> bool:
-    """Whether it is a dispatch of what was released before the recording could look at it."""
-    return isinstance(what, e.DispatchEvent) and not what.is_known
+def is_unknown(event: e.CommandEvent) -> bool:
+    """Whether it is a dispatch of an operator that was released before it could be recorded."""
+    return isinstance(event, e.DispatchEvent) and not event.is_known
 
 
 def _differences(
-    machine: ReplayState, command: e.CapturedCommand, what: Executed
+    state: ReplayState, command: e.CapturedCommand, event: Executed
 ) -> Iterator[ReplayDifference]:
     written = {(patch.allocation, patch.offset): patch.content for patch in command.written}
-    if isinstance(what, e.DispatchEvent):
-        yield from _dispatched(machine, what, written)
-    elif isinstance(what, e.ClearEvent):
-        content = written.get((what.range.resource.allocation, what.range.start))
-        if content is not None and content.size == what.range.size:
-            bits = np.dtype(f"u{what.format.bits // 8}")
-            then, now = (
-                part.view(bits).reshape(-1, what.format.channels)
-                for part in (machine.log.bytes(content), machine.bytes(what.range))
+    if isinstance(event, e.DispatchEvent):
+        yield from _dispatched(state, event, written)
+    elif isinstance(event, e.ClearEvent):
+        content = written.get((event.range.resource.allocation, event.range.start))
+        if content is not None and content.size == event.range.size:
+            bits = np.dtype(f"u{event.format.bits // 8}")
+            recorded, replayed = (
+                content_bytes.view(bits).reshape(-1, event.format.channels)
+                for content_bytes in (state.log.bytes(content), state.bytes(event.range))
             )
-            yield from _compare(what, "the view", then, now)
-    elif isinstance(what, e.WriteImmediateEvent):
-        for use in what.uses:
+            yield from _compare(event, "the view", recorded, replayed)
+    elif isinstance(event, e.WriteImmediateEvent):
+        for use in event.uses:
             content = written.get((use.range.resource.allocation, use.range.start))
             if content is not None and content.size == use.range.size:
-                then, now = (
-                    part.view(np.uint32) for part in (machine.log.bytes(content), machine.bytes(use.range))
+                recorded, replayed = (
+                    content_bytes.view(np.uint32)
+                    for content_bytes in (state.log.bytes(content), state.bytes(use.range))
                 )
-                yield from _compare(what, use.name, then, now)
+                yield from _compare(event, use.name, recorded, replayed)
 
 
 def _dispatched(
-    machine: ReplayState, dispatch: e.DispatchEvent, written: dict[tuple[int, int], e.Content]
+    state: ReplayState, dispatch: e.DispatchEvent, written: dict[tuple[int, int], e.Content]
 ) -> Iterator[ReplayDifference]:
-    for operand in machine.operands(dispatch):
+    for operand in state.operands(dispatch):
         if operand.slot.kind == "output" and operand.range is not None:
             content = written.get((operand.range.resource.allocation, operand.range.start))
             if content is not None and content.size >= operand.tensor.total_size:
-                then = operand.tensor.view(machine.log.bytes(content))
-                now = operand.tensor.view(operand.bytes)
-                yield from _compare(dispatch, operand.name, then, now)
-    # What other loops leave there is theirs to read.
-    if machine.log.process.kernels == backend.title:
+                recorded = operand.tensor.view(state.log.bytes(content))
+                replayed = operand.tensor.view(operand.bytes)
+                yield from _compare(dispatch, operand.name, recorded, replayed)
+    # The layout of a persistent resource is private to the kernels that wrote it.
+    if state.log.process.kernels == backend.title:
         for position, op in enumerate(dispatch.operators):
-            yield from _initialized(machine, dispatch, position, op, written)
+            yield from _initialized(state, dispatch, position, op, written)
 
 
 def _initialized(
-    machine: ReplayState,
+    state: ReplayState,
     dispatch: e.DispatchEvent,
     position: int,
     op: IDMLCompiledOperator | None,
     written: dict[tuple[int, int], e.Content],
 ) -> Iterator[ReplayDifference]:
-    part = dispatch.bindings.get(BindingPoint("output", position))
-    now = None if op is None else machine.persistent(op, part)
-    content = None if part is None else written.get((part.resource.allocation, part.start))
-    if now is not None and content is not None and content.size == len(now):
+    target = dispatch.bindings.get(BindingPoint("output", position))
+    replayed = None if op is None else state.persistent(op, target)
+    content = None if target is None else written.get((target.resource.allocation, target.start))
+    if replayed is not None and content is not None and content.size == len(replayed):
         name = f"the persistent resource of operator {position}"
-        yield from _compare(dispatch, name, machine.log.bytes(content), now)
+        yield from _compare(dispatch, name, state.log.bytes(content), replayed)
 
 
 def _compare(
     command: e.DispatchEvent | e.ClearEvent | e.WriteImmediateEvent,
     name: str,
-    then: npt.NDArray[Any],
-    now: npt.NDArray[Any],
+    recorded: npt.NDArray[Any],
+    replayed: npt.NDArray[Any],
 ) -> Iterator[ReplayDifference]:
-    bits = np.dtype(f"u{then.dtype.itemsize}")
-    differs = then.view(bits) != now.view(bits)
+    bits = np.dtype(f"u{recorded.dtype.itemsize}")
+    differs = recorded.view(bits) != replayed.view(bits)
     count = int(np.count_nonzero(differs))
     if count:
-        place = np.unravel_index(int(differs.argmax()), differs.shape)
-        element = tuple(int(one) for one in place)
-        yield ReplayDifference(command, name, element, then[element], now[element], count, differs.size)
+        coordinates = np.unravel_index(int(differs.argmax()), differs.shape)
+        element = tuple(int(coordinate) for coordinate in coordinates)
+        yield ReplayDifference(
+            command, name, element, recorded[element], replayed[element], count, differs.size
+        )

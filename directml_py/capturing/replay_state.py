@@ -1,4 +1,4 @@
-"""The memory of a captured program, moment by moment."""
+"""Replay state: the memory of a captured program at each event."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .d3d12_replay import ReplayRange, Simple
 from .parser import CaptureError, CaptureLog
 
 Bytes = npt.NDArray[np.uint8]
-# The allocation and the first byte of what is bound; None for nothing.
+# The allocation and the offset of what is bound; None for nothing.
 Address: TypeAlias = "tuple[int, int] | None"
-# What is done again, and not only told.
+# Events that a replay executes; others it applies from their recorded contents.
 Executed: TypeAlias = (
     e.DispatchEvent | e.ClearEvent | e.EndQueryEvent | e.ResolveQueryEvent | e.WriteImmediateEvent
 )
 
 
 class Operand(NamedTuple):
-    """One tensor of a dispatch and its bytes; those of an input that DirectML owns are as it was initialized with.
+    """One tensor of a dispatch and its bytes; an input that DirectML owns has its initialization contents.
 
-    ``range`` is None for an owned one.
+    ``range`` is None for an owned input.
     """
 
     name: str
@@ -46,26 +46,26 @@ class Operand(NamedTuple):
 
 @dataclass
 class Initialization:
-    """What an operator was given: the bytes of its inputs that DirectML owns, and what it made of them, if that ran."""
+    """The bytes of an operator's owned inputs, and its persistent resource if initialization has been replayed."""
 
     owned: dict[int, Bytes]
     persistent: ID3D12Resource | None = None
 
 
 class ReplayState:
-    """Plays what a log says. Allocations become buffers in DEFAULT heaps, of which resources are ranges.
+    """Replays a log event by event. Allocations become buffers in DEFAULT heaps, of which resources are ranges.
 
-    Operators have persistent and temporary resources of their own: what these hold, and how large they are, depends on
-    the loops in use.
+    Operators get persistent and temporary resources of their own, whose contents and sizes depend on this machine's
+    kernels.
 
-    Raises ``CaptureError`` for what cannot be played.
+    Raises ``CaptureError`` for what cannot be replayed.
     """
 
     def __init__(self, log: CaptureLog) -> None:
         self.log = log
         self._buffers: dict[int, ID3D12Resource] = {}
         self._sessions: dict[IDMLDevice, Session] = {}
-        # By the place of the program's persistent resource: an operator may have several, each with its own weights.
+        # By the address of the program's persistent resource: an operator may have several, each with its own weights.
         self._initialized: dict[tuple[IDMLCompiledOperator, Address], Initialization] = {}
 
     @lazy
@@ -91,24 +91,24 @@ class ReplayState:
         self._buffer(patch.allocation).memory[patch.offset : end] = self.log.bytes(patch.content)
 
     def find(self, command: e.CapturedCommand) -> None:
-        """Memory is as the command finds it."""
+        """Bring memory to its state just before the command."""
         for number in command.freed:
             self._buffers.pop(number, None)
         for patch in command.found:
             self.apply(patch)
-        what = command.what
-        if isinstance(what, e.DispatchEvent) and what.operators:
-            self._remember(what)
+        event = command.what
+        if isinstance(event, e.DispatchEvent) and event.operators:
+            self._remember(event)
 
     def leave(self, command: e.CapturedCommand) -> None:
-        """Memory is as the command left it, without executing it."""
+        """Bring memory to its recorded state just after the command, without executing it."""
         if isinstance(command.what, e.CopyEvent):
             self.bytes(command.what.destination)[:] = self.bytes(command.what.source)
         for patch in command.written:
             self.apply(patch)
 
     def _remember(self, dispatch: e.DispatchEvent) -> None:
-        """What an initializer is about to give operators for their own."""
+        """Keep the contents of the owned inputs that an initializer is about to copy."""
         for position, op in enumerate(dispatch.operators):
             if op is None:
                 continue
@@ -116,11 +116,11 @@ class ReplayState:
                 index: dispatch.bindings.get(BindingPoint("input", position, index)) for index in op.owned
             }
             owned = {index: self.bytes(part).copy() for index, part in bound.items() if part is not None}
-            place = _address(dispatch.bindings.get(BindingPoint("output", position)))
-            self._initialized[op, place] = Initialization(owned)
+            address = _address(dispatch.bindings.get(BindingPoint("output", position)))
+            self._initialized[op, address] = Initialization(owned)
 
     def operands(self, dispatch: e.DispatchEvent) -> Iterator[Operand]:
-        """The tensors of a compiled operator's dispatch, inputs first; nothing for others."""
+        """The tensors of a compiled operator's dispatch, inputs first; empty for an initializer."""
         op = dispatch.dispatchable.op
         if op is None:
             return
@@ -137,23 +137,23 @@ class ReplayState:
                 elif kind == "input" and index in owned:
                     yield Operand(name, slot, tensor, owned[index], None)
 
-    def execute(self, what: Executed) -> None:
-        """Do it on the memory as it is, and wait for it."""
+    def execute(self, event: Executed) -> None:
+        """Execute the command on the current memory, and wait for it."""
         try:
-            if isinstance(what, e.ClearEvent):
-                self._simple.clear(self._part(what.range), what)
-            elif isinstance(what, e.EndQueryEvent):
-                self._simple.end_query(what)
-            elif isinstance(what, e.ResolveQueryEvent):
-                self._simple.resolve(self._part(what.destination), what)
-            elif isinstance(what, e.WriteImmediateEvent):
-                self._simple.write([self._part(one) for one in what.ranges], what)
-            elif what.dispatchable.op is not None:
-                self._execute_operator(what.dispatchable.op, what)
-            elif what.operators:
-                self._execute_initializer(what)
+            if isinstance(event, e.ClearEvent):
+                self._simple.clear(self._part(event.range), event)
+            elif isinstance(event, e.EndQueryEvent):
+                self._simple.end_query(event)
+            elif isinstance(event, e.ResolveQueryEvent):
+                self._simple.resolve(self._part(event.destination), event)
+            elif isinstance(event, e.WriteImmediateEvent):
+                self._simple.write([self._part(destination) for destination in event.ranges], event)
+            elif event.dispatchable.op is not None:
+                self._execute_operator(event.dispatchable.op, event)
+            elif event.operators:
+                self._execute_initializer(event)
         except DMLError as error:
-            raise CaptureError(f"{what.title} is refused: {error.args[-1]}") from None
+            raise CaptureError(f"{event.title} is rejected: {error.args[-1]}") from None
 
     def _session(self, device: IDMLDevice) -> Session:
         if device not in self._sessions:
@@ -174,7 +174,7 @@ class ReplayState:
         session.dml.removal.check()
 
     def _persistent_of(self, op: IDMLCompiledOperator, dispatch: e.DispatchEvent) -> Bindable:
-        """Of an operator that was initialized before the recording began, that of the program."""
+        """The operator's persistent resource: the program's if it was initialized before the recording began."""
         part = dispatch.bindings.get(PERSISTENT)
         initialization = self._initialized.get((op, _address(part)))
         if initialization is None or initialization.persistent is None:
@@ -182,7 +182,7 @@ class ReplayState:
         return initialization.persistent
 
     def persistent(self, op: IDMLCompiledOperator, part: e.ResourceRange | None) -> Bytes | None:
-        """What initializing an operator left for it, where the program's persistent resource is ``part``."""
+        """The replayed persistent resource of an operator, where the program's own is ``part``."""
         initialization = self._initialized.get((op, _address(part)))
         if initialization is None or initialization.persistent is None:
             return None
@@ -207,8 +207,8 @@ class ReplayState:
                 session.buffer(op.persistent_size) if op.persistent_size else None for _, op in operators
             ]
             for (position, op), target in zip(operators, targets):
-                place = _address(bound.get(BindingPoint("output", position)))
-                self._initialized[op, place].persistent = target
+                address = _address(bound.get(BindingPoint("output", position)))
+                self._initialized[op, address].persistent = target
             outputs = [binding(target) for target in targets]
             table = session.table(initializer, inputs, outputs, session.temporary(initializer))
             session.record(initializer, table)

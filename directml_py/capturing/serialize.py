@@ -1,4 +1,4 @@
-"""What objects are, as JSON."""
+"""Serializes descriptions of objects as JSON."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Json = dict[str, Any]
 
 
 def enumerator_name(value: Any) -> str:
-    """``D3D12_HEAP_TYPE_DEFAULT``; bits joined by ``|``; the number where there is no name."""
+    """The name, as ``D3D12_HEAP_TYPE_DEFAULT``; flags joined by ``|``; the number of an unnamed value."""
     kind = type(value)
     name = getattr(value, "name", None)
     if name is not None:
         return str(name)
-    single = [one.name for one in kind if one.value and value & one.value == one.value]
+    single = [member.name for member in kind if member.value and value & member.value == member.value]
     return "|".join(single) if single else str(int(value))
 
 
@@ -43,7 +43,7 @@ def describe_buffer(buffer: Buffer) -> Json:
 
 
 def describe_operator(op: IDMLCompiledOperator, store: Store) -> Json:
-    """``store`` takes the constants of a graph."""
+    """``store`` is called with the constants of a graph."""
     members: Json = {
         "level": enumerator_name(op.device.feature_level),
         "flags": int(op.flags),

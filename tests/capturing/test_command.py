@@ -64,10 +64,10 @@ def test_a_program_that_a_signal_ends(tmp_path):
         (["out"], "give a folder, -- and a program"),
         (["--", "program"], "one folder before --"),
         (["one", "two", "--", "program"], "one folder before --"),
-        (["out", "--"], "a program behind it"),
+        (["out", "--"], "a program after it"),
         (["out", "--", "/no/such/program"], "cannot run /no/such/program: No such file or directory"),
-        (["show", "nothing"], "nothing is no capture"),
-        (["replay", "nothing"], "nothing is no capture"),
+        (["show", "nothing"], "nothing is not a capture"),
+        (["replay", "nothing"], "nothing is not a capture"),
     ],
 )
 def test_wrong_words(tmp_path, monkeypatch, capsys, words, message):
@@ -79,7 +79,7 @@ def test_wrong_words(tmp_path, monkeypatch, capsys, words, message):
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path, capsys):
     (tmp_path / "mine").write_text("x")
     assert main(["capture", str(tmp_path), "--", "program"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 

@@ -68,8 +68,8 @@ def test_a_graph(tmp_path):
 
 def test_what_cannot_be_exported(recorded, tmp_path):
     logs = read_capture(recorded)
-    with pytest.raises(CaptureError, match="there is no dispatch 4; the capture has 4, from 0 on"):
+    with pytest.raises(CaptureError, match="there is no dispatch 4; the capture has 4, numbered from 0"):
         export(logs, 4, tmp_path / "model.json")
-    with pytest.raises(CaptureError, match="dispatch 0 is an operator initializer, which is no operator"):
+    with pytest.raises(CaptureError, match="dispatch 0 is an operator initializer, which is not an operator"):
         export(logs, 0, tmp_path / "model.json")
     assert list(tmp_path.iterdir()) == []

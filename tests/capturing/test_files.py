@@ -90,55 +90,58 @@ def test_values_of_fences(tmp_path, value):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["{"], r"p.jsonl: line 1: is no JSON"),
-        (["[" * 100000], r"p.jsonl: line 1: is no JSON"),
-        (["[]"], r"line 1: is no event"),
+        (["{"], r"p.jsonl: line 1: is not JSON"),
+        (["[" * 100000], r"p.jsonl: line 1: is not JSON"),
+        (["[]"], r"line 1: is not an event"),
         ([], r"is empty"),
         ([ALLOCATION], r"line 1.event: must be 'process'"),
         ([process(format="x")], r"line 1.format: must be"),
         ([process(version=2)], r"line 1.version: is 2; only 1 is known"),
-        ([process(), {"event": "spell"}], r"line 2.event: is 'spell', which is no event"),
-        ([process(), {"event": "_lines"}], r"line 2.event: is '_lines', which is no event"),
-        ([process(), {"event": "allocation"}], r"line 2.event: comes without 'size'"),
+        ([process(), {"event": "spell"}], r"line 2.event: is 'spell', which is not an event"),
+        ([process(), {"event": "_lines"}], r"line 2.event: is '_lines', which is not an event"),
+        ([process(), {"event": "allocation"}], r"line 2.event: is missing 'size'"),
         (
             [process(), {**ALLOCATION, "size": 1 << 62}],
             r"line 2.size: is 4611686018427387904 bytes; this machine",
         ),
         ([process(), {**ALLOCATION, "size": 0}], r"line 2.size: must be from 1"),
         ([process(), {**ALLOCATION, "size": "64"}], r"line 2.size: must be an integer"),
-        ([process(), ALLOCATION, ALLOCATION], r"line 3.id: is 0, which is taken"),
-        ([process(), RESOURCE], r"line 2.allocation: is 0, of which no line before speaks"),
+        ([process(), ALLOCATION, ALLOCATION], r"line 3.id: is 0, which is already in use"),
+        ([process(), RESOURCE], r"line 2.allocation: is 0, which no earlier line declares"),
         (
             [process(), ALLOCATION, {**RESOURCE, "offset": 1}],
-            r"line 3.width: is 64 from byte 1 on; the allocation has 64 bytes",
+            r"line 3.width: is 64 at offset 1; the allocation has 64 bytes",
         ),
         (
             [process(), {"event": "content", "id": 0, "offset": 0, "size": 9}],
-            r"line 2.size: is 9 from byte 0 on; the file of contents has 0 bytes",
+            r"line 2.size: is 9 at offset 0; the contents file has 0 bytes",
         ),
-        ([*GOOD[:-1], {**COPY, "source": [1, 60, 8]}], r"line 7.source: is 8 bytes from byte 60 on"),
-        ([*GOOD[:-1], {**COPY, "source": [2, 0, 8]}], r"line 7.source\[0\]: is no resource"),
-        ([*GOOD[:-1], {**COPY, "source": [1, 0, 9]}], r"line 7.source: has another size than destination"),
+        ([*GOOD[:-1], {**COPY, "source": [1, 60, 8]}], r"line 7.source: is 8 bytes at offset 60"),
+        ([*GOOD[:-1], {**COPY, "source": [2, 0, 8]}], r"line 7.source\[0\]: is not a resource"),
+        (
+            [*GOOD[:-1], {**COPY, "source": [1, 0, 9]}],
+            r"line 7.source: has a different size from destination",
+        ),
         ([*GOOD[:-1], {**COPY, "list": 1}], r"line 7.list: is 1; there are 1 lists"),
-        ([*GOOD[:-1], {**COPY, "kind": "dance"}], r"line 7.kind: is 'dance', which is no kind of command"),
+        ([*GOOD[:-1], {**COPY, "kind": "dance"}], r"line 7.kind: is 'dance', which is not a kind of command"),
         (
             [*GOOD[:-1], {**COPY, "found": [{"allocation": 0, "offset": 0, "content": 0}]}],
             r"there are 0 contents",
         ),
-        ([*GOOD[:-2], {**EXECUTE, "queue": 3}], r"line 6.queue: is 3, which is no queue"),
+        ([*GOOD[:-2], {**EXECUTE, "queue": 3}], r"line 6.queue: is 3, which is not a queue"),
         (
             [
                 process(),
                 {"event": "operator", "id": 9, "name": "", "flags": 0, "level": "DML_FEATURE_LEVEL_9_9"},
             ],
-            r"has the level 'DML_FEATURE_LEVEL_9_9', which is none",
+            r"has the level 'DML_FEATURE_LEVEL_9_9', which is not a feature level",
         ),
         (
             [
                 process(),
                 {"event": "operator", "id": 9, "name": "", "flags": 0, "level": "DML_FEATURE_LEVEL_6_4"},
             ],
-            r"comes without 'operator' and 'desc'",
+            r"is missing 'operator' and 'desc'",
         ),
     ],
 )
@@ -161,7 +164,7 @@ def test_allocations_that_this_machine_cannot_have(tmp_path, monkeypatch, memory
 def test_no_capture(tmp_path, capsys):
     for place in (tmp_path, tmp_path / "missing"):
         assert main(["capture", "show", str(place)]) == 2
-        assert f"{place} is no capture: it has no .jsonl file" in capsys.readouterr().err
+        assert f"{place} is not a capture: it has no .jsonl file" in capsys.readouterr().err
     written(tmp_path, *GOOD)
     (tmp_path / "p.contents").unlink()
     assert main(["capture", "show", str(tmp_path)]) == 2
@@ -186,7 +189,7 @@ def test_a_line_that_was_cut_off_is_left_out(recorded, tmp_path):
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 30))])
 def test_random_damage(recorded, tmp_path, seed):
-    """Whatever a capture says, it is read and played, or refused with an error that is meant for it."""
+    """Whatever a capture says, it is read and replayed, or rejected with a CaptureError."""
     (path,) = recorded.glob("*.jsonl")
     lines = path.read_text(encoding="utf-8").splitlines()
     (contents,) = recorded.glob("*.contents")
@@ -274,7 +277,7 @@ def stored(folder, writer):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_what_differs_in_any_byte_is_another_content(tmp_path, size):
-    """Wherever the byte is that differs, within what a glance shows, what is compared first, or far behind."""
+    """Wherever the byte is that differs, within the fingerprint's samples, what is compared first, or far behind."""
     chance = np.random.default_rng(size)
     first = chance.integers(0, 256, size, np.uint8)
     changed = {size - 1, size // 2, *map(int, chance.integers(0, max(size, 1), 20))} if size else set()
@@ -305,15 +308,15 @@ def test_a_content_is_not_the_beginning_of_a_longer_one(tmp_path):
 def test_many_contents_that_look_the_same(tmp_path):
     """Of these it is enough to find those that came last, and what lay there before."""
     masks = np.zeros((20, 1000), np.uint8)
-    step = masks.shape[1] // content_store.GLANCES + 1
+    step = masks.shape[1] // content_store.SAMPLES + 1
     masks[np.arange(20), step * (20 + np.arange(20)) + 1] = 1
-    assert len({content_store._glance(mask) for mask in masks}) == 1
+    assert len({content_store._fingerprint(mask) for mask in masks}) == 1
     writer = CaptureWriter(tmp_path)
     for turn in range(3):
         assert [writer.content(mask, number if turn else None) for number, mask in enumerate(masks)] == list(
             range(20)
         )
-    assert writer.content(masks[-content_store.ALIKE]) == 20 - content_store.ALIKE
+    assert writer.content(masks[-content_store.MAX_DUPLICATES]) == 20 - content_store.MAX_DUPLICATES
     assert len(stored(tmp_path, writer)) == 20
 
 

@@ -235,4 +235,4 @@ def test_an_execution_that_was_cut_off_says_so(recorded, tmp_path):
     (tmp_path / "p.contents").write_bytes(contents.read_bytes())
     for end, times in ((place, 1), (place + 1, 0)):
         (tmp_path / "p.jsonl").write_bytes(b"".join(lines[:end]))
-        assert page(read_capture(tmp_path)).count("before these lists have run to their end") == times
+        assert page(read_capture(tmp_path)).count("before these lists have finished") == times

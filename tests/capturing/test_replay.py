@@ -44,7 +44,7 @@ def differences(folder):
 
 def test_the_same_again(recorded, capsys):
     assert main(["capture", "replay", str(recorded)]) == 0
-    assert capsys.readouterr().out == "4 dispatches executed again, none with another result\n"
+    assert capsys.readouterr().out == "4 dispatches replayed, none with a different result\n"
 
 
 def test_the_dispatch_and_the_element_are_named(copied, capsys):
@@ -52,7 +52,7 @@ def test_the_dispatch_and_the_element_are_named(copied, capsys):
     assert main(["capture", "replay", str(copied)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "dispatch 3 (DML_OPERATOR_ELEMENT_WISE_ADD): OutputTensor{0,0,1,1} is 24.0, it was 99.0; 1 of 6 differ",
-        "4 dispatches executed again, 1 with another result",
+        "4 dispatches replayed, 1 with a different result",
     ]
 
 
@@ -172,8 +172,8 @@ def test_what_nobody_knows_is_not_executed(copied, capsys):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert main(["capture", "replay", str(copied)]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "2 dispatches executed again, none with another result",
-        "2 dispatches left out: what they ran was released before the recording could look at it",
+        "2 dispatches replayed, none with a different result",
+        "2 dispatches skipped: their operators were released before they could be recorded",
     ]
 
 
@@ -234,8 +234,8 @@ def test_clears_and_queries_are_executed_again(tmp_path, capsys):
     record_clears(tmp_path)
     assert main(["capture", "replay", str(tmp_path)]) == 0
     assert capsys.readouterr().out == (
-        "0 dispatches, 3 clears, 2 timestamps (whose times are not compared), 1 resolved queries executed again, "
-        "none with another result\n"
+        "0 dispatches, 3 clears, 2 timestamps (times are not compared), 1 resolved queries replayed, "
+        "none with a different result\n"
     )
 
 
@@ -284,7 +284,7 @@ def test_immediate_values_are_written_again(tmp_path, capsys):
     record_immediate(tmp_path)
     assert main(["capture", "replay", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert out == "0 dispatches, 1 immediate writes executed again, none with another result\n"
+    assert out == "0 dispatches, 1 immediate writes replayed, none with a different result\n"
 
     def change(line):
         line["writes"][1]["value"] = 9
@@ -293,7 +293,7 @@ def test_immediate_values_are_written_again(tmp_path, capsys):
     assert main(["capture", "replay", str(tmp_path)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "WriteBufferImmediate of 3 values: params[1].Dest{0} is 9, it was 8; 1 of 1 differ",
-        "0 dispatches, 1 immediate writes executed again, 1 with another result",
+        "0 dispatches, 1 immediate writes replayed, 1 with a different result",
     ]
     assert main(["capture", "show", str(tmp_path), "--html", "-"]) == 0
     assert "write params[1].Dest: bytes 12 to 16 of target" in capsys.readouterr().out
@@ -310,7 +310,7 @@ def test_the_last_of_two_values_at_one_place_stays(tmp_path):
     [
         (1, 6, r"writes\[0\].range: must be 4 bytes at a multiple of 4"),
         (2, 8, r"writes\[0\].range: must be 4 bytes at a multiple of 4"),
-        (1, 16, r"writes\[0\].range: is 4 bytes from byte 16 on, which no resource has"),
+        (1, 16, r"writes\[0\].range: is 4 bytes at offset 16, which is not within a resource"),
         (None, 1 << 32, r"writes\[0\].value: .*4294967296"),
         (
             1,
@@ -337,13 +337,13 @@ def test_immediate_values_that_no_recorder_writes(tmp_path, place, value, error)
     ("kind", "member", "value", "error"),
     [
         ("clear", "call", "ClearState", "call: must be one of ClearUnorderedAccessViewUint"),
-        ("clear", "format", "DXGI_FORMAT_BC1_UNORM", "format: is no format of a view"),
+        ("clear", "format", "DXGI_FORMAT_BC1_UNORM", "format: is not a view format"),
         ("clear", "format", "DXGI_FORMAT_R16G16B16A16_FLOAT", "range: must be whole elements of 8 bytes"),
         ("clear", "values", [0, 0, 0], "values: must be 4 numbers"),
         ("clear", "values", [0, 0, 0, 1 << 32], r"values\[3\]: .*4294967296"),
         ("query", "query", 4, "query: .*4"),
-        ("query", "heap", 10**6, "heap: is 1000000, of which no line before speaks"),
-        ("resolve", "start", 3, "start: is 3; from there on times has not as many queries"),
+        ("query", "heap", 10**6, "heap: is 1000000, which no earlier line declares"),
+        ("resolve", "start", 3, "start: is 3; times has too few queries from there on"),
     ],
 )
 def test_what_no_recorder_writes(tmp_path, kind, member, value, error):
@@ -366,7 +366,11 @@ def rewrite_operator(folder, change):
     ("member", "value", "error"),
     [
         ("flags", 1 << 20, "flags: is 1048576, which has unknown bits"),
-        ("level", "DML_FEATURE_LEVEL_9_9", "has the level 'DML_FEATURE_LEVEL_9_9', which is none"),
+        (
+            "level",
+            "DML_FEATURE_LEVEL_9_9",
+            "has the level 'DML_FEATURE_LEVEL_9_9', which is not a feature level",
+        ),
     ],
 )
 def test_operators_that_no_recorder_writes(copied, member, value, error):

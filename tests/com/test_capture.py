@@ -77,4 +77,4 @@ def test_the_command(builder, tmp_path):
     assert recorded.returncode == 0, recorded.stderr
     assert "ok the work is done" in recorded.stdout
     again = run("replay", tmp_path / "out")
-    assert again.stdout == "3 dispatches executed again, none with another result\n"
+    assert again.stdout == "3 dispatches replayed, none with a different result\n"

@@ -1,4 +1,4 @@
-"""A capture as one page of HTML, with all that it needs inside."""
+"""Renders a capture as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 
 
 def page(logs: Sequence[CaptureLog]) -> str:
-    """The page of the processes of a capture. Raises ``CaptureError`` where contents are damaged."""
+    """The page for the processes of a capture. Raises ``CaptureError`` where contents are damaged."""
     title = logs[0].process.title if logs else "nothing"
-    body = [_head(logs), *(_process(log, f"p{place}-" if place else "") for place, log in enumerate(logs))]
+    body = [_head(logs), *(_process(log, f"p{index}-" if index else "") for index, log in enumerate(logs))]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -62,16 +62,19 @@ def _head(logs: Sequence[CaptureLog]) -> HTML:
 
 
 def found_messages(log: CaptureLog) -> list[e.CapturedMessage]:
-    """All messages, wherever they came up."""
-    found = [moment for moment in log.events if isinstance(moment, e.CapturedMessage)]
-    for moment in log.events:
-        if isinstance(moment, e.CapturedExecution):
-            found += [*moment.messages, *(one for command in moment.commands for one in command.messages)]
-    return found
+    """All messages, of commands, executions and the process."""
+    messages = [event for event in log.events if isinstance(event, e.CapturedMessage)]
+    for event in log.events:
+        if isinstance(event, e.CapturedExecution):
+            messages += [
+                *event.messages,
+                *(message for command in event.commands for message in command.messages),
+            ]
+    return messages
 
 
 def _process(log: CaptureLog, prefix: str) -> HTML:
-    """``prefix`` begins every id; processes may share a number."""
+    """``prefix`` makes element ids unique, since processes may share a process identifier."""
     process = log.process
     facts = f"{process.started} · process {process.pid} · directml-py {process.version} · {process.kernels}"
     parts = [element("h2", process.title, class_="program"), element("p", facts, class_="quiet")]

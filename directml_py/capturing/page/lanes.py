@@ -1,4 +1,4 @@
-"""The overview: a lane for each queue, a mark for each command, in the order in which they ran."""
+"""The overview: one lane per queue, one mark per command, in execution order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..parser import CaptureLog
 from .units import HTML, element, join
 
 STEP, HEIGHT, GAP, TOP = 12, 26, 12, 4
-# More marks than this are more than an eye tells apart.
+# More marks could not be told apart.
 LIMIT = 4000
 CLASSES = {
     e.DispatchEvent: "dispatch",
@@ -21,7 +21,7 @@ CLASSES = {
 
 
 def lanes(log: CaptureLog, prefix: str) -> HTML:
-    """Nothing for a log without commands."""
+    """The diagram; empty for a log without commands."""
     queues: list[e.CapturedObject] = []
     marks: list[str] = []
     hidden = 0
@@ -58,7 +58,7 @@ def lanes(log: CaptureLog, prefix: str) -> HTML:
         element("li", name, class_=f"key-{name}")
         for name in ("dispatch", "copy", "barrier", "marker", "message")
     )
-    note = element("p", f"{hidden} commands more are not drawn", class_="quiet") if hidden else HTML("")
+    note = element("p", f"{hidden} more commands are not drawn", class_="quiet") if hidden else HTML("")
     strip = element("div", picture, class_="strip", tabindex="0", role="region", aria_label="Overview")
     overview = join([element("ol", names, class_="names"), strip])
     return element(
@@ -67,7 +67,7 @@ def lanes(log: CaptureLog, prefix: str) -> HTML:
 
 
 def _is_small(what: e.CommandEvent) -> bool:
-    """Whether it uses no memory, or is the end of what another mark begins."""
+    """Whether it accesses no memory, or ends a span that another mark begins."""
     if isinstance(what, e.MarkerEvent):
         return what.call == "EndEvent"
     return isinstance(what, (e.EndQueryEvent, e.OtherEvent)) and not what.uses

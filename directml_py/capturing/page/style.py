@@ -1,4 +1,4 @@
-"""How the page looks, in light and dark, and the little that it does by itself."""
+"""The page's style sheet, light and dark, and its script."""
 
 from __future__ import annotations
 
@@ -126,11 +126,11 @@ SCRIPT = """
   const focused = item => item.querySelector(':scope > summary') || item;
   all.forEach(item => { if (!item.querySelector(':scope > summary')) item.tabIndex = -1; });
   const go = (step, items) => {
-    const places = items.filter(shown);
-    const here = document.activeElement;
-    let at = places.findIndex(item => focused(item) === here);
-    if (at < 0) at = step > 0 ? -1 : places.length;
-    const next = places[at + step];
+    const visible = items.filter(shown);
+    const active = document.activeElement;
+    let index = visible.findIndex(item => focused(item) === active);
+    if (index < 0) index = step > 0 ? -1 : visible.length;
+    const next = visible[index + step];
     if (next) { focused(next).focus({preventScroll: true}); next.scrollIntoView({block: 'center'}); }
   };
   filter.addEventListener('input', () => {

@@ -1,4 +1,4 @@
-"""The values of a tensor: the first elements, what lies between which bounds, and a sketch."""
+"""A tensor's values: its first elements, their range and mean, and a bar chart."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .units import HTML, element, join
 
 FIRST = 8
 BARS = 48
-# Larger tensors are not looked through.
+# Larger tensors get no statistics.
 LIMIT = 1 << 24
 
 
 def values_of(operand: Operand) -> HTML:
-    """Nothing for a tensor of which too little is bound."""
+    """The rendered values; empty where the bound range is too small for the tensor."""
     try:
         elements = operand.tensor.view(operand.bytes)
     except (ValueError, TypeError):
@@ -56,18 +56,18 @@ def _bounds(elements: npt.NDArray[Any]) -> str:
 
 
 def _bars(elements: npt.NDArray[Any]) -> HTML:
-    """A bar for each of some elements, evenly chosen."""
-    places = np.linspace(0, elements.size - 1, min(BARS, elements.size)).astype(np.int64)
-    chosen = np.array([elements.flat[int(place)] for place in places], np.float64)
+    """A bar chart of evenly spaced elements."""
+    indices = np.linspace(0, elements.size - 1, min(BARS, elements.size)).astype(np.int64)
+    chosen = np.array([elements.flat[int(index)] for index in indices], np.float64)
     chosen[~np.isfinite(chosen)] = 0
     low, high = min(0.0, float(chosen.min())), max(0.0, float(chosen.max()))
-    # Bounds near the largest number lie further apart than it.
+    # The difference of two bounds near the largest number would overflow.
     span = high / 2 - low / 2
     heights = (chosen / 2 - low / 2) / span if span else np.zeros_like(chosen)
     zero = -(low / 2) / span if span else 0.0
     path = "".join(
-        f"M{index * 2 + 1} {16 - 15 * zero:.2f}V{16 - 15 * height - (0.5 if height == zero else 0):.2f}"
-        for index, height in enumerate(heights)
+        f"M{bar * 2 + 1} {16 - 15 * zero:.2f}V{16 - 15 * height - (0.5 if height == zero else 0):.2f}"
+        for bar, height in enumerate(heights)
     )
     width = 2 * len(chosen)
     return HTML(

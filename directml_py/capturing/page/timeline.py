@@ -1,4 +1,4 @@
-"""The timeline: what the program did, command by command."""
+"""The timeline: a program's executions, command by command."""
 
 from __future__ import annotations
 
@@ -20,59 +20,64 @@ SHORT = "D3D12_RESOURCE_STATE_"
 
 
 class Timeline:
-    """The pieces of one process; ``prefix`` begins every id. Raises ``CaptureError`` for damaged contents."""
+    """The HTML of one process; ``prefix`` begins every id. Raises ``CaptureError`` for damaged contents."""
 
     def __init__(self, log: CaptureLog, prefix: str) -> None:
         self._log = log
         self._prefix = prefix
-        machine = ReplayState(log)
-        # Memory goes with the order in which commands ran, the page with that of the calls.
+        state = ReplayState(log)
+        # Memory follows execution order, the page call order.
         self._commands: dict[int, list[HTML]] = {}
         previous: tuple[int, int] | None = None
         for execution, command in log.ran:
-            machine.find(command)
-            inputs = list(self._operands(machine, command, "input"))
-            machine.leave(command)
-            operands = [*inputs, *self._operands(machine, command, "output")]
+            state.find(command)
+            inputs = list(self._operands(state, command, "input"))
+            state.leave(command)
+            operands = [*inputs, *self._operands(state, command, "output")]
             pieces = self._commands.setdefault(execution.number, [])
             if (execution.number, command.place) != previous:
                 previous = (execution.number, command.place)
                 pieces.append(_list_title(execution, command.place))
-            pieces += [_message(one) for one in command.messages]
+            pieces += [_message(message) for message in command.messages]
             pieces.append(self._command(execution, command, operands))
 
     @staticmethod
     def _operands(
-        machine: ReplayState, command: e.CapturedCommand, kind: str
+        state: ReplayState, command: e.CapturedCommand, kind: str
     ) -> Iterator[tuple[Operand, HTML]]:
         if isinstance(command.what, e.DispatchEvent):
-            for operand in machine.operands(command.what):
+            for operand in state.operands(command.what):
                 if operand.slot.kind == kind:
                     yield operand, values_of(operand)
 
     def all(self) -> Iterator[HTML]:
-        for moment in self._log.events:
-            yield self._event(moment)
+        for event in self._log.events:
+            yield self._event(event)
 
-    def _event(self, moment: e.CaptureEvent) -> HTML:
-        if isinstance(moment, e.CapturedExecution):
-            return self._execution(moment)
-        if isinstance(moment, e.CapturedMessage):
-            return _message(moment)
-        if isinstance(moment, e.Removed):
+    def _event(self, event: e.CaptureEvent) -> HTML:
+        if isinstance(event, e.CapturedExecution):
+            return self._execution(event)
+        if isinstance(event, e.CapturedMessage):
+            return _message(event)
+        if isinstance(event, e.Removed):
             return element(
-                "p", join([element("b", "The device was removed. "), moment.text]), class_="message error"
+                "p", join([element("b", "The device was removed. "), event.text]), class_="message error"
             )
-        if isinstance(moment, e.QueueMarkerEvent):
+        if isinstance(event, e.QueueMarkerEvent):
             return element(
                 "p",
-                join([element("i", moment.queue.title), " ", _marker_text(moment.marker)]),
+                join([element("i", event.queue.title), " ", _marker_text(event.marker)]),
                 class_="fence",
             )
-        who = "the CPU" if moment.queue is None else moment.queue.title
-        sets = isinstance(moment, e.SignalEvent)
+        subject = "the CPU" if event.queue is None else event.queue.title
+        sets = isinstance(event, e.SignalEvent)
         verb, sign = ("sets", "=") if sets else ("waits for", "≥")
-        parts = [element("i", who), f" {verb} ", element("b", moment.fence.title), f" {sign} {moment.value}"]
+        parts = [
+            element("i", subject),
+            f" {verb} ",
+            element("b", event.fence.title),
+            f" {sign} {event.value}",
+        ]
         return element("p", join(parts), class_="fence set" if sets else "fence wait")
 
     def _execution(self, execution: e.CapturedExecution) -> HTML:
@@ -85,33 +90,31 @@ class Timeline:
             element("p", facts, class_="quiet"),
         ]
         if not commands:
-            head.append(element("p", "Nothing of it has run.", class_="note"))
+            head.append(element("p", "None of it has run.", class_="note"))
         elif not execution.complete:
-            head.append(
-                element("p", "The capture ends before these lists have run to their end.", class_="note")
-            )
-        messages = [_message(one) for one in execution.messages]
+            head.append(element("p", "The capture ends before these lists have finished.", class_="note"))
+        messages = [_message(message) for message in execution.messages]
         body = _nested(self._commands.get(execution.number, []))
         return element("section", join([*head, body, *messages]), class_="execution")
 
     def _command(
         self, execution: e.CapturedExecution, command: e.CapturedCommand, operands: list[tuple[Operand, HTML]]
     ) -> HTML:
-        what, anchor = command.what, f"{self._prefix}c{execution.number}-{command.index}"
-        if isinstance(what, e.DispatchEvent):
-            return self._dispatch(command, what, operands, anchor)
-        if isinstance(what, e.BarrierEvent):
-            lines = join(element("li", _barrier(one)) for one in what.barriers)
+        event, anchor = command.what, f"{self._prefix}c{execution.number}-{command.index}"
+        if isinstance(event, e.DispatchEvent):
+            return self._dispatch(command, event, operands, anchor)
+        if isinstance(event, e.BarrierEvent):
+            lines = join(element("li", _barrier(access)) for access in event.barriers)
             return element("ul", lines, class_="barriers", id=anchor)
-        if isinstance(what, e.MarkerEvent):
-            return _span(what, anchor)
-        if isinstance(what, e.CopyEvent):
-            line = [element("b", "Copy "), f"{what.source} → {what.destination}", _duration(command)]
+        if isinstance(event, e.MarkerEvent):
+            return _span(event, anchor)
+        if isinstance(event, e.CopyEvent):
+            line = [element("b", "Copy "), f"{event.source} → {event.destination}", _duration(command)]
             return element("p", join(line), class_="command copy", id=anchor)
-        if not what.uses:
-            return element("p", what.title, class_="command small quiet", id=anchor)
-        uses = "; ".join(f"{one.use.lower()} {one.name}: {one.range}" for one in what.uses)
-        line = [element("b", f"{what.title} "), uses, _duration(command)]
+        if not event.uses:
+            return element("p", event.title, class_="command small quiet", id=anchor)
+        uses = "; ".join(f"{access.use.lower()} {access.name}: {access.range}" for access in event.uses)
+        line = [element("b", f"{event.title} "), uses, _duration(command)]
         return element("p", join(line), class_="command other", id=anchor)
 
     def _dispatch(
@@ -121,8 +124,10 @@ class Timeline:
         operands: list[tuple[Operand, HTML]],
         anchor: str,
     ) -> HTML:
-        outputs = [one for one, _ in operands if one.slot.kind == "output"]
-        shapes = ", ".join(f"{type_name(one.tensor.data_type)} {braces(one.tensor.sizes)}" for one in outputs)
+        outputs = [output for output, _ in operands if output.slot.kind == "output"]
+        shapes = ", ".join(
+            f"{type_name(output.tensor.data_type)} {braces(output.tensor.sizes)}" for output in outputs
+        )
         shown = element("span", shapes, class_="quiet shapes") if shapes else ""
         title = dispatch.dispatchable.title.replace("DML_OPERATOR_", "")
         head = [
@@ -130,12 +135,12 @@ class Timeline:
             element("span", join([element("b", title[0].upper() + title[1:]), " ", shown])),
             _duration(command),
         ]
-        named = {operand.slot for operand, _ in operands}
+        shown_points = {operand.slot for operand, _ in operands}
         rows = [_tensor(operand, values) for operand, values in operands]
         rows += [
-            element("li", join([element("b", slot.name), element("span", f" {part}", class_="quiet")]))
-            for slot, part in dispatch.bindings.items()
-            if slot not in named
+            element("li", join([element("b", slot.name), element("span", f" {bound}", class_="quiet")]))
+            for slot, bound in dispatch.bindings.items()
+            if slot not in shown_points
         ]
         body = [element("ul", join(rows), class_="tensors"), self._desc(dispatch)]
         summary = element("summary", join(head))
@@ -145,7 +150,8 @@ class Timeline:
         op = dispatch.dispatchable.op
         if op is None:
             names = ", ".join(
-                "an unknown operator" if one is None else one.title for one in dispatch.operators
+                "an unknown operator" if operator is None else operator.title
+                for operator in dispatch.operators
             )
             return element("p", f"Initializes {names or 'nothing'}.", class_="quiet")
         if op.op is None:
@@ -169,17 +175,17 @@ class Timeline:
         return join([element("dl", join(chips), class_="attributes") if chips else "", raw])
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _attribute(value: Any) -> str:
     if isinstance(value, dict):
-        inner = ", ".join(f"{name} {_attribute(one)}" for name, one in value.get("desc", value).items())
+        inner = ", ".join(f"{name} {_attribute(item)}" for name, item in value.get("desc", value).items())
         name = value.get("operator", "")
         return f"{name} ({inner})" if name and inner else name or inner
     if isinstance(value, list):
-        return braces([_attribute(one) for one in value])
+        return braces([_attribute(item) for item in value])
     return str(value)
 
 
@@ -223,7 +229,7 @@ def _marker_text(marker: e.MarkerEvent) -> str:
 
 
 class _Begin(HTML):
-    """The beginning of a span, which ``_nested`` closes if nothing else does."""
+    """The start of a span, which ``_nested`` closes where no end follows."""
 
 
 class _SpanEnd(HTML):
@@ -231,11 +237,11 @@ class _SpanEnd(HTML):
 
 
 class _Title(HTML):
-    """The beginning of a list, where spans of the one before end."""
+    """The heading of a command list, before which open spans of the previous list are closed."""
 
 
-def _list_title(execution: e.CapturedExecution, place: int) -> HTML:
-    return _Title(element("h4", execution.lists[place].title if place < len(execution.lists) else "a list"))
+def _list_title(execution: e.CapturedExecution, index: int) -> HTML:
+    return _Title(element("h4", execution.lists[index].title if index < len(execution.lists) else "a list"))
 
 
 def _span(marker: e.MarkerEvent, anchor: str) -> HTML:
@@ -248,7 +254,7 @@ def _span(marker: e.MarkerEvent, anchor: str) -> HTML:
 
 
 def _nested(pieces: list[HTML]) -> HTML:
-    """The pieces of one execution; spans may begin in one list and end in another, but elements may not."""
+    """Balance the tags of one execution: spans may begin in one list and end in another, elements may not."""
     depth, parts = 0, []
     for piece in pieces:
         if isinstance(piece, _Title):

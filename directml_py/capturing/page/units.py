@@ -1,4 +1,4 @@
-"""Small pieces of HTML, and of text in it."""
+"""Helpers for HTML elements and for numbers with units."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ...text.html import text as text
 
 
 def time_text(seconds: float) -> str:
-    """``1.25 ms``."""
+    """A duration with a unit, as ``1.25 ms``."""
     if seconds < 1e-3:
         return f"{seconds * 1e6:.3g} µs"
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
 def size_text(count: int) -> str:
-    """``1.5 MiB``."""
+    """A byte count with a unit, as ``1.5 MiB``."""
     if count < 1024:
         return f"{count} bytes"
     units = ("KiB", "MiB", "GiB", "TiB")
