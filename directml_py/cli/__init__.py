@@ -1,4 +1,4 @@
-"""The command line, one module a command: ``HELP``, ``add_arguments(parser)`` and ``run(arguments)``."""
+"""The command line, one module per command: ``HELP``, ``add_arguments(parser)`` and ``run(arguments)``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCRIPT = "directml-py"
 
 
 class CommandModule(Protocol):
-    """What a module of this room offers."""
+    """The interface of a command's module."""
 
     HELP: str
 
@@ -68,8 +68,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 if it worked, 1 if its output could not be written, 2 if what the user asked for does not
-    exist."""
+    """Run a command; returns the exit code: 0 for success, 1 if its output cannot be written, 2 for bad arguments."""
     try:
         try:
             top = parser()
@@ -81,10 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except OSError as error:
-        # What is still buffered goes nowhere, so that the interpreter does not try again when it ends.
+        # Discard buffered output, which the interpreter would otherwise flush again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            # The reader, such as ``head``, has seen enough.
+            # The reader, such as ``head``, closed the pipe early.
             return 0
         print(f"cannot write the output: {error.strerror}", file=sys.stderr)
         return 1

@@ -1,4 +1,4 @@
-"""``python -m directml_py capture``: record what a program does, and look at it."""
+"""``python -m directml_py capture``: record a program's work, inspect it, replay it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 from ..capturing import VARIABLE
 from ..storage import write_whole
 
-HELP = "Record what a program does with DirectML, show it as a page, execute it again."
+HELP = "Record what a program does with DirectML, show it as a page, replay it."
 USAGE = """
   %(prog)s OUT -- PROGRAM [ARGS]   run a program, in Python or with libdirectml.so, and record into the folder OUT
   %(prog)s show OUT [--html FILE]  write a page, OUT/index.html or FILE (- is the standard output)
-  %(prog)s replay OUT              execute dispatches and clears again and compare what they write, bit by bit
+  %(prog)s replay OUT              replay dispatches and clears and compare what they write, bit by bit
   %(prog)s export OUT N [--json FILE]
                                    write dispatch N with its inputs as a DxDispatch model, dispatch-N.json or FILE
 
-Where there is a -- it is a recording: a folder may be called show."""
+With a -- it is a recording, so that a folder may be called show."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """What the program returned; 0, or 1 if a replay differs, or 2 for what cannot be read or was asked wrongly."""
+    """The exit code: the recorded program's; else 0, 1 if a replay differs, 2 for unreadable input or wrong usage."""
     words: list[str] = arguments.words
     if "--" in words:
         place = words.index("--")
@@ -48,15 +48,15 @@ def _wrong(text: str) -> int:
 
 def _record(before: Sequence[str], program: Sequence[str]) -> int:
     if len(before) != 1 or not program:
-        return _wrong("it is OUT -- PROGRAM [ARGS]: one folder before --, and a program behind it")
+        return _wrong("give OUT -- PROGRAM [ARGS]: one folder before --, and a program after it")
     folder = Path(before[0])
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            return _wrong(f"{folder} is there already; a capture needs a new or an empty folder")
+            return _wrong(f"{folder} already exists; a capture needs a new or an empty folder")
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return _wrong(f"cannot make {folder}: {error.strerror or error}")
-    # As python takes it: not every script can be executed by its name.
+        return _wrong(f"cannot create {folder}: {error.strerror or error}")
+    # A script that is not executable is run by this interpreter, as ``python SCRIPT`` does.
     is_script = program[0].endswith(".py") and not os.access(program[0], os.X_OK)
     command = [sys.executable, *program] if is_script else list(program)
     environment = {**os.environ, VARIABLE: str(folder.resolve())}
@@ -66,11 +66,11 @@ def _record(before: Sequence[str], program: Sequence[str]) -> int:
         return _wrong(f"cannot run {program[0]}: {error.strerror or error}")
     if not any(folder.iterdir()):
         print(
-            f"capture: {program[0]} did not use DirectML of this package; nothing was recorded",
+            f"capture: {program[0]} did not use this package's DirectML; nothing was recorded",
             file=sys.stderr,
         )
         code = code or 1
-    # As shells have it for what a signal ended.
+    # The shells' convention for a process ended by a signal.
     return code if code >= 0 else 128 - code
 
 
@@ -116,7 +116,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     words = {
         e.DispatchEvent: "dispatches",
         e.ClearEvent: "clears",
-        e.EndQueryEvent: "timestamps (whose times are not compared)",
+        e.EndQueryEvent: "timestamps (times are not compared)",
         e.ResolveQueryEvent: "resolved queries",
         e.WriteImmediateEvent: "immediate writes",
     }
@@ -130,17 +130,15 @@ def _replay(arguments: argparse.Namespace) -> int:
             for difference in differences:
                 print(difference)
     done = [f"{counts[kind]} {word}" for kind, word in words.items() if kind in counts]
-    print(f"{', '.join(done)} executed again, {differing or 'none'} with another result")
+    print(f"{', '.join(done)} replayed, {differing or 'none'} with a different result")
     if unknown:
-        print(
-            f"{unknown} dispatches left out: what they ran was released before the recording could look at it"
-        )
+        print(f"{unknown} dispatches skipped: their operators were released before they could be recorded")
     return 1 if differing else 0
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("number", metavar="N", type=int, help="of the dispatch, as the page has it")
-    parser.add_argument("--json", metavar="FILE", help="the model; its inputs lie beside it")
+    parser.add_argument("number", metavar="N", type=int, help="the dispatch's number, as on the page")
+    parser.add_argument("--json", metavar="FILE", help="the model; its inputs are written beside it")
 
 
 def _export(arguments: argparse.Namespace) -> int:

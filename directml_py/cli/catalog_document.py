@@ -1,6 +1,6 @@
-"""The whole catalog as one document of plain values, for programs in other languages.
+"""The whole catalog as one JSON document, for programs in other languages.
 
-``catalog.schema.json`` beside this module says what it looks like.
+``catalog.schema.json`` beside this module is its JSON Schema.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..validation.tensor_rules import level_name
 
 API_VERSION = "1.15"
 ENUM_MODULES = ("api.enums", "api.d3d12_enums")
-# Where a struct holds an address, of what ``type`` names or of bytes.
+# Kinds of fields that hold an address, of what ``type`` names or of bytes.
 POINTERS = frozenset({"pointer", "array", "variant", "bytes", "interface", "string", "address"})
 
 Document = dict[str, Any]
@@ -51,46 +51,46 @@ def document() -> Document:
         "version": __version__,
         "directml": API_VERSION,
         "feature_level": HIGHEST_FEATURE_LEVEL.name,
-        "enums": {one.__name__: _enum(one) for one in _enums()},
-        "structs": {one.name: _struct(one) for one in _structs()},
+        "enums": {item.__name__: _enum(item) for item in _enums()},
+        "structs": {item.name: _struct(item) for item in _structs()},
         "operators": {schema.type_name: _operator(schema, rules) for schema in OPERATORS.values()},
         "interfaces": {
             name: {
                 "iid": interface.iid,
                 "base": interface.base,
                 "methods": [
-                    {"name": one.name, "returns": one.returns, "parameters": _parameters(one.params)}
-                    for one in interface.methods
+                    {"name": item.name, "returns": item.returns, "parameters": _parameters(item.params)}
+                    for item in interface.methods
                 ],
             }
             for name, interface in INTERFACES.items()
         },
         "functions": {
-            one.name: {"returns": one.returns, "parameters": _parameters(one.params)} for one in FUNCTIONS
+            item.name: {"returns": item.returns, "parameters": _parameters(item.params)} for item in FUNCTIONS
         },
-        "rules": {one.id: _rule(one) for one in rules},
+        "rules": {item.id: _rule(item) for item in rules},
     }
 
 
 def as_document(rule: Rule) -> Document:
-    """A rule with its identifier."""
+    """A rule as JSON values, with its identifier."""
     return {"id": rule.id, **_rule(rule)}
 
 
 def _enums() -> list[type[enum.Enum]]:
-    found: list[type[enum.Enum]] = []
+    classes: list[type[enum.Enum]] = []
     for name, module in EXPORTS.items():
         if module in ENUM_MODULES:
             value = getattr(import_module(f"directml_py.{module}"), name)
             if isinstance(value, type) and issubclass(value, enum.Enum):
-                found.append(value)
-    return sorted(found, key=lambda one: one.__name__)
+                classes.append(value)
+    return sorted(classes, key=lambda one: one.__name__)
 
 
-def _enum(one: type[enum.Enum]) -> Document:
+def _enum(enum_class: type[enum.Enum]) -> Document:
     return {
-        "flags": issubclass(one, enum.Flag),
-        "values": {name: int(member.value) for name, member in one.__members__.items()},
+        "flags": issubclass(enum_class, enum.Flag),
+        "values": {name: int(member.value) for name, member in enum_class.__members__.items()},
     }
 
 
@@ -100,7 +100,7 @@ def _structs() -> list[StructSchema]:
 
 def _struct(schema: StructSchema) -> Document:
     layout = getattr(import_module(f"directml_py.{EXPORTS[schema.name]}"), schema.name)
-    found = {
+    struct_entry = {
         "union": issubclass(layout, ctypes.Union),
         "size": ctypes.sizeof(layout),
         "alignment": ctypes.alignment(layout),
@@ -109,26 +109,31 @@ def _struct(schema: StructSchema) -> Document:
     if schema.variants:
         (switch,) = (entry.type for entry in schema.fields if entry.kind in ("enum", "flags"))
         members = enum_class(switch)
-        found["variants"] = {members(value).name: name for value, name in schema.variants.items()}
-    return found
+        struct_entry["variants"] = {members(value).name: name for value, name in schema.variants.items()}
+    return struct_entry
 
 
 def _field(entry: FieldSchema, layout: Any) -> Document:
-    place, declared = getattr(layout, entry.name), dict(layout._fields_)[entry.name]
-    found: Document = {"name": entry.name, "kind": entry.kind, "offset": place.offset, "size": place.size}
+    field_layout, declared = getattr(layout, entry.name), dict(layout._fields_)[entry.name]
+    result: Document = {
+        "name": entry.name,
+        "kind": entry.kind,
+        "offset": field_layout.offset,
+        "size": field_layout.size,
+    }
     if isinstance(declared, type) and issubclass(declared, ctypes.Array):
-        found |= {"kind": "integer", "type": "BYTE", "length": declared._length_}
+        result |= {"kind": "integer", "type": "BYTE", "length": declared._length_}
     elif entry.type:
-        found["type"] = entry.type
-    found["pointer"] = found["kind"] in POINTERS
+        result["type"] = entry.type
+    result["pointer"] = result["kind"] in POINTERS
     if entry.role != "attribute":
-        found["role"] = entry.role
+        result["role"] = entry.role
     for name in ("counted_by", "governed_by"):
         if value := getattr(entry, name):
-            found[name] = value
+            result[name] = value
     if entry.optional:
-        found["optional"] = True
-    return found
+        result["optional"] = True
+    return result
 
 
 def _operator(schema: OperatorSchema, rules: list[Rule]) -> Document:
@@ -141,8 +146,8 @@ def _operator(schema: OperatorSchema, rules: list[Rule]) -> Document:
         "feature_level": level_name(schema.level),
         "page": schema.page,
         "in_place": list(schema.in_place),
-        "support": [_support(schema, one) for one in support_of(schema)],
-        "rules": [one.id for one in rules if one.id.startswith(prefix)],
+        "support": [_support(schema, table) for table in support_of(schema)],
+        "rules": [table.id for table in rules if table.id.startswith(prefix)],
     }
 
 
@@ -161,12 +166,14 @@ def _support(schema: OperatorSchema, table: Support) -> Document:
 
 
 def _when(schema: OperatorSchema, when: When) -> Document:
-    """Enumerators by name, numbers and truth values as they are."""
-    found: Document = {}
+    """The conditions of a support row: enumerators by name, numbers and booleans as they are."""
+    conditions: Document = {}
     for name, values in when.items():
         entry = schema.struct.fields[schema.struct.index[name]]
-        found[name] = [enum_class(entry.type)(one).name if entry.kind == "enum" else one for one in values]
-    return found
+        conditions[name] = [
+            enum_class(entry.type)(value).name if entry.kind == "enum" else value for value in values
+        ]
+    return conditions
 
 
 def _parameters(parameters: tuple[Parameter, ...]) -> list[Document]:

@@ -1,4 +1,4 @@
-"""Which kernel runs an operator, and why others do not."""
+"""Kernel selection: which kernel runs an operator, and why other kernels decline it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..kernels.backend import backend
 from ..kernels.decisions import Decisions
 from ..session import Session
 
-# What converts elements for NumPy, too.
+# Native kernels that the NumPy path also uses, to convert elements.
 CONVERSIONS = {"half"}
 
 
 def kernel_lines(desc: Any) -> str:
-    """``kernel: ...``, and a line for each native kernel that declined, with its reason.
+    """``kernel: ...``, then one line per native kernel that declined, with its reason.
 
-    ``desc`` is what CreateOperator takes. The operator is compiled and run, on zeros. Raises ``DMLError`` for one that
-    cannot be.
+    ``desc`` is an operator desc as CreateOperator takes it. The operator is compiled and run on zeros. Raises
+    ``DMLError`` if that fails.
     """
     session = Session(DMLCreateDevice(D3D12CreateDevice()))
     with Decisions() as decisions:

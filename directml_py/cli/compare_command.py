@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from ..hardware import Case, Comparison, Isolated
     from ..hardware.sources import SourceOperator
 
-HELP = "What Microsoft's DirectML says of operators and computes, beside what the emulator does."
+HELP = "Compare Microsoft's DirectML with the emulator: which operators each accepts, and what they compute."
 USAGE = """
   %(prog)s FILE --directml PATH                  whether both accept each operator of FILE
-  %(prog)s FILE --directml PATH --d3d12 PATH     also what both compute, on the GPU of that library
-  %(prog)s CASES.jsonl                           what the emulator computes of recorded cases
+  %(prog)s FILE --directml PATH --d3d12 PATH     also what both compute, on that library's GPU
+  %(prog)s CASES.jsonl                           what the emulator computes for recorded cases
 
 FILE is an operator desc as JSON, a graph that Graph.save wrote, a DxDispatch model, a serialized graph, recorded cases
 (.jsonl, .jsonl.gz) or the folder of a capture. On WSL: --directml /usr/lib/wsl/lib/libdirectml.so --d3d12
@@ -28,18 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("file", metavar="FILE", type=Path)
     parser.add_argument("--directml", metavar="PATH", help="Microsoft's DirectML library")
-    parser.add_argument("--d3d12", metavar="PATH", help="a Direct3D 12 library, for what is computed")
+    parser.add_argument("--d3d12", metavar="PATH", help="a Direct3D 12 library, to compare results too")
     parser.add_argument("--dxcore", metavar="PATH", help="its DXCore (default: the one beside it)")
     parser.add_argument(
         "--save",
         metavar="OUT",
         type=Path,
-        help="write where they disagree as recorded cases (.jsonl, .jsonl.gz)",
+        help="write disagreements as recorded cases (.jsonl, .jsonl.gz)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0 if both agree about everything, 1 if not, 2 for what cannot be read or opened."""
+    """The exit code: 0 if both agree on everything, 1 if not, 2 for a file or library that cannot be opened."""
     from ..hardware import HardwareError, Isolated, write_cases
     from ..hardware.sources import SourceError, operators_in
 
@@ -65,29 +65,31 @@ def _wrong(text: str) -> int:
 
 
 def _compared(sources: list[SourceOperator], library: Isolated) -> Iterator[Case]:
-    """Print what comes of each operator; the cases of those about which the sides disagree."""
+    """Print the outcome for each operator; yields a case for each disagreement."""
     from ..hardware import Comparison
 
     for number, source in enumerate(sources):
-        found = library.compare(source.desc, source.inputs)
-        print(f"{source.name}: {found}")
-        if isinstance(found, Comparison) and not found.same:
-            yield _case(found, number)
+        comparison = library.compare(source.desc, source.inputs)
+        print(f"{source.name}: {comparison}")
+        if isinstance(comparison, Comparison) and not comparison.same:
+            yield _case(comparison, number)
 
 
-def _case(found: Comparison, number: int) -> Case:
+def _case(comparison: Comparison, number: int) -> Case:
     from ..hardware import Case
 
     refused = ""
-    if not found.theirs.accepted:
-        stage = 1 if found.theirs.stage == "CreateOperator" else 2
-        refused = f"0x{found.theirs.hresult:08x} at stage {stage} {found.theirs.stage}"
-    name = f"{found.desc.name}-0-{number}"
-    return Case(name, found.desc, found.inputs, None if refused else found.results or [], refused)
+    if not comparison.theirs.accepted:
+        stage = 1 if comparison.theirs.stage == "CreateOperator" else 2
+        refused = f"0x{comparison.theirs.hresult:08x} at stage {stage} {comparison.theirs.stage}"
+    name = f"{comparison.desc.name}-0-{number}"
+    return Case(
+        name, comparison.desc, comparison.inputs, None if refused else comparison.results or [], refused
+    )
 
 
 def _replay(sources: list[SourceOperator]) -> int:
-    """What the emulator makes of recorded cases."""
+    """Run recorded cases on the emulator and compare."""
     if any(source.case is None for source in sources):
         return _wrong("give --directml, the library to compare with; only recorded cases (.jsonl) need none")
     codes = [_same_as_recorded(source.case) for source in sources if source.case is not None]
@@ -110,12 +112,12 @@ def _same_as_recorded(case: Case) -> int:
     except DMLError as error:
         print(f"{case.name}: {error}")
         return 1
-    found = [
+    comparisons = [
         difference(slot.path, ours, theirs)
         for slot, ours, theirs in zip(case.desc.outputs, results, case.outputs or [])
         if ours is not None and theirs is not None
     ]
-    wrong = [one for one in found if one.differing]
-    for one in wrong:
-        print(f"{case.name}: {one}")
-    return 1 if wrong else 0
+    mismatches = [mismatch for mismatch in comparisons if mismatch.differing]
+    for mismatch in mismatches:
+        print(f"{case.name}: {mismatch}")
+    return 1 if mismatches else 0

@@ -1,4 +1,4 @@
-"""``python -m directml_py config``: what the build of a C or C++ program needs."""
+"""``python -m directml_py config``: compiler and linker options for C and C++ programs."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ import sys
 import sysconfig
 from pathlib import Path
 
-HELP = "What the build of a C or C++ program with libdirectml.so needs, in the manner of python3-config."
+HELP = "Compiler and linker options for C and C++ programs that use libdirectml.so, like python3-config."
 PACKAGE = Path(__file__).resolve().parents[1]
-# Apart from the modules: Python would take libdirectml.so for one.
+# Not among the modules: Python would import libdirectml.so as an extension.
 FOLDER = PACKAGE / "com" / "lib"
 LIBRARY = FOLDER / "libdirectml.so"
-# Where Debian's directx-headers-dev and most others put them; --direct3d names another place.
+# Where Debian's directx-headers-dev and most other packages install them; --direct3d overrides it.
 SYSTEM_HEADERS = Path("/usr/include")
 
 
 class Missing(Exception):
-    """What a build would need is not there; the text says how to get it."""
+    """A file that a build needs is missing; the text says how to get it."""
 
 
 def include_folder() -> Path:
-    """The headers of this package: inside it or, where it is used from its source, beside it."""
-    places = (PACKAGE / "include", PACKAGE.parent / "include")
-    return next((place for place in places if (place / "DirectML.h").exists()), places[0])
+    """The folder of this package's headers: inside it, or beside it in a source tree."""
+    folders = (PACKAGE / "include", PACKAGE.parent / "include")
+    return next((folder for folder in folders if (folder / "DirectML.h").exists()), folders[0])
 
 
 def cflags(direct3d: Path) -> list[str]:
-    """Compiler options; Direct3D's headers come as system headers, whose warnings nobody here can mend."""
+    """Compiler options; Direct3D's headers are system headers, so that their warnings are suppressed."""
     if not (direct3d / "directx" / "d3d12.h").exists():
         raise Missing(
             f"{direct3d}/directx/d3d12.h is missing: install Debian's directx-headers-dev, or name the folder that "
             "has directx/d3d12.h with --direct3d"
         )
     system = [direct3d / "wsl" / "stubs", direct3d / "directx"]
-    # The compiler has its own idea of where /usr/include comes in the order.
+    # /usr/include must keep its own position in the compiler's search order.
     system += [] if direct3d == SYSTEM_HEADERS else [direct3d]
-    return [f"-I{include_folder()}", *(part for folder in system for part in ("-isystem", str(folder)))]
+    return [f"-I{include_folder()}", *(option for folder in system for option in ("-isystem", str(folder)))]
 
 
 def libs() -> list[str]:
@@ -51,7 +51,7 @@ def check_library() -> None:
     if LIBRARY.exists():
         return
     if not sys.platform.startswith("linux"):
-        raise Missing("libdirectml.so is built on Linux alone")
+        raise Missing("libdirectml.so is built on Linux only")
     name = sysconfig.get_config_var("LDLIBRARY") or "libpython"
     needs = [
         "a C compiler (gcc or clang)",
@@ -59,10 +59,10 @@ def check_library() -> None:
     ]
     folder = Path(sysconfig.get_config_var("LIBDIR") or "")
     if not name.endswith(".so") or not (folder / name).exists():
-        needs.append(f"a shared libpython ({folder / name} is none; Debian: python3-dev)")
+        needs.append(f"a shared libpython ({folder / name} is not one; Debian: python3-dev)")
     raise Missing(
         f"libdirectml.so was not built when this package was installed. It needs {', '.join(needs)}; "
-        "then install the package anew (pip install --force-reinstall --no-cache-dir)"
+        "then reinstall the package (pip install --force-reinstall --no-cache-dir)"
     )
 
 
@@ -85,19 +85,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=SYSTEM_HEADERS,
         metavar="FOLDER",
-        help="where directx/d3d12.h lies (default: %(default)s)",
+        help="the folder of directx/d3d12.h (default: %(default)s)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0, or 2 if something is missing or nothing was asked for."""
+    """The exit code: 0, or 2 if a file is missing or no option was given."""
     try:
         lines = _answers(arguments)
     except Missing as missing:
         print(f"config: {missing}", file=sys.stderr)
         return 2
     if not lines:
-        print("config: ask for something: --cflags --libs, --cmake, --pkgconfig …", file=sys.stderr)
+        print("config: give an option: --cflags --libs, --cmake, --pkgconfig …", file=sys.stderr)
         return 2
     print("\n".join(lines))
     return 0

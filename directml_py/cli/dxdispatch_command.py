@@ -1,4 +1,4 @@
-"""``python -m directml_py dispatch``: models of DxDispatch, with its options and its output."""
+"""``python -m directml_py dispatch``: runs DxDispatch models, with DxDispatch's options and output."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..d3d12.dxcore import (
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
 
-HELP = "Run a model of DxDispatch: its options, its output, and exit code 1 where it fails."
+HELP = "Run a DxDispatch model, with DxDispatch's options and output; exit code 1 on failure."
 SUFFIXES = (".json", ".onnx")
 BARRIERS = {"none": False, "uav": True}
 
@@ -38,10 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?", help="a model, as JSON")
     parser.add_argument("-m", "--model", dest="model_option", metavar="MODEL", help="the same")
     parser.add_argument("-d", "--debug", action="store_true", help="report what the debug layers find")
-    parser.add_argument("-s", "--show_adapters", action="store_true", help="list the adapters and end")
-    parser.add_argument("--input_path", metavar="PATH", type=Path, help="where the model's files are")
-    parser.add_argument("--output_path", metavar="PATH", type=Path, help="where its files are written")
-    parser.add_argument("--print_commands", action="store_true", help="say when commands start and end")
+    parser.add_argument("-s", "--show_adapters", action="store_true", help="list the adapters and exit")
+    parser.add_argument("--input_path", metavar="PATH", type=Path, help="the folder of the model's files")
+    parser.add_argument(
+        "--output_path", metavar="PATH", type=Path, help="the folder that files are written to"
+    )
+    parser.add_argument("--print_commands", action="store_true", help="log the start and end of commands")
     parser.add_argument(
         "--dml_feature_level", metavar="LEVEL", help="emulate a DirectML of this level, such as 5.0"
     )
@@ -49,15 +51,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--post_dispatch_barriers",
         choices=BARRIERS,
         default="uav",
-        help="barriers behind each dispatch (uav)",
+        help="barriers after each dispatch (uav)",
     )
     timing = parser.add_argument_group("timing")
     for short, long, default, text in (
-        ("-i", "--dispatch_iterations", 1, "how often a dispatch is bound, executed and waited for (1)"),
+        ("-i", "--dispatch_iterations", 1, "how many times a dispatch is bound, executed and waited for (1)"),
         ("-r", "--dispatch_repeat", 1, "dispatches in each command list (1)"),
-        ("-t", "--milliseconds_to_run", None, "iterate for so many milliseconds instead"),
-        ("-I", "--dispatch_interval", 0, "milliseconds from one iteration to the next, at least (0)"),
-        ("-w", "--warmup_samples", 1, "samples that timings leave out, at most (1)"),
+        ("-t", "--milliseconds_to_run", None, "iterate for this many milliseconds instead"),
+        ("-I", "--dispatch_interval", 0, "minimum milliseconds from one iteration to the next (0)"),
+        ("-w", "--warmup_samples", 1, "maximum number of samples that timings leave out (1)"),
     ):
         timing.add_argument(short, long, metavar="N", type=_count, default=default, help=text)
     timing.add_argument(
@@ -66,12 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         choices=(0, 1, 2),
         default=0,
-        help="how much to say of timings (0)",
+        help="verbosity of timings (0)",
     )
 
 
 class ConsoleLog:
-    """Lines on the standard output, those about failures on the standard error, byte by byte."""
+    """Log lines to standard output, failures to standard error, with undecodable bytes as they are."""
 
     def info(self, line: str) -> None:
         _write(sys.stdout, line)
@@ -94,7 +96,7 @@ def _write(stream: object, line: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0, or 1 where the model, or the device that was asked for, fails."""
+    """The exit code: 0, or 1 if the model fails or the requested device cannot be created."""
     from ..dxdispatch import ModelError, RunOptions, load
 
     log = ConsoleLog()
@@ -138,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _device(level: str | None, debug: bool) -> IDMLDevice:
-    """Raises ``ValueError`` for what is no feature level."""
+    """The device to run on. Raises ``ValueError`` for an unknown feature level."""
     was_enabled = debug_layer_enabled()
     if debug:
         D3D12GetDebugInterface().EnableDebugLayer()
@@ -157,28 +159,31 @@ def _level(text: str | None) -> DML_FEATURE_LEVEL:
     numbers = re.fullmatch(r"(\d)(?:\.(\d))?f?", text)
     name = f"DML_FEATURE_LEVEL_{numbers[1]}_{numbers[2] or 0}" if numbers else ""
     if name not in DML_FEATURE_LEVEL.__members__:
-        raise ValueError(f"--dml_feature_level is '{text}', which is no DML_FEATURE_LEVEL")
+        raise ValueError(f"--dml_feature_level is '{text}', which is not a DML_FEATURE_LEVEL")
     return DML_FEATURE_LEVEL[name]
 
 
 def adapter_lines() -> str:
-    """What DxDispatch says of the adapter."""
+    """The adapter's properties, as DxDispatch lists them."""
     adapter = DXCoreCreateAdapterFactory().GetAdapterByLuid(HARDWARE.luid)
-    read, has, known = adapter.GetProperty, adapter.IsAttributeSupported, DXCoreAdapterProperty
-    version = read(known.DriverVersion)
+    read, has, properties = adapter.GetProperty, adapter.IsAttributeSupported, DXCoreAdapterProperty
+    version = read(properties.DriverVersion)
     lines = {
         "Version": ".".join(str(version >> shift & 0xFFFF) for shift in (48, 32, 16, 0)),
-        "Hardware": read(known.IsHardware),
-        "Integrated": read(known.IsIntegrated),
-        "Dedicated Adapter Memory": _size(read(known.DedicatedAdapterMemory)),
-        "Dedicated System Memory": _size(read(known.DedicatedSystemMemory)),
-        "Shared System Memory": _size(read(known.SharedSystemMemory)),
+        "Hardware": read(properties.IsHardware),
+        "Integrated": read(properties.IsIntegrated),
+        "Dedicated Adapter Memory": _size(read(properties.DedicatedAdapterMemory)),
+        "Dedicated System Memory": _size(read(properties.DedicatedSystemMemory)),
+        "Shared System Memory": _size(read(properties.SharedSystemMemory)),
         "D3D12_GRAPHICS": has(DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS),
         "CORE_COMPUTE": has(DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE),
         "GENERIC_ML": has(DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML),
     }
-    shown = (f"-{name}: {str(one).lower() if isinstance(one, bool) else one}" for name, one in lines.items())
-    return "\n".join([HARDWARE.description, *shown])
+    rows = (
+        f"-{name}: {str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in lines.items()
+    )
+    return "\n".join([HARDWARE.description, *rows])
 
 
 def _size(size: int) -> str:

@@ -1,4 +1,4 @@
-"""``python -m directml_py exec``: programs that look for DirectML, Direct3D 12 and DXCore as files."""
+"""``python -m directml_py exec``: runs programs that load DirectML, Direct3D 12 and DXCore as shared libraries."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Mapping
 
 from . import config_command
 
-HELP = "Start a program with libdirectml.so, libd3d12.so and libdxcore.so where it looks for them."
-# TF_DIRECTML_PATH is tensorflow-directml-plugin's; copies of the library find their package by the last one.
+HELP = "Run a program with libdirectml.so, libd3d12.so and libdxcore.so on its library search path."
+# tensorflow-directml-plugin reads TF_DIRECTML_PATH; copies of the library find their package by DIRECTML_PY_LIBDIR.
 NAMED = ("TF_DIRECTML_PATH", "DIRECTML_PY_LIBDIR")
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """``variables`` with those that lead a program, and what it starts, to the libraries."""
+    """``variables``, extended so that a program and its children find the libraries."""
     folder = str(config_command.FOLDER)
-    # An empty part of the path is the working folder.
+    # An empty entry of the path would mean the working directory.
     search = [folder, *filter(None, variables.get("LD_LIBRARY_PATH", "").split(os.pathsep))]
     return {**variables, "LD_LIBRARY_PATH": os.pathsep.join(search), **dict.fromkeys(NAMED, folder)}
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Does not return, or 2 if there is no library or the program cannot be started."""
+    """Replace this process; returns 2 if the library is missing or the program cannot be started."""
     try:
         config_command.check_library()
         os.execvpe(

@@ -1,4 +1,4 @@
-"""``python -m directml_py explain``: a rule, why it exists, an example that breaks it, and its mend; or the kernels
+"""``python -m directml_py explain``: a rule, its rationale, an example that breaks it, and the fix; or the kernels
 that run the operators of a model."""
 
 from __future__ import annotations
@@ -24,23 +24,26 @@ from .page_links import learn
 from .rule_reasons import reason_of
 
 HELP = (
-    "A rule in full: its text and page, why it exists, an example that breaks it with the message, the mend; or which "
+    "A rule in full: its text and page, why it exists, an example that breaks it, the message, the fix; or which "
     "kernel runs each operator of a DxDispatch model, and why others do not."
 )
 MODEL = ".json"
 WIDTH = 100
-BENCH = "`bench` holds a device, a queue and a command list; the helpers are those of the tests."
+BENCH = "`bench` has a device, a queue and a command list; the helpers are those of the tests."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     chosen = parser.add_argument(
-        "rules", nargs="+", metavar="RULE", help="an identifier, as DML-JOIN-axis, or a model, as gemm.json"
+        "rules",
+        nargs="+",
+        metavar="RULE",
+        help="an identifier, such as DML-JOIN-axis, or a model, such as gemm.json",
     )
     completed_by(chosen, lambda: [rule.id for rule in every_rule()])
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0, or 2 if there is no rule of such a name, or a model cannot be read or run."""
+    """The exit code: 0, or 2 for an unknown rule or a model that cannot be read or run."""
     every_rule()
     explanations, problems = [], []
     for name in arguments.rules:
@@ -61,8 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def kernels_of(model: Path) -> str:
-    """The kernels of each operator of a model. Raises ``OSError`` for a file that cannot be read, ``ValueError`` for
-    what is no model, or cannot be run."""
+    """The kernels of each operator of a model. Raises ``OSError`` for an unreadable file, ``ValueError`` for an invalid
+    model or one that cannot be run."""
     from ..dxdispatch.json_text import parse_json
     from ..dxdispatch.model import OperatorDispatchable, parse_dispatchables
     from ..dxdispatch.model_error import ModelError
@@ -74,9 +77,9 @@ def kernels_of(model: Path) -> str:
             raise ModelError("no dispatchables")
         dispatchables = parse_dispatchables(top, model.parent)
     except ModelError as error:
-        raise ValueError(f"{model} is no model: {error}") from None
+        raise ValueError(f"{model} is not a model: {error}") from None
     for name, dispatchable in dispatchables.items():
-        lines = "kernel: no operator of DirectML"
+        lines = "kernel: not a DirectML operator"
         if isinstance(dispatchable, OperatorDispatchable):
             try:
                 lines = kernel_lines(encode(dispatchable.desc))
@@ -87,7 +90,7 @@ def kernels_of(model: Path) -> str:
 
 
 def rule_of(identifier: str) -> Rule:
-    """Raises ``ValueError`` for a rule that there is not."""
+    """The rule by its identifier. Raises ``ValueError`` for an unknown one."""
     rule = RULES.get(identifier)
     if rule is None:
         raise ValueError(unknown(identifier))
@@ -95,7 +98,7 @@ def rule_of(identifier: str) -> Rule:
 
 
 def unknown(identifier: str) -> str:
-    """What is wrong with the identifier, and which ones are close to it."""
+    """The message for an unknown identifier, with close matches."""
     try:
         check_rule(identifier)
     except ValueError as error:
@@ -115,10 +118,10 @@ def explanation(rule: Rule) -> str:
 
 @cache
 def examples() -> dict[str, dict[str, str]]:
-    """Of rules that no desc derived from the catalog breaks: what breaks them, the mend, and the message."""
+    """Examples for rules that no desc derived from the catalog breaks: the violation, the fix and the message."""
     text = files(__package__).joinpath("examples.json").read_text(encoding="utf-8")
-    found: dict[str, dict[str, str]] = json.loads(text)
-    return found
+    cases: dict[str, dict[str, str]] = json.loads(text)
+    return cases
 
 
 def of_tests(example: dict[str, str]) -> str:
@@ -126,19 +129,19 @@ def of_tests(example: dict[str, str]) -> str:
     note = f"  ({BENCH})\n" if is_program else ""
     return (
         f"Example that breaks it\n{note}{inset(example['wrong'])}\n\n"
-        f"Message\n{inset(example['message'])}\n\nMend\n{inset(example['right'])}"
+        f"Message\n{inset(example['message'])}\n\nFix\n{inset(example['right'])}"
     )
 
 
 def derived(identifier: str) -> str:
-    """A valid desc with one change."""
+    """An example derived from the catalog: a valid desc with one change."""
     example = shortest_invalid_desc_of(identifier)
     changes = list(differences(example.desc, example.valid_desc))
-    messages = "\n".join(found.message for found in example.diagnostics)
-    mend = "\n".join(f"{one.path}: {one.left} -> {one.right}" for one in changes)
+    messages = "\n".join(diagnostic.message for diagnostic in example.diagnostics)
+    fix = "\n".join(f"{change.path}: {change.left} -> {change.right}" for change in changes)
     return (
         f"Example that breaks it, at {level_name(example.level)}\n{inset(repr(example.desc))}\n\n"
-        f"Message\n{inset(messages)}\n\nMend, after which no rule is broken\n{inset(mend)}"
+        f"Message\n{inset(messages)}\n\nFix, after which no rule is broken\n{inset(fix)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""``python -m directml_py graph``: look at a saved graph, a DxDispatch model or a serialized graph."""
+"""``python -m directml_py graph``: shows a saved graph, a DxDispatch model or a serialized graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..graph.graph import Graph
 from ..graph.pictures.sketch import Fate, sketch
 from ..graph.saving import GraphFileError, load
 
-HELP = "What a saved graph consists of and what the compiler makes of it, as text or as a picture."
+HELP = "Show the nodes of a saved graph and the compiled plan, as text or as a picture."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,13 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file", metavar="FILE", help="a graph that Graph.save wrote, a DxDispatch model, a serialized graph"
     )
     parser.add_argument("--svg", metavar="OUT", help="write a picture; - writes it to the standard output")
-    parser.add_argument(
-        "--dot", metavar="OUT", help="write the graph in the language of Graphviz; - as above"
-    )
+    parser.add_argument("--dot", metavar="OUT", help="write the graph in Graphviz's DOT language; - as above")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0, or 1 if a picture could not be written, or 2 if the file cannot be read."""
+    """The exit code: 0, 1 if a picture cannot be written, 2 if the file cannot be read."""
     from ..dxdispatch.pictures import ModelError, graph_in
 
     try:
@@ -51,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(target: str, text: str) -> int:
     if target == "-":
-        # Names are any Unicode, and a picture says of itself that it is UTF-8.
+        # Names may be any Unicode, and the picture declares itself UTF-8.
         sys.stdout.flush()
         binary = getattr(sys.stdout, "buffer", None)
         sys.stdout.write(text) if binary is None else binary.write(text.encode())
@@ -65,7 +63,7 @@ def _write(target: str, text: str) -> int:
 
 
 def shown(text: str) -> str:
-    """``text`` with escapes for what would command a terminal, or turn its lines round; lines stay lines."""
+    """``text`` with control and bidirectional characters escaped, other than line breaks."""
     return "".join(
         char
         if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf", "Zl", "Zp")
@@ -75,11 +73,11 @@ def shown(text: str) -> str:
 
 
 def summary(graph: Graph) -> str:
-    """What the graph has, a line for each input, step and output."""
+    """A summary of the graph: one line for each input, step and output."""
     drawn = sketch(graph)
     lines = []
     for figure in drawn.figures:
-        tensors = ", ".join(str(one) for one in (figure.outputs or figure.inputs))
+        tensors = ", ".join(str(tensor) for tensor in (figure.outputs or figure.inputs))
         together = f" in step {figure.step}" if figure.fate is Fate.FUSED else ""
         fate = "" if figure.fate is Fate.EXECUTED else f" ({figure.fate.value}{together})"
         name = figure.name.replace("\n", "\\n")

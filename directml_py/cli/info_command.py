@@ -1,4 +1,4 @@
-"""``python -m directml_py info``: what is installed."""
+"""``python -m directml_py info``: describes the installation."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ HELP = "Versions, feature level, kernels, and what the debug layers check beyond
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="an object in JSON")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """One ``name: value`` a line."""
+    """Print one ``name: value`` per line."""
     rows = {
         "directml-py": __version__,
         "DirectML API": API_VERSION,

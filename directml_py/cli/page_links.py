@@ -1,4 +1,4 @@
-"""The addresses of the pages that rules come from."""
+"""URLs of the pages that rules come from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ API = re.compile(r"n[esfn]-(?P<header>[a-z0-9]+)-")
 
 
 def learn(source: str) -> str:
-    """The address of the page that a rule names as its source; empty for one of our own."""
+    """The URL of the page that a rule names as its source; empty for a rule of this package."""
     if source == OWN:
         return ""
     match = API.match(source)

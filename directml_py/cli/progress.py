@@ -1,4 +1,4 @@
-"""A bar on the terminal for what takes more than a second, where the package rich is installed."""
+"""Progress bar for operations of more than a second, where the package rich is installed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PATIENCE_SECONDS = 1.0
 
 
 def track(items: Iterable[T], title: str, total: int | None = None) -> Iterator[T]:
-    """The items; from a second on, a bar on the standard error says how many of ``total`` have been.
+    """Yield the items; after a second, a bar on standard error shows how many of ``total`` are done.
 
-    Nothing is shown if the standard error is no terminal.
+    Nothing is shown if standard error is not a terminal.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield from items

@@ -1,4 +1,4 @@
-"""``python -m directml_py rules``: every rule, with the test that breaks it."""
+"""``python -m directml_py rules``: lists every rule, with the test that breaks it."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="WORD",
-        help="only rules with such a part in their identifier, as JOIN or axis, or with all of DML-JOIN",
+        help="only rules whose identifier has these parts, such as JOIN, axis or DML-JOIN",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="a table in Markdown")
     form.add_argument("--json", action="store_true", help="a list in JSON")
-    form.add_argument("--explain", action="store_true", help="each in full, as the command explain says it")
+    form.add_argument("--explain", action="store_true", help="each in full, as the command explain prints it")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0, or 2 if no rule has all of the words."""
+    """The exit code: 0, or 2 if no rule matches all words."""
     rules = [rule for rule in every_rule() if all(matches(rule, word) for word in arguments.words)]
     if not rules:
         missing = f"no rule has {' and '.join(arguments.words)} in its identifier"
@@ -53,21 +53,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def matches(rule: Rule, word: str) -> bool:
-    """Whether parts of the identifier are ``word``, in capitals or not: JOIN is in DML-JOIN-axis, not in
-    DML-Graph-joined; a word of several parts may begin or end inside of one."""
-    identifier, wanted = f"-{rule.id.lower()}-", word.lower().strip("-")
-    return f"-{wanted}-" in identifier or ("-" in wanted and f"-{wanted}" in identifier)
+    """Whether ``word`` matches parts of the identifier, ignoring case: JOIN matches DML-JOIN-axis, not
+    DML-Graph-joined; a word of several parts may begin or end within a part."""
+    identifier, pattern = f"-{rule.id.lower()}-", word.lower().strip("-")
+    return f"-{pattern}-" in identifier or ("-" in pattern and f"-{pattern}" in identifier)
 
 
 @cache
 def derived() -> frozenset[str]:
-    """The rules that descs derived from the catalog break."""
+    """Identifiers of the rules that descs derived from the catalog break."""
     names = track(operators.SCHEMAS, "rules of operators", len(operators.SCHEMAS))
     return frozenset(rule for operator in names for rule in derived_rules(operator))
 
 
 def test_of(rule: Rule) -> str:
-    """The id of the test that breaks ``rule`` alone, in descs derived from the catalog or in a case of its own."""
+    """The id of the test that breaks ``rule`` alone, with a desc derived from the catalog or a hand-written case."""
     return f"{DERIVED_TEST if rule.id in derived() else TEST}[{rule.id}]"
 
 
@@ -85,7 +85,7 @@ def as_json(rules: Iterable[Rule]) -> str:
 def as_markdown(rules: Iterable[Rule]) -> str:
     rows = ["| Rule | Text | Source | Severity | Test |", "| --- | --- | --- | --- | --- |"]
     for rule in rules:
-        # Nothing in a cell may look like the end of it.
+        # An unescaped | would end the cell.
         text = rule.text.replace("|", "\\|")
         rows.append(f"| `{rule.id}` | {text} | {rule.source} | {rule.severity.value} | `{test_of(rule)}` |")
     return "\n".join(rows)

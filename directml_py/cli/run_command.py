@@ -1,4 +1,4 @@
-"""``python -m directml_py run``: scripts written for ``pydirectml`` or ``directml``."""
+"""``python -m directml_py run``: runs scripts written for ``pydirectml`` or ``directml``."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import runpy
 import sys
 from pathlib import Path
 
-HELP = "Run a Python script that imports pydirectml or directml, which are then those of this package."
+HELP = "Run a Python script that imports pydirectml or directml with this package's modules of those names."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("script", metavar="SCRIPT", help="the script, as python takes it")
+    parser.add_argument("script", metavar="SCRIPT", help="the script's path, as python takes it")
     parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0, or 2 if there is no such script; the script itself may end the process as it likes."""
+    """The exit code: 0, or 2 if there is no such script; the script itself may exit with any code."""
     from ..pydirectml import install
 
     path = Path(arguments.script)
@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     install()
     sys.argv = [arguments.script, *arguments.arguments]
-    # As python does: what lies beside the script can be imported.
+    # As python does, so that the script can import modules beside it.
     sys.path[0] = str(path.resolve().parent if path.is_file() else path)
     runpy.run_path(arguments.script, run_name="__main__")
     return 0

@@ -1,4 +1,4 @@
-"""``python -m directml_py schema``: the catalog, for programs in other languages."""
+"""``python -m directml_py schema``: prints the catalog as JSON, for programs in other languages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ HELP = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json-schema", action="store_true", help="the JSON Schema of that document instead")
+    parser.add_argument(
+        "--json-schema", action="store_true", help="print the JSON Schema of that document instead"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""``python -m directml_py support``: which operators there are, and what an operator's page says that it supports."""
+"""``python -m directml_py support``: lists the operators, or prints an operator's support table."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "operator",
         nargs="?",
         metavar="OPERATOR",
-        help="such as JOIN or DML_OPERATOR_JOIN; none lists them",
+        help="such as JOIN or DML_OPERATOR_JOIN; without one, all are listed",
     )
     completed_by(operator, lambda: [schema.name for schema in CATALOG.values()])
-    parser.add_argument("--json", action="store_true", help="in JSON, as in the document of schema")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON, as in the document of the command schema"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0, or 2 if there is no such operator."""
+    """The exit code: 0, or 2 for an unknown operator."""
     if arguments.operator is None:
         names = sorted(schema.name for schema in CATALOG.values())
         print(json.dumps(names) if arguments.json else "\n".join(names))
@@ -49,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def support_table(schema: OperatorSchema) -> str:
-    """What the operator's page says that it supports, per feature level."""
+    """The operator's support table from its page, per feature level."""
     lines = [
         f"{schema.type_name} ({schema.struct.name})",
         schema.about,
@@ -65,11 +67,11 @@ def support_table(schema: OperatorSchema) -> str:
 
 
 def _condition(schema: OperatorSchema, entry: Support) -> str:
-    parts = []
+    conditions = []
     for name, values in entry.when.items():
         field = schema.struct.fields[schema.struct.index[name]]
-        parts.append(f"{name}: " + ", ".join(enum_class(field.type)(value).name for value in values))
-    return "; ".join(parts)
+        conditions.append(f"{name}: " + ", ".join(enum_class(field.type)(value).name for value in values))
+    return "; ".join(conditions)
 
 
 def _rows(entry: Support) -> list[str]:

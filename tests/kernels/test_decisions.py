@@ -236,7 +236,7 @@ def test_a_model_is_explained(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"), [("{}", "is no model: no dispatchables"), ("[", "is no model: ")]
+    ("text", "problem"), [("{}", "is not a model: no dispatchables"), ("[", "is not a model: ")]
 )
 def test_no_model(tmp_path, capsys, text, problem):
     model = tmp_path / "model.json"

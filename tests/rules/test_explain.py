@@ -1,4 +1,4 @@
-"""What ``explain`` says of a rule: the reason, an example that breaks it, the message, the mend."""
+"""What ``explain`` says of a rule: the reason, an example that breaks it, the message, the fix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_every_rule_has_an_example():
     assert set(examples()) == set(IDENTIFIERS) - set(DERIVED)
 
 
-def test_examples_and_mends_differ():
+def test_examples_and_fixes_differ():
     assert [rule for rule, example in examples().items() if example["wrong"] == example["right"]] == []
 
 
@@ -37,7 +37,7 @@ def test_every_reason_is_that_of_a_rule():
     [
         ("DML-JOIN-axis", "An axis"),
         ("DML-GEMM-same-data-type", "one kind of arithmetic"),
-        ("DML-CONVOLUTION-group-count", "Groups"),
+        ("DML-CONVOLUTION-group-count", "among the groups"),
         ("DML-GATHER_ND-input-dimension-count", "It counts dimensions"),
         ("DML-CompileOperator-data-type", "optional"),
     ],
@@ -52,21 +52,21 @@ def test_a_derived_rule(capsys):
     text = capsys.readouterr().out
     assert "  Axis is less than InputTensors[0].DimensionCount\n" in text
     assert "learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_join_operator_desc\n" in text
-    example, mend = text.split("Example that breaks it")[1].split("Mend, after which no rule is broken\n")
+    example, fix = text.split("Example that breaks it")[1].split("Fix, after which no rule is broken\n")
     # What is not about the axis is not shown.
     assert "strides" not in example
     wrong = example.split("Message\n  Axis is ")[1].split(";")[0]
     assert f"Axis={wrong})" in example
-    assert mend.startswith(f"  Axis: {wrong} -> ")
+    assert fix.startswith(f"  Axis: {wrong} -> ")
 
 
 def test_an_example_is_the_test_with_its_argument_known():
     text = explanation(RULES["DML-RecordDispatch-list-type"])
-    example, mend = text.split("Mend\n")
+    example, fix = text.split("Fix\n")
     assert "D3D12_COMMAND_LIST_TYPE_COPY\n" in example
-    assert "D3D12_COMMAND_LIST_TYPE_COPY" not in mend
-    assert "    commands.SetDescriptorHeaps([bench.heap])\n" in mend
-    assert "wrong" not in mend
+    assert "D3D12_COMMAND_LIST_TYPE_COPY" not in fix
+    assert "    commands.SetDescriptorHeaps([bench.heap])\n" in fix
+    assert "wrong" not in fix
     assert "commandList is of type D3D12_COMMAND_LIST_TYPE_COPY;" in example
 
 
@@ -91,7 +91,7 @@ def test_nothing_is_explained_beside_an_unknown_rule(capsys):
 @pytest.mark.parametrize(
     "rule", ["DML-JOIN-axis", "DML-CONVOLUTION-sizes", "DML-GEMM-data-type", "DML-GRU-input-tensor-owned"]
 )
-def test_the_mend_of_a_derived_rule_is_right(rule):
+def test_the_fix_of_a_derived_rule_is_right(rule):
     """The example breaks this rule alone; what it was before the change breaks none."""
     violation = shortest_invalid_desc_of(rule)
     assert {one.rule for one in check(violation.desc, violation.level)[1].diagnostics} == {rule}
