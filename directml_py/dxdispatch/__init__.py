@@ -1,8 +1,8 @@
-"""DxDispatch's models: run here, and written so that they run on Windows.
+"""DxDispatch models: run them here, or export work as models to run on Windows.
 
-``load(path)`` reads a model, ``Model.run()`` runs it; ``save`` writes an operator desc or a graph as one.
-``load_graph`` and ``save_graph`` are for serialized graphs alone, the FlatBuffers that ONNX Runtime's DirectML
-provider writes.
+``load(path)`` reads a model, ``Model.run()`` runs it; ``save`` writes an operator desc or a graph as a model.
+``load_graph`` and ``save_graph`` are for serialized graphs only, the FlatBuffers that ONNX Runtime's DirectML
+execution provider writes.
 """
 
 from .model import Model, load

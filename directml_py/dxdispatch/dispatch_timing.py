@@ -1,4 +1,4 @@
-"""How long dispatches took, in DxDispatch's lines."""
+"""Dispatch timings, formatted as DxDispatch's log lines."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 
 class Samples(NamedTuple):
-    """Milliseconds of each iteration, as the program and as the GPU saw it."""
+    """The duration of each iteration in milliseconds, on the CPU and on the GPU."""
 
     cpu: list[float]
     gpu: list[float]
 
 
 def timing_lines(name: str, samples: Samples, warmup: int, verbosity: int) -> Iterator[str]:
-    """The lines about ``samples``, of which the first ``warmup`` are cold; one at least is hot."""
+    """The log lines for ``samples``; the first ``warmup`` are cold, except that at least one is hot."""
     count = len(samples.cpu)
     if not count:
         return
@@ -24,10 +24,10 @@ def timing_lines(name: str, samples: Samples, warmup: int, verbosity: int) -> It
         yield f"Dispatch '{name}': {count} iterations, {cpu:.4f} ms median (CPU), {gpu:.6f} ms median (GPU)"
         return
     yield f"Dispatch '{name}': {count} iterations"
-    for title, part in (("(Cold) ", slice(cold)), ("(Hot)  ", slice(cold, None))):
-        for who, times in (("CPU", samples.cpu[part]), ("GPU", samples.gpu[part])):
+    for title, phase in (("(Cold) ", slice(cold)), ("(Hot)  ", slice(cold, None))):
+        for processor, times in (("CPU", samples.cpu[phase]), ("GPU", samples.gpu[phase])):
             if times:
-                yield f"{who} Timings {title}: {_statistics(times)}"
+                yield f"{processor} Timings {title}: {_statistics(times)}"
     if verbosity > 1:
         yield "The timings of each iteration: "
         for index, (cpu, gpu) in enumerate(zip(*samples)):

@@ -1,4 +1,4 @@
-"""Dispatchables on a device: compiled, initialized, bound."""
+"""Compilation, initialization and binding of a model's dispatchables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .model_files import read_file
 
 
 class Point:
-    """A bind point: ``count`` tensors that are bound by one name. ``in_graph`` is False for what a graph lacks."""
+    """A bind point: ``count`` tensors bound by one name. ``in_graph`` is False where the graph has no such tensor."""
 
     def __init__(self, name: str, count: int = 1, in_graph: bool = True) -> None:
         self.name = name
@@ -46,7 +46,7 @@ def _points(slots: Sequence[TensorSlot], as_graph: bool) -> list[Point]:
 
 
 class Compiled:
-    """A dispatchable that was created: ``initialize`` makes it ready, ``bind`` gives a table to dispatch."""
+    """A created dispatchable: ``initialize`` initializes it, ``bind`` returns a binding table for a dispatch."""
 
     inputs: Sequence[Point]
     outputs: Sequence[Point]
@@ -60,7 +60,7 @@ class Compiled:
         self.temporary: ID3D12Resource | None = None
 
     def compile(self) -> str | None:
-        """Compile if that is not done; what is logged about it."""
+        """Compile if necessary; returns the message to log."""
         raise NotImplementedError
 
     def initial_inputs(self) -> list[DML_BUFFER_BINDING]:
@@ -83,29 +83,29 @@ class Compiled:
         session.dml.removal.check()
 
     def bind(self, bindings: Bindings) -> IDMLBindingTable:
-        """A table with what ``bindings`` say. Raises ``ModelError`` and ``DMLError`` for what does not fit."""
+        """A binding table with ``bindings``. Raises ``ModelError`` and ``DMLError`` for those that do not fit."""
         session = self.session
-        inputs = [_desc(one) for one in self.buffers(self.inputs, bindings)]
-        outputs = [_desc(one) for one in self.buffers(self.outputs, bindings)]
+        inputs = [_desc(buffer) for buffer in self.buffers(self.inputs, bindings)]
+        outputs = [_desc(buffer) for buffer in self.buffers(self.outputs, bindings)]
         self.temporary = session.temporary(self.operator)
         table = session.table(self.operator, inputs, outputs, self.temporary, self.persistent)
         session.dml.removal.check()
         return table
 
     def buffers(self, points: Sequence[Point], bindings: Bindings) -> list[DML_BUFFER_BINDING]:
-        """What each tensor is bound to; an empty binding for what ``bindings`` leave out."""
-        found = []
+        """The buffer binding of each tensor; empty for tensors without an entry in ``bindings``."""
+        buffers = []
         for point in points:
             sources = bindings.get(point.name)
             if sources is None:
-                found += [DML_BUFFER_BINDING() for _ in range(point.count if point.in_graph else 0)]
+                buffers += [DML_BUFFER_BINDING() for _ in range(point.count if point.in_graph else 0)]
                 continue
             if len(sources) != point.count:
                 raise ModelError(
                     f"Bind point '{point.name}' requires {point.count} resources, but {len(sources)} were bound."
                 )
-            found += [self._buffer(point.name, source) for source in sources]
-        return found
+            buffers += [self._buffer(point.name, source) for source in sources]
+        return buffers
 
     def _buffer(self, point: str, source: BindingSource) -> DML_BUFFER_BINDING:
         buffer = self.memory.buffers.get(source.name)
@@ -122,7 +122,7 @@ class Compiled:
         return DML_BUFFER_BINDING(buffer, offset, size - offset)
 
     def bound_size(self, point: str, source: BindingSource, offset: int) -> int:
-        """Where a binding ends, in bytes."""
+        """The end of a binding, in bytes from the start of its resource."""
         return self.memory.resources[source.name].size
 
 
@@ -131,7 +131,7 @@ def _desc(buffer: DML_BUFFER_BINDING) -> DML_BINDING_DESC:
 
 
 class CompiledDesc(Compiled):
-    """An operator, compiled as such or as a graph of one node."""
+    """An operator, compiled by CompileOperator or as a graph of one node."""
 
     def __init__(self, source: OperatorDispatchable, memory: ModelBuffers) -> None:
         super().__init__(source.name, memory)
@@ -168,7 +168,7 @@ class CompiledDesc(Compiled):
 
 
 class CompiledGraphFile(Compiled):
-    """A serialized graph; its constants in files are uploaded when it is compiled."""
+    """A serialized graph; constants in files are uploaded at compilation."""
 
     def __init__(self, source: GraphDispatchable, memory: ModelBuffers) -> None:
         super().__init__(source.name, memory)
@@ -182,7 +182,7 @@ class CompiledGraphFile(Compiled):
             buffer = upload(self.session, data, -(-len(data) // 4) * 4)
             self.constants[node.name] = DML_BUFFER_BINDING(buffer, 0, buffer.width)
         self.operator = CompiledGraph(content.to_graph(self.session.dml)).operator
-        # Graph inputs at the end that no node reads are none of the compiled graph's.
+        # The compiled graph has no trailing graph inputs that no node reads.
         self.inputs = [Point(name) for name in content.bind_points[: len(self.operator.inputs)]]
         self.outputs = [Point(name) for name in content.outputs]
 

@@ -1,4 +1,4 @@
-"""Where a serialized graph has what: the slots of its tables, and the kinds of values that attributes have."""
+"""The FlatBuffers schema of serialized graphs: slots of tables, and kinds of attribute values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCALAR_BYTES = 1
 ACTIVATION, ACTIVATIONS, UINT32, UINT64, INT32, FLOAT32 = range(1, 7)
 UINT_ARRAY, INT_ARRAY, FLOAT_ARRAY, SCALE_BIAS, SIZE_2D, SCALAR, BOOL = range(7, 14)
 
-# How each kind lies in memory, in the codes of ``struct``.
+# The memory layout of each kind, as ``struct`` format codes.
 NUMBERS = {UINT32: "I", UINT64: "Q", INT32: "i", FLOAT32: "f", BOOL: "B"}
 ARRAYS = {UINT_ARRAY: "I", INT_ARRAY: "i", FLOAT_ARRAY: "f"}
 STRUCTS = {SCALE_BIAS: "ff", SIZE_2D: "II"}
@@ -46,7 +46,7 @@ _BY_ELEMENT = {
 
 
 def kind_of(entry: FieldSchema) -> int:
-    """The kind of value that an attribute has; enumerators and flags are UINTs."""
+    """The kind of an attribute's value; enumerators and flags are UINTs."""
     if entry.kind == "array":
         return _BY_ELEMENT[entry.type]
     return UINT32 if entry.kind in ("enum", "flags") else _BY_TYPE[entry.type]

@@ -1,4 +1,4 @@
-"""FlatBuffers, written front to back: a table first, then what it points to, so that all offsets lead forward."""
+"""FlatBuffers writer, front to back: a table precedes what it points to, so that all offsets are positive."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# Nothing in the format is aligned to more.
+# The largest alignment in the format.
 ALIGNMENT = 8
 
 
 class Number(NamedTuple):
-    """A number inside a table, of the type that ``struct`` calls ``code``."""
+    """An inline number of a table, of the type with the ``struct`` format ``code``."""
 
     code: str
     value: float
 
 
 class StructValue(NamedTuple):
-    """Numbers in a row that a union points to; ``codes`` are those of ``struct``."""
+    """A struct that a union points to; ``codes`` is its ``struct`` format."""
 
     codes: str
     values: tuple[float, ...]
@@ -45,7 +45,7 @@ class _Writer:
         self.data = bytearray()
 
     def align(self, size: int, behind: int = 0) -> None:
-        """Go on at an address at which ``behind`` bytes later a multiple of ``size`` comes."""
+        """Pad so that the position ``behind`` bytes further is a multiple of ``size``."""
         self.data += bytes(-(len(self.data) + behind) % size)
 
     def reserve(self, size: int) -> int:
@@ -53,13 +53,13 @@ class _Writer:
         self.data += bytes(size)
         return start
 
-    def point(self, place: int, part: Part) -> None:
-        """Write ``part``, and its offset to ``place``."""
-        target = self.part(part)
-        struct.pack_into("<I", self.data, place, target - place)
+    def point(self, slot: int, value: Part) -> None:
+        """Write ``part``, and its offset at position ``place``."""
+        target = self.part(value)
+        struct.pack_into("<I", self.data, slot, target - slot)
 
     def part(self, part: Part) -> int:
-        """Write ``part``; where it is."""
+        """Write ``part``; returns its position."""
         if isinstance(part, TableValue):
             return self.table(part)
         if isinstance(part, str):

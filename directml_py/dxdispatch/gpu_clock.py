@@ -1,4 +1,4 @@
-"""How long the lists of a session take on the emulated GPU, by its timestamps."""
+"""GPU timing of a session's command lists, by timestamp queries on the emulated GPU."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..d3d12.queries import RESULT_SIZE
 from ..session import Session
 
 TIMESTAMP = D3D12_QUERY_TYPE_TIMESTAMP
-# Results are read when so many wait, so that a long run needs no more memory than a short one.
+# Pairs per query heap: results are read when it is full, so that memory does not grow with the run.
 PAIRS = 1024
 
 
 class GpuClock:
-    """Call ``mark`` before and behind what is measured, and ``samples`` when it has run."""
+    """Call ``mark`` before and after the measured work, and ``samples`` when it has run."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -31,14 +31,14 @@ class GpuClock:
         self._samples: list[float] = []
 
     def mark(self) -> None:
-        """Record a timestamp; every other one begins a pair, all of which before have run by then."""
+        """Record a timestamp; every second one begins a pair, by when all earlier pairs must have run."""
         if self._ended == 2 * PAIRS:
             self._resolve()
         self._session.commands.EndQuery(self._heap, TIMESTAMP, self._ended)
         self._ended += 1
 
     def samples(self) -> list[float]:
-        """Milliseconds of each pair."""
+        """The duration of each pair in milliseconds."""
         self._resolve()
         return self._samples
 

@@ -1,4 +1,4 @@
-"""Serialized graphs from FlatBuffers: operators by the catalog, edges by their names."""
+"""Deserialization of graphs from FlatBuffers: operators follow the catalog, edges are matched by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .serialized_graph import GraphNode, SerializedGraph
 
 
 def read_graph(data: bytes) -> SerializedGraph:
-    """The graph in a FlatBuffer. Raises ``ModelError`` naming the node for what is damaged or no graph."""
+    """The graph in a FlatBuffer. Raises ``ModelError`` naming the node if the graph is malformed."""
     root = FlatbufferBytes(data).root()
     owned: set[str] = set()
     nodes = []
@@ -54,11 +54,11 @@ def _node(table: TableReader, owned: set[str]) -> GraphNode:
         return GraphNode(name, inputs, outputs, _operator(content, inputs, outputs, owned))
     detail = content.table(flatbuffer_layout.CONSTANT_DATA)
     if detail is None or len(outputs) != 1:
-        raise ModelError(f"the constant '{name}' has no data, or not one output")
+        raise ModelError(f"the constant '{name}' has no data, or does not have exactly one output")
     if content.number(flatbuffer_layout.CONSTANT_KIND, "B") == flatbuffer_layout.CONSTANT_BY_NAME:
         file = detail.string(0)
         if not file:
-            raise ModelError(f"the constant '{name}' has no name of its data")
+            raise ModelError(f"the constant '{name}' does not name its data")
         return GraphNode(name, inputs, outputs, constant=file)
     data = detail.bytes(0)
     if not data:
@@ -70,55 +70,55 @@ def _schema(table: TableReader) -> OperatorSchema:
     name = table.string(flatbuffer_layout.OPERATOR_TYPE)
     schema = SCHEMAS.get(name.removeprefix(flatbuffer_layout.OPERATOR_PREFIX))
     if schema is None or not name.startswith(flatbuffer_layout.OPERATOR_PREFIX):
-        raise ModelError(f"'{name}' is no type of an operator")
+        raise ModelError(f"'{name}' is not an operator type")
     return schema
 
 
 class _Tensors:
-    """The tensors of an operator, handed out as its fields ask for them."""
+    """The tensors of an operator, consumed in the order of its fields."""
 
-    def __init__(self, tables: list[TableReader], edges: tuple[str, ...], what: str, owned: set[str]) -> None:
+    def __init__(self, tables: list[TableReader], edges: tuple[str, ...], role: str, owned: set[str]) -> None:
         self.tables = iter(tables)
-        self.left = len(tables)
+        self.remaining = len(tables)
         self.edges: Iterator[str] = iter(edges)
-        self.what = what
+        self.role = role
         self.owned = owned
 
     def field(self, entry: FieldSchema) -> Any:
         if entry.kind == "array":
-            return tuple(self._tensor(self._edge(entry.name)) for _ in range(self.left))
+            return tuple(self._tensor(self._edge(entry.name)) for _ in range(self.remaining))
         edge = self._edge(entry.name)
         if not edge and not entry.optional:
-            raise ModelError(f"{entry.name} is required, but its {self.what} has no name")
+            raise ModelError(f"{entry.name} is required, but its {self.role} has no name")
         return self._tensor(edge) if edge else None
 
     def _edge(self, name: str) -> str:
         edge = next(self.edges, None)
         if edge is None:
-            raise ModelError(f"{name} has no name among the {self.what}s")
+            raise ModelError(f"{name} has no name among the {self.role}s")
         return edge
 
     def _tensor(self, edge: str) -> TensorDesc:
         table = next(self.tables, None)
         if table is None:
-            raise ModelError(f"there are too few {self.what} tensors for the names")
-        self.left -= 1
+            raise ModelError(f"there are fewer {self.role} tensors than names")
+        self.remaining -= 1
         return _tensor(table, edge in self.owned)
 
     def end(self) -> None:
-        if self.left or next(self.edges, None) is not None:
-            raise ModelError(f"there are more {self.what} tensors or names than the operator has")
+        if self.remaining or next(self.edges, None) is not None:
+            raise ModelError(f"there are more {self.role} tensors or names than the operator has")
 
 
 def _tensor(table: TableReader, is_owned: bool) -> TensorDesc:
     name = table.string(flatbuffer_layout.TENSOR_TYPE)
     data_type = DML_TENSOR_DATA_TYPE.__members__.get(name)
     if data_type is None:
-        raise ModelError(f"'{name}' is no DML_TENSOR_DATA_TYPE")
+        raise ModelError(f"'{name}' is not a DML_TENSOR_DATA_TYPE")
     sizes = table.numbers(flatbuffer_layout.TENSOR_SIZES, "I") or ()
     strides = table.numbers(flatbuffer_layout.TENSOR_STRIDES, "I")
     if len(sizes) > MAX_DIMENSIONS or (strides is not None and len(strides) != len(sizes)):
-        raise ModelError("a tensor has too many sizes, or not as many strides as sizes")
+        raise ModelError("a tensor has too many sizes, or unequal counts of sizes and strides")
     flags = DML_TENSOR_FLAG_OWNED_BY_DML if is_owned else DML_TENSOR_FLAG_NONE
     return TensorDesc(data_type, sizes, strides, flags, table.number(flatbuffer_layout.TENSOR_TOTAL, "Q"))
 
@@ -131,15 +131,15 @@ def _operator(
         "output": _Tensors(table.tables(flatbuffer_layout.OPERATOR_OUTPUTS), outputs, "output", set()),
     }
     desc = _fields(_schema(table), table.tables(flatbuffer_layout.OPERATOR_ATTRIBUTES), tensors, 0)
-    for one in tensors.values():
-        one.end()
+    for role_tensors in tensors.values():
+        role_tensors.end()
     return desc
 
 
 def _fields(
     schema: OperatorSchema, tables: list[TableReader], tensors: dict[str, _Tensors], depth: int
 ) -> OperatorDesc:
-    """The desc whose attributes are ``tables``; one that is fused into another has no ``tensors``."""
+    """The desc whose attributes are ``tables``; a fused activation has no ``tensors``."""
     attributes = iter(tables)
     values: dict[str, Any] = {}
     for entry in schema.struct.fields:
@@ -162,37 +162,37 @@ def _fields(
 
 
 def _attribute(entry: FieldSchema, table: TableReader, values: dict[str, Any], depth: int) -> Any:
-    kind, place = (
+    kind, position = (
         table.number(flatbuffer_layout.ATTRIBUTE_KIND, "B"),
         table.target(flatbuffer_layout.ATTRIBUTE_VALUE),
     )
-    wanted = flatbuffer_layout.kind_of(entry)
-    if kind != wanted:
-        raise ModelError(f"its value is of kind {kind}; {entry.type} is of kind {wanted}")
-    if place is None:
+    expected = flatbuffer_layout.kind_of(entry)
+    if kind != expected:
+        raise ModelError(f"its value is of kind {kind}; {entry.type} is of kind {expected}")
+    if position is None:
         if entry.optional:
             return None
         raise ModelError("it has no value")
     buffer = table.buffer
     if kind in flatbuffer_layout.NUMBERS:
-        number = buffer.number(flatbuffer_layout.NUMBERS[kind], place)
+        number = buffer.number(flatbuffer_layout.NUMBERS[kind], position)
         return _plain(entry, number)
     if kind in flatbuffer_layout.ARRAYS:
-        numbers = TableReader(buffer, place).numbers(0, flatbuffer_layout.ARRAYS[kind]) or ()
+        numbers = TableReader(buffer, position).numbers(0, flatbuffer_layout.ARRAYS[kind]) or ()
         if len(numbers) > MAX_ELEMENTS:
             raise ModelError(f"it has {len(numbers)} elements")
         return numbers
     if kind in flatbuffer_layout.STRUCTS:
         codes = flatbuffer_layout.STRUCTS[kind]
-        parts = tuple(buffer.number(code, place + 4 * index) for index, code in enumerate(codes))
-        return Record(STRUCTS[entry.type], parts)
+        components = tuple(buffer.number(code, position + 4 * index) for index, code in enumerate(codes))
+        return Record(STRUCTS[entry.type], components)
     if kind == flatbuffer_layout.SCALAR:
-        return _scalar(values.get(entry.governed_by, 0), TableReader(buffer, place))
+        return _scalar(values.get(entry.governed_by, 0), TableReader(buffer, position))
     if depth >= MAX_DEPTH:
         raise ModelError(f"operators are nested more than {MAX_DEPTH} deep")
     if kind == flatbuffer_layout.ACTIVATION:
-        return _activation(TableReader(buffer, place), depth + 1)
-    return tuple(_activation(one, depth + 1) for one in TableReader(buffer, place).tables(0))
+        return _activation(TableReader(buffer, position), depth + 1)
+    return tuple(_activation(activation, depth + 1) for activation in TableReader(buffer, position).tables(0))
 
 
 def _activation(table: TableReader, depth: int) -> OperatorDesc:
@@ -208,8 +208,8 @@ def _plain(entry: FieldSchema, number: Any) -> Any:
 
 
 def _scalar(data_type: int, table: TableReader) -> Scalar:
-    place = table.target(flatbuffer_layout.SCALAR_DATA)
-    if place is None or table.number(flatbuffer_layout.SCALAR_KIND, "B") != flatbuffer_layout.SCALAR_BYTES:
-        raise ModelError("it is no array of bytes")
-    table.buffer.take(place, 8)
-    return Scalar(data_type, table.buffer.data[place : place + 8])
+    position = table.target(flatbuffer_layout.SCALAR_DATA)
+    if position is None or table.number(flatbuffer_layout.SCALAR_KIND, "B") != flatbuffer_layout.SCALAR_BYTES:
+        raise ModelError("it is not an array of bytes")
+    table.buffer.take(position, 8)
+    return Scalar(data_type, table.buffer.data[position : position + 8])

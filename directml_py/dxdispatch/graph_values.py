@@ -1,4 +1,4 @@
-"""Graphs of this package as serialized graphs."""
+"""Conversion of this package's graphs to serialized graphs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .serialized_graph import GraphNode, SerializedGraph
 
 
 class NamedGraph(NamedTuple):
-    """A graph, and what its inputs and outputs are called."""
+    """A graph with the names of its inputs and outputs."""
 
     desc: GraphDesc
     inputs: tuple[str, ...]
@@ -29,14 +29,14 @@ class NamedGraph(NamedTuple):
 
 
 def graph_of(work: Any) -> NamedGraph | None:
-    """The graph that ``work`` is: a Graph, a CompiledGraph, a DML_GRAPH_DESC, or what CompileGraph gave.
+    """The graph in ``work``: a Graph, a CompiledGraph, a DML_GRAPH_DESC, or the result of CompileGraph.
 
-    None for everything else. Raises ``ValueError`` for a graph without outputs, ``DMLError`` for a DML_GRAPH_DESC that
-    CompileGraph refuses.
+    None for anything else. Raises ``ValueError`` for a graph without outputs, ``DMLError`` for a DML_GRAPH_DESC that
+    CompileGraph rejects.
     """
     if isinstance(work, Graph):
         desc = _read(work.device, describe(work).desc)
-        names = {index: one.name for index, one in work.inputs.items()}
+        names = {index: graph_input.name for index, graph_input in work.inputs.items()}
         return _named(desc, names, work.outputs)
     if isinstance(work, CompiledGraph):
         program = work.operator.program
@@ -50,11 +50,11 @@ def graph_of(work: Any) -> NamedGraph | None:
 
 
 def _compiled(work: DML_GRAPH_DESC) -> GraphDesc:
-    """The graph as CompileGraph reads it, which knows what is wrong with one."""
+    """The graph as CompileGraph reads it, which also validates it."""
     record, faults = decode_struct(work, "DML_GRAPH_DESC")
     nodes = () if record is None else record.Nodes or ()
     operators = [getattr(node.Desc, "Operator", None) for node in nodes if node is not None]
-    device = next((one.device for one in operators if isinstance(one, IDMLOperator)), None)
+    device = next((operator.device for operator in operators if isinstance(operator, IDMLOperator)), None)
     if not isinstance(device, IDMLDevice1):
         raise ValueError("; ".join(map(str, faults)) or "Nodes has no operator of an IDMLDevice1")
     program = device.CompileGraph(work).program
@@ -79,7 +79,7 @@ def _named(desc: GraphDesc, inputs: dict[int, str], outputs: Sequence[str] | dic
 
 
 def graph_of_operator(desc: OperatorDesc, name: str | None = None) -> SerializedGraph:
-    """A graph of one node, whose inputs and outputs are called as the fields (``InputTensors[1]``)."""
+    """A graph of one node, whose inputs and outputs are named after the fields (``InputTensors[1]``)."""
     inputs = tuple(slot.path if slot.tensor else "" for slot in desc.inputs)
     outputs = tuple(slot.path if slot.tensor else "" for slot in desc.outputs)
     return SerializedGraph(
@@ -90,9 +90,9 @@ def graph_of_operator(desc: OperatorDesc, name: str | None = None) -> Serialized
 
 
 def serialized(graph: NamedGraph) -> SerializedGraph:
-    """The nodes in an order in which each stands behind those that feed it.
+    """The serialized graph, with its nodes in topological order.
 
-    Raises ``ValueError`` for what the format has no words for: two graph outputs that are one value.
+    Raises ``ValueError`` for what the format cannot express: two graph outputs of one value.
     """
     return _Serializer(graph).graph()
 
@@ -120,26 +120,26 @@ class _Serializer:
                 first, second = self.edges[edge.source], self.outputs[edge.target]
                 raise ValueError(
                     f"the graph outputs '{first}' and '{second}' are one value, "
-                    "which has one name in a serialized graph; put an identity between"
+                    "which has only one name in a serialized graph; insert an identity"
                 )
             self.edges[edge.source] = self.outputs[edge.target]
         return SerializedGraph(tuple(map(self._node, self._order())), self.inputs, self.outputs)
 
     def _order(self) -> list[int]:
-        waiting = dict.fromkeys(range(len(self.desc.nodes)), 0)
+        pending = dict.fromkeys(range(len(self.desc.nodes)), 0)
         for targets in self.feeds.values():
             for target in targets:
-                waiting[target] += 1
-        ready = [index for index, count in waiting.items() if not count]
+                pending[target] += 1
+        ready = [index for index, count in pending.items() if not count]
         order = []
         while ready:
             index = ready.pop(0)
             order.append(index)
             for target in sorted(self.feeds[index]):
-                waiting[target] -= 1
-                if not waiting[target]:
+                pending[target] -= 1
+                if not pending[target]:
                     ready.append(target)
-        if len(order) != len(waiting):
+        if len(order) != len(pending):
             raise ValueError("the graph has a cycle")
         return order
 
@@ -172,18 +172,18 @@ class _Serializer:
 
 
 def owned_as_constants(graph: SerializedGraph, prefix: str) -> SerializedGraph:
-    """The graph with constants in files, whose names begin with ``prefix``, for the inputs that DirectML owns.
+    """The graph with its owned inputs replaced by constants in files, whose names begin with ``prefix``.
 
-    Raises ``ValueError`` for an input that is owned by some of its readers alone.
+    Raises ``ValueError`` for an input that only some of its readers own.
     """
     readers: dict[str, list[TensorDesc]] = defaultdict(list)
     for node in graph.nodes:
         for slot, edge in zip(node.desc.inputs if node.desc else (), node.inputs):
             if slot.tensor is not None:
                 readers[edge].append(slot.tensor)
-    owned = [name for name in graph.inputs if any(one.is_owned_by_dml for one in readers[name])]
+    owned = [name for name in graph.inputs if any(tensor.is_owned_by_dml for tensor in readers[name])]
     for name in owned:
-        if not all(one.is_owned_by_dml for one in readers[name]):
+        if not all(tensor.is_owned_by_dml for tensor in readers[name]):
             raise ValueError(
                 f"the graph input '{name}' is OWNED_BY_DML for some of the nodes that read it, not all"
             )

@@ -1,4 +1,4 @@
-"""Serialized graphs to FlatBuffers: the mirror image of ``graph_reading``."""
+"""Serialization of graphs to FlatBuffers: the inverse of ``graph_reading``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .serialized_graph import GraphNode, SerializedGraph
 def write_graph(graph: SerializedGraph) -> bytes:
     """The FlatBuffer of a graph.
 
-    It has no place for GuaranteedBaseOffsetAlignment, which is left out; OWNED_BY_DML is said by constants in files.
+    The format has no GuaranteedBaseOffsetAlignment, which is left out; constants in files imply OWNED_BY_DML.
     """
     return flatbuffer(TableValue([[_node(node) for node in graph.nodes], graph.inputs, graph.outputs]))
 
@@ -79,7 +79,7 @@ def _value(kind: int, value: Any) -> Part:
         return TableValue([Number("B", flatbuffer_layout.SCALAR_BYTES), StructValue("8B", tuple(value.raw))])
     if kind == flatbuffer_layout.ACTIVATION:
         return _activation(value)
-    return TableValue([[_activation(one) for one in value]])
+    return TableValue([[_activation(activation) for activation in value]])
 
 
 def _activation(desc: OperatorDesc) -> TableValue:

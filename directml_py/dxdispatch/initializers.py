@@ -1,4 +1,4 @@
-"""What a resource holds at first: lists, constants, sequences, files."""
+"""Initial values of resources: lists, constants, sequences, files."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ from .npy import read_npy
 UNKNOWN = DML_TENSOR_DATA_TYPE_UNKNOWN
 IMAGES = (".jpg", ".png")
 TYPE_REQUIRED = "Field 'initialValuesDataType' is required."
-# As DxDispatch has it, packed and without FLOAT16.
+# The types of mixed lists in DxDispatch: without packed types and FLOAT16.
 MIXED = {kind for kind in DML_TENSOR_DATA_TYPE if data_type_of(kind).bits >= 8} - {
     DML_TENSOR_DATA_TYPE.DML_TENSOR_DATA_TYPE_FLOAT16
 }
 
 
 def element(data_type: int) -> tuple[DataType, Parse[float]]:
-    """The type, and a parser of one element of it. Raises ``ModelError`` for types that buffers do not have."""
-    known = data_type_of(data_type)
-    if known.bits < 8:
+    """The type, and a parser for one element. Raises ``ModelError`` for types that buffers cannot have."""
+    element_type = data_type_of(data_type)
+    if element_type.bits < 8:
         raise ModelError("Invalid tensor data type.")
-    if known.kind == "F":
-        return known, {2: values.float16, 4: values.float32, 8: values.number}[known.dtype.itemsize]
-    return known, values.integer(known.bits, signed=known.kind == "I")
+    if element_type.kind == "F":
+        return element_type, {2: values.float16, 4: values.float32, 8: values.number}[
+            element_type.dtype.itemsize
+        ]
+    return element_type, values.integer(element_type.bits, signed=element_type.kind == "I")
 
 
 def initial_values(
     data_type: DML_TENSOR_DATA_TYPE, value: Any, folder: Path
 ) -> tuple[Callable[[], bytes], int, DML_TENSOR_DATA_TYPE]:
-    """How to make the bytes, how many they are, and of what type: a few numbers may stand for very many bytes."""
+    """A function that makes the bytes, their count and type: lazy, since a generator may describe a huge buffer."""
     if isinstance(value, list):
         content = _mixed(value) if data_type == UNKNOWN else _list(data_type, value)
         return (lambda: content), len(content), data_type
@@ -60,20 +62,20 @@ def initial_values(
 
 
 def _list(data_type: int, value: list[Any]) -> bytes:
-    known, parse = element(data_type)
-    return np.array(values.array(parse)(value), known.dtype).tobytes()
+    element_type, parse = element(data_type)
+    return np.array(values.array(parse)(value), element_type.dtype).tobytes()
 
 
 def _mixed(value: list[Any]) -> bytes:
-    parts = []
-    for one in value:
-        own = members(one)
-        data_type = field(own, "type", values.data_type)
+    elements = []
+    for item in value:
+        item_members = members(item)
+        data_type = field(item_members, "type", values.data_type)
         if data_type not in MIXED:
             raise ModelError("Data type not supported.")
-        known, parse = element(data_type)
-        parts.append(np.array(field(own, "value", parse), known.dtype).tobytes())
-    return b"".join(parts)
+        element_type, parse = element(data_type)
+        elements.append(np.array(field(item_members, "value", parse), element_type.dtype).tobytes())
+    return b"".join(elements)
 
 
 Generator = Callable[[DataType, Parse[float], Mapping[str, Any], int], Callable[[], bytes]]
@@ -85,28 +87,28 @@ def _repeated(
     if data_type == UNKNOWN:
         raise ModelError(TYPE_REQUIRED)
     count = field(value, "valueCount", values.uint32)
-    known, parse = element(data_type)
-    return generator(known, parse, value, count), count * known.dtype.itemsize, data_type
+    element_type, parse = element(data_type)
+    return generator(element_type, parse, value, count), count * element_type.dtype.itemsize, data_type
 
 
 def _constant(
-    known: DataType, parse: Parse[float], value: Mapping[str, Any], count: int
+    element_type: DataType, parse: Parse[float], value: Mapping[str, Any], count: int
 ) -> Callable[[], bytes]:
-    number = np.array(field(value, "value", parse), known.dtype).tobytes()
+    number = np.array(field(value, "value", parse), element_type.dtype).tobytes()
     return lambda: number * count
 
 
 def _sequence(
-    known: DataType, parse: Parse[float], value: Mapping[str, Any], count: int
+    element_type: DataType, parse: Parse[float], value: Mapping[str, Any], count: int
 ) -> Callable[[], bytes]:
     start, delta = (field(value, name, parse) for name in ("valueStart", "valueDelta"))
 
     def make() -> bytes:
-        steps = np.full(count, delta, known.dtype)
+        steps = np.full(count, delta, element_type.dtype)
         steps[:1] = start
-        # One sum after the other, each in the element type; integers wrap.
+        # Sequential sums, each rounded to the element type; integers wrap.
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.add.accumulate(steps, dtype=known.dtype).tobytes()
+            return np.add.accumulate(steps, dtype=element_type.dtype).tobytes()
 
     return make
 

@@ -1,4 +1,4 @@
-"""Operator descs from a model's JSON, field by field as the catalog says."""
+"""Deserialization of operator descs from a model's JSON, field by field as in the catalog."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREFIX = "DML_OPERATOR_"
 
 
 def operator_desc(value: Any) -> OperatorDesc:
-    """The desc in an object with ``Type`` (or ``type``) and ``Desc`` (or ``desc``), or all fields beside the type."""
+    """The desc in an object with ``Type`` (or ``type``) and ``Desc`` (or ``desc``), or with the fields beside the type."""
     return _operator(value, depth=0)
 
 
@@ -70,7 +70,7 @@ def _fields(schema: OperatorSchema, fields: Mapping[str, Any], depth: int) -> Op
 
 
 def _check_count(entry: FieldSchema, parsed: Mapping[str, Any]) -> None:
-    # DxDispatch believes the count and reads what comes.
+    # DxDispatch trusts the count and reads out of bounds.
     length, count = len(parsed[entry.name]), parsed[entry.counted_by]
     if length != count:
         raise ModelError(
@@ -124,7 +124,7 @@ def _scalar(entry: FieldSchema, fields: Mapping[str, Any]) -> Parse[Scalar]:
         code = known.code
         if isinstance(value, dict):
             if known.name == "FLOAT16":
-                # The union has no member for it: its bits are meant.
+                # The union has no FLOAT16 member: the number is the bit pattern.
                 code = "H"
             value = field(value, union_member(code), _element_parser(code))
         return Scalar(data_type, _pack(code, _element_parser(code)(value)))
@@ -133,7 +133,7 @@ def _scalar(entry: FieldSchema, fields: Mapping[str, Any]) -> Parse[Scalar]:
 
 
 def union_member(code: str) -> str:
-    """The member of DML_SCALAR_UNION that lies in memory as ``code`` says."""
+    """The member of DML_SCALAR_UNION with the ``struct`` format ``code``."""
     size, is_float = struct.calcsize(f"={code}"), code in "fd"
     kind = "Float" if is_float else "Int" if code.islower() else "UInt"
     return f"{kind}{8 * size}"

@@ -1,4 +1,4 @@
-"""JSON as RapidJSON reads it for DxDispatch: with comments and trailing commas, and an end after the first value."""
+"""JSON parser with RapidJSON's options in DxDispatch: comments, trailing commas, and a stop after the first value."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TOKEN = re.compile(
 BLANKS = re.compile(r"[ \t\r\n]*")
 NOT_NEWLINE = re.compile(r"[^\n]")
 SNIPPET = 40
-# No number that is longer fits in a double.
+# A longer number does not fit in a double.
 MAX_DIGITS = 400
 
-# RapidJSON's numbers and texts, by how Python's messages begin.
+# RapidJSON's error codes and texts, by prefixes of Python's messages.
 PROBLEMS = {
     "Expecting property name": (4, "Missing a name for object member."),
     "Expecting ':'": (5, "Missing a colon after a name of object member."),
@@ -42,11 +42,11 @@ class _NumberTooBig(ValueError):
 
 
 def parse_json(data: bytes) -> Any:
-    """The first value in ``data``. Of members with the same name the first counts.
+    """The first value in ``data``. Of members with the same name the first one is kept.
 
-    Raises ``ModelError`` that names line and column for what is no JSON.
+    Raises ``ModelError`` with line and column for invalid JSON.
     """
-    # Bytes that are no UTF-8 go through names and come out as they were.
+    # Undecodable bytes in names survive a round trip.
     text = data.decode("utf-8", "surrogateescape")
     try:
         return _decode(text)
@@ -75,17 +75,17 @@ def _decode(text: str) -> Any:
 
 
 def _token_position(text: str, word: str) -> int:
-    """Where ``word`` stands first, not counting what strings and comments say."""
-    places = (
+    """The position of the first ``word`` outside strings and comments."""
+    positions = (
         token.start()
         for token in TOKEN.finditer(text)
         if token.lastgroup == "other" and token.group() == word
     )
-    return next(places, 0)
+    return next(positions, 0)
 
 
 class _Constant(ValueError):
-    """NaN and Infinity, which are numbers to Python alone."""
+    """NaN or Infinity, which Python accepts and JSON does not have."""
 
 
 def _constant(name: str) -> NoReturn:
@@ -111,7 +111,7 @@ def _float(digits: str) -> float:
 
 
 def _without_comments(text: str) -> str:
-    """``text`` with blanks for comments and for commas before a closing bracket, all else where it was."""
+    """``text`` with comments and trailing commas replaced by blanks, so that positions are unchanged."""
     parts: list[str] = []
     end, before, last, comma = 0, "", "", -1
     for token in TOKEN.finditer(text):
@@ -141,7 +141,7 @@ def _known(text: str, error: json.JSONDecodeError) -> tuple[int, str]:
 
 
 def _container(text: str) -> str:
-    """Whether an object or an array is open where ``text`` ends."""
+    """Whether an object or an array is open at the end of ``text``."""
     depth = []
     for token in TOKEN.finditer(text):
         if token.group() in ("[", "{"):

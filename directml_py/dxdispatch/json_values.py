@@ -1,4 +1,4 @@
-"""Single values of a model's JSON: what each must be, in DxDispatch's words."""
+"""Parsers for single values of a model's JSON, with DxDispatch's error texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def members(value: Any) -> Mapping[str, Any]:
 
 
 def field(fields: Mapping[str, Any], name: str, parse: Parse[T]) -> T:
-    """The member ``name``, which must be there."""
+    """The required member ``name``."""
     if name not in fields:
         raise ModelError(f"Field '{name}' is required.")
     try:
@@ -54,7 +54,7 @@ def boolean(value: Any) -> bool:
 
 
 def integer(bits: int, signed: bool = False) -> Parse[int]:
-    """A parser of integers that fit in ``bits``."""
+    """A parser for integers of ``bits`` bits."""
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     widest = INT64 if signed else UINT64
 
@@ -74,7 +74,7 @@ int32 = integer(32, signed=True)
 
 
 def number(value: Any) -> float:
-    """A double; integers are fine where one holds them exactly."""
+    """A double; integers are accepted where a double represents them exactly."""
     if isinstance(value, str):
         special = SPECIAL.get(value.lower())
         if special is None:
@@ -88,7 +88,7 @@ def number(value: Any) -> float:
 
 
 def float32(value: Any) -> float:
-    """A double that a FLOAT holds."""
+    """A number within the range of FLOAT."""
     with np.errstate(over="ignore"):
         return float(np.float32(number(value)))
 
@@ -99,7 +99,7 @@ def float16(value: Any) -> float:
 
 
 def array(parse: Parse[T]) -> Parse[tuple[T, ...]]:
-    """A parser of arrays whose elements ``parse`` reads."""
+    """A parser for arrays whose elements ``parse`` reads."""
 
     def parse_all(value: Any) -> tuple[T, ...]:
         if not isinstance(value, list):
@@ -116,33 +116,33 @@ def array(parse: Parse[T]) -> Parse[tuple[T, ...]]:
 
 
 def enumerator(name: str) -> Parse[Any]:
-    """A parser of enumerators of ``name``, with what their names begin with or without."""
+    """A parser for enumerators of ``name``, with or without the common prefix of their names."""
     kind: type[IntEnum | IntFlag] = enum_class(name)
     prefix = (name[:-1] if issubclass(kind, IntFlag) else name) + "_"
 
     def parse(value: Any) -> Any:
         if not isinstance(value, str):
             raise ModelError(f"{name} must be a string.")
-        for known in (value, prefix + value):
-            if known in kind.__members__:
-                return kind.__members__[known]
+        for candidate in (value, prefix + value):
+            if candidate in kind.__members__:
+                return kind.__members__[candidate]
         raise ModelError(f"'{value}' is not a recognized value for {name}.")
 
     return parse
 
 
 def flags(name: str) -> Parse[Any]:
-    """A parser of one flag or an array of them."""
-    kind, one = enum_class(name), enumerator(name)
+    """A parser for one flag or an array of flags."""
+    kind, parse_flag = enum_class(name), enumerator(name)
 
     def parse(value: Any) -> Any:
         if isinstance(value, str):
-            return one(value)
+            return parse_flag(value)
         if not isinstance(value, list):
             raise ModelError("Expected a string or an array of strings.")
         combined = kind(0)
         for element in value:
-            combined |= one(element)
+            combined |= parse_flag(element)
         return combined
 
     return parse

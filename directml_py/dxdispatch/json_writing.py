@@ -1,4 +1,4 @@
-"""Operator descs as a model's JSON: the mirror image of ``json_descs``."""
+"""Serialization of operator descs to a model's JSON: the inverse of ``json_descs``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .json_descs import union_member
 
 
 def write_operator(desc: OperatorDesc) -> dict[str, Any]:
-    """``{"type": …, "desc": …}``. Raises ``ValueError`` naming the field for what DxDispatch has no words for."""
+    """``{"type": …, "desc": …}``. Raises ``ValueError`` naming the field that DxDispatch cannot express."""
     return {"type": desc.schema.type_name, "desc": write_fields(desc)}
 
 
 def write_fields(record: Record, in_operator: bool = False) -> dict[str, Any]:
-    """The fields by name, without what is absent; those of an operator inside another have no tensors."""
+    """The present fields by name; a fused activation has no tensors."""
     return {
         entry.name: _write(entry, value)
         for entry, (_, value) in zip(record.struct.fields, record)
@@ -39,7 +39,7 @@ def _write(entry: FieldSchema, value: Any) -> Any:
     if isinstance(value, Scalar):
         return _scalar(value)
     if isinstance(value, tuple):
-        return [_write(entry, one) for one in value]
+        return [_write(entry, item) for item in value]
     if isinstance(value, float):
         return _float(value)
     if isinstance(value, bool):
@@ -54,7 +54,7 @@ def _write(entry: FieldSchema, value: Any) -> Any:
 def _name(field: str, enum: str, value: int) -> str:
     member = enum_class(enum)._value2member_map_.get(int(value))
     if not isinstance(member, IntEnum):
-        raise ValueError(f"{field} is {int(value)}, which is no {enum}: DxDispatch has no name for it")
+        raise ValueError(f"{field} is {int(value)}, which is not a {enum}: DxDispatch has no name for it")
     return member.name
 
 
@@ -73,11 +73,11 @@ def _float(value: float) -> Any:
 
 
 def _scalar(scalar: Scalar) -> Any:
-    """The number; a member of the union where JSON has no such number."""
+    """The number, or a member of the union where JSON cannot express the number."""
     known, value = data_type_of(scalar.data_type), scalar.value
     if value is None or known.bits < 8:
         raise ValueError(
-            f"a DML_SCALAR_UNION of {type_name(scalar.data_type)} has no form in DxDispatch's JSON"
+            f"a DML_SCALAR_UNION of {type_name(scalar.data_type)} cannot be expressed in DxDispatch's JSON"
         )
     if math.isfinite(value):
         return value
@@ -97,7 +97,7 @@ def _tensor(field: str, tensor: TensorDesc) -> dict[str, Any]:
         written["Flags"] = flag_names(f"{field}.Flags", tensor.flags)
     if tensor.total_size != tensor.minimum_size:
         if not tensor.total_size:
-            raise ValueError(f"{field}.TotalTensorSizeInBytes is 0, which DxDispatch takes for left out")
+            raise ValueError(f"{field}.TotalTensorSizeInBytes is 0, which DxDispatch treats as absent")
         written["TotalTensorSizeInBytes"] = tensor.total_size
     if tensor.alignment:
         written["GuaranteedBaseOffsetAlignment"] = tensor.alignment

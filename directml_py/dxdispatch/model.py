@@ -1,4 +1,4 @@
-"""A DxDispatch model: resources, dispatchables and commands, and how they are read from JSON."""
+"""A DxDispatch model: resources, dispatchables and commands, and their deserialization from JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..dml import IDMLDevice
     from .model_run import Log, RunOptions
 
-# A buffer, what is copied there, and what that is made from.
+# Copies of a resource in memory: the buffer, the bytes uploaded to it, and their source.
 COPIES = 3
 NO_NUMBERS: tuple[int, ...] = ()
 
@@ -36,7 +36,7 @@ NO_NUMBERS: tuple[int, ...] = ()
 class ModelResource:
     """A buffer of ``size`` bytes that begins with ``value_size`` bytes of ``content()``.
 
-    A ``deferred`` one gets its memory from an ONNX dispatchable; no DirectML operator can use it.
+    A ``deferred`` resource gets its memory from an ONNX dispatchable; DirectML operators cannot use it.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ModelResource:
 
 @dataclass(frozen=True)
 class BindingSource:
-    """A resource bound from ``element_offset`` on. ``element_size`` 0 is that of the resource's initial values."""
+    """A resource bound at ``element_offset``. An ``element_size`` of 0 means that of the resource's initial values."""
 
     name: str
     element_count: int = 0
@@ -63,7 +63,7 @@ Bindings = Mapping[str, tuple[BindingSource, ...]]
 
 @dataclass(frozen=True)
 class OperatorDispatchable:
-    """An operator; ``bindings`` are what it is initialized with. ``as_graph``: compiled by CompileGraph."""
+    """An operator; ``bindings`` are for its initialization. ``as_graph``: compiled by CompileGraph."""
 
     name: str
     desc: OperatorDesc
@@ -83,7 +83,7 @@ class GraphDispatchable:
 
 @dataclass(frozen=True)
 class ForeignDispatchable:
-    """What this package cannot run; ``needs`` says why."""
+    """A dispatchable that this package cannot run; ``needs`` says why."""
 
     name: str
     needs: str
@@ -108,7 +108,7 @@ class PrintCommand:
 
 @dataclass(frozen=True)
 class WriteFileCommand:
-    """``target`` is an absolute path; ``dimensions`` are those of an ``.npy`` file, () for one of all elements."""
+    """``target`` is an absolute path; ``dimensions`` is the shape of an ``.npy`` file, () for a flat array."""
 
     text: str
     resource: str
@@ -121,7 +121,7 @@ Command = DispatchCommand | PrintCommand | WriteFileCommand
 
 @dataclass(frozen=True)
 class Model:
-    """What a model file says. ``text`` of a command is its JSON."""
+    """The contents of a model file. A command's ``text`` is its JSON."""
 
     resources: Mapping[str, ModelResource]
     dispatchables: Mapping[str, Dispatchable]
@@ -133,11 +133,11 @@ class Model:
         options: RunOptions | None = None,
         log: Log | None = None,
     ) -> dict[str, npt.NDArray[np.generic]]:
-        """Run all commands; the elements that each resource holds at the end, by name.
+        """Run all commands; returns the final elements of each resource, by name.
 
-        They have the type of the resource's initial values (bytes where that is UNKNOWN) and are as many as these.
-        ``device`` is a DirectML device (None makes one). ``log`` gets the lines that DxDispatch would write.
-        Raises ``ModelError`` where DxDispatch would fail.
+        They have the type (bytes for UNKNOWN) and count of the resource's initial values. ``device`` is a DirectML
+        device (None creates one). ``log`` receives the lines that DxDispatch would write. Raises ``ModelError`` where
+        DxDispatch would fail.
         """
         from .model_run import ModelRun
 
@@ -149,9 +149,9 @@ def load(
 ) -> Model:
     """The model in a JSON file.
 
-    The files that it names are looked for in ``input_path`` (None: the model's folder), then in the current
-    directory; those that it writes go to ``output_path`` (None: the current directory). Raises ``ModelError`` with
-    DxDispatch's text for what DxDispatch refuses.
+    The files that it refers to are looked up in ``input_path`` (None: the model's folder), then in the current
+    directory; its output files go to ``output_path`` (None: the current directory). Raises ``ModelError`` with
+    DxDispatch's text for what DxDispatch rejects.
     """
     path = Path(path)
     folder = path.parent if input_path is None else Path(input_path)
@@ -200,11 +200,11 @@ def parse_dispatchables(top: Mapping[str, Any], input_path: Path) -> dict[str, D
     }
 
 
-def _part(what: str, parse: Callable[[], values.T]) -> values.T:
+def _part(part: str, parse: Callable[[], values.T]) -> values.T:
     try:
         return parse()
     except ModelError as error:
-        raise ModelError(f"Failed to parse {what}: {error}") from None
+        raise ModelError(f"Failed to parse {part}: {error}") from None
 
 
 def _resource(name: str, value: Any, folder: Path) -> ModelResource:
@@ -267,7 +267,7 @@ def _compile_type(value: Any) -> bool:
 def _bindings(value: Any) -> Bindings:
     sources = value if isinstance(value, dict) else {}
     return {
-        point: tuple(_source(one) for one in (source if isinstance(source, list) else [source]))
+        point: tuple(_source(item) for item in (source if isinstance(source, list) else [source]))
         for point, source in sources.items()
     }
 
@@ -314,13 +314,13 @@ def _check_groups(value: Any) -> None:
     if (
         not isinstance(value, list)
         or len(value) != 3
-        or any(type(one) is not int or one < 0 for one in value)
+        or any(type(count) is not int or count < 0 for count in value)
     ):
         raise ModelError("If 'threadGroupCount' is present it must be an array with 3 integers larger than 1")
 
 
 def _check_names(model: Model) -> None:
-    """Raise ``ModelError`` for a resource or a dispatchable that is named but not there."""
+    """Raise ``ModelError`` for a reference to a resource or a dispatchable that does not exist."""
     gone = "which does not exist in the model"
     for dispatchable in model.dispatchables.values():
         if isinstance(dispatchable, ForeignDispatchable):

@@ -18,19 +18,19 @@ UINT64_MAX = (1 << 64) - 1
 
 
 class ModelBuffers:
-    """A buffer for each resource that is not deferred, and what bindings of them mean in bytes."""
+    """A buffer for each resource that is not deferred, and the sizes and offsets of bindings in bytes."""
 
     def __init__(self, session: Session, resources: Iterable[ModelResource]) -> None:
         self.session = session
-        self.resources = {one.name: one for one in resources}
+        self.resources = {resource.name: resource for resource in resources}
         self.buffers: dict[str, ID3D12Resource] = {
-            one.name: upload(session, one.content(), one.size)
-            for one in self.resources.values()
-            if not one.deferred
+            resource.name: upload(session, resource.content(), resource.size)
+            for resource in self.resources.values()
+            if not resource.deferred
         }
 
     def element_size(self, source: BindingSource) -> int:
-        """Bytes; 0 where neither the binding nor the resource says it."""
+        """The element size in bytes; 0 where neither the binding nor the resource defines it."""
         data_type = self.resources[source.name].data_type
         if source.element_size or data_type == DML_TENSOR_DATA_TYPE_UNKNOWN:
             return source.element_size

@@ -1,4 +1,4 @@
-"""The files of a serialized graph's constants."""
+"""Files of a serialized graph's constants."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ SUFFIX = ".bin"
 
 
 def constant_path(graph: Path, name: str) -> Path:
-    """Where the bytes of the constant ``name`` lie: beside the graph. Raises ``ModelError`` for what is elsewhere."""
+    """The file of the constant ``name``, beside the graph. Raises ``ModelError`` for a name that leads elsewhere."""
     for kind in (PurePosixPath, PureWindowsPath):
         path = kind(name)
         if path.is_absolute() or path.drive or ".." in path.parts or "\0" in name:
-            raise ModelError(f"Could not open file: the constant '{name}' does not lie beside the graph")
+            raise ModelError(f"Could not open file: the constant '{name}' is not beside the graph")
     return graph.parent / (name + SUFFIX)

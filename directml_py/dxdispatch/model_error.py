@@ -1,7 +1,7 @@
-"""The error that everything in this package raises for what is wrong with a model."""
+"""The error that this package raises for an invalid model."""
 
 from __future__ import annotations
 
 
 class ModelError(ValueError):
-    """A model that cannot be read or run; its text is DxDispatch's where DxDispatch has one."""
+    """A model that cannot be read or run; the text is DxDispatch's where it has one."""

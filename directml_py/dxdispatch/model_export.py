@@ -1,4 +1,4 @@
-"""Operator descs and graphs as DxDispatch models and serialized graphs, so that the same work runs on Windows."""
+"""Export of operator descs and graphs as DxDispatch models and serialized graphs, to run them on Windows."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ def save(
 ) -> list[Path]:
     """Write ``work`` as a model that DxDispatch runs: initialize, dispatch, print every output.
 
-    ``work`` is an operator (anything that stands for a DML_OPERATOR_DESC, an IDMLOperator, an IDMLCompiledOperator)
+    ``work`` is an operator (anything convertible to a DML_OPERATOR_DESC, an IDMLOperator, an IDMLCompiledOperator)
     or a graph (a Graph, a CompiledGraph, a DML_GRAPH_DESC, an IDMLCompiledOperator of one). ``inputs`` has one item
-    per input tensor, in desc order or by graph input: an array in the tensor's sizes and type, as ``evaluate`` takes
-    it; or ``bytes``, the buffer as the tensor lies in it; or None for a tensor that is absent.
+    per input tensor, in desc order or by graph input: an array with the tensor's sizes and type, as ``evaluate`` takes
+    it; or ``bytes``, the tensor's buffer; or None for an absent tensor.
 
-    ``path`` gets the JSON; the inputs lie beside it as ``.npy`` files, a graph as a serialized graph (``save_graph``),
-    in files whose names begin with the stem of ``path``. The dispatchable is called ``name``. An operator is compiled
-    with ``execution_flags``, by CompileGraph if ``as_graph``; serialized graphs are compiled with none. With
-    ``write_outputs`` the outputs are written to ``.npy`` files too. Elements of one byte are printed verbosely, with
-    their bits, as DxDispatch prints them as characters; those of 4 bits as the bytes that they lie in.
+    The JSON is written to ``path``; inputs become ``.npy`` files beside it, a graph a serialized graph (``save_graph``),
+    in files whose names begin with the stem of ``path``. The dispatchable is named ``name``. An operator is compiled
+    with ``execution_flags``, by CompileGraph if ``as_graph``; serialized graphs are compiled without flags. With
+    ``write_outputs`` the outputs are also written to ``.npy`` files. One-byte elements are printed verbosely, with
+    their bits, since DxDispatch prints them as characters; 4-bit elements as the bytes that contain them.
 
-    Returns the files that were written, the JSON last; each appears whole. Reading the model gives an equal desc. Not
-    kept are what no program can see: the payload of a NaN, the bytes of a DML_SCALAR_UNION behind its value.
+    Returns the paths written, the JSON last; each file is written atomically. Reading the model gives an equal desc.
+    What no program can observe is not preserved: the payload of a NaN, bytes of a DML_SCALAR_UNION beyond its value.
 
-    Raises ``TypeError`` and ``ValueError`` naming the field for inputs that do not fit and for what DxDispatch has no
-    words for, ``OSError`` for a file that cannot be written.
+    Raises ``TypeError`` and ``ValueError`` naming the field for inputs that do not fit and for what DxDispatch cannot
+    express, ``OSError`` for a file that cannot be written.
     """
     path = Path(path)
     graph = graph_of(work)
@@ -71,29 +71,29 @@ def save(
 def save_graph(path: str | Path, work: Any, inputs: Sequence[Any] | None = None) -> list[Path]:
     """Write ``work``, as ``save`` takes it, as a serialized graph, the FlatBuffer of a ``dmlSerializedGraph``.
 
-    Inputs that are OWNED_BY_DML become constants in files beside it, whose bytes come from ``inputs``; they are
-    needed for these alone. GuaranteedBaseOffsetAlignment is left out, as the format has no place for it. Returns and
-    raises as ``save`` does.
+    Inputs that are OWNED_BY_DML become constants in files beside it; ``inputs`` provides their bytes and is needed
+    only for them. GuaranteedBaseOffsetAlignment is left out, since the format has no such field. Returns and raises
+    as ``save`` does.
     """
     path = Path(path)
     graph = graph_of(work)
     content = graph_of_operator(_operator_desc(work)) if graph is None else serialized(graph)
-    given = dict(zip(content.inputs, inputs)) if graph is not None and inputs is not None else {}
+    contents = dict(zip(content.inputs, inputs)) if graph is not None and inputs is not None else {}
     if graph is None and inputs is not None:
         slots = _operator_desc(work).inputs
         _check_count(inputs, [slot.path for slot in slots])
-        given = {slot.path: one for slot, one in zip(slots, inputs)}
+        contents = {slot.path: value for slot, value in zip(slots, inputs)}
     elif inputs is not None:
         _check_count(inputs, content.inputs)
     files: Files = {}
-    _graph_files(path.stem, path.name, content, given, files)
+    _graph_files(path.stem, path.name, content, contents, files)
     return _write(path.with_name(path.name), (files, files.pop(path.name)))
 
 
 def load_graph(path: str | Path, device: IDMLDevice | None = None) -> Graph:
-    """The graph in a serialized graph, on ``device`` (None makes one). Constants in files are its last inputs.
+    """Load a serialized graph for ``device`` (None creates one). Constants in files become its last inputs.
 
-    Raises ``ModelError`` for what is damaged, and for what the device refuses.
+    Raises ``ModelError`` for a malformed file, and for what the device rejects.
     """
     return read_graph(read_file(Path(path))).to_graph(device)
 
@@ -126,7 +126,7 @@ def _write(path: Path, model: tuple[Files, bytes]) -> list[Path]:
 
 
 def _memory(slot: TensorSlot, value: Any) -> bytes | None:
-    """The buffer that a tensor is bound to; None if it is absent."""
+    """The contents of the buffer bound to a tensor; None if it is absent."""
     tensor = slot.tensor
     if tensor is not None and isinstance(value, (bytes, bytearray, memoryview)):
         content = bytes(value)
@@ -142,16 +142,19 @@ def _memory(slot: TensorSlot, value: Any) -> bytes | None:
 
 
 def _resource(tensor: TensorDesc) -> tuple[np.dtype[Any], int, dict[str, Any]]:
-    """The type and the number of elements that a tensor's buffer begins with, and what the resource says of it.
+    """The dtype and count of the elements in a tensor's buffer, and the JSON of its resource.
 
-    There are as many as the tensor reaches; 4-bit elements lie in bytes, for DxDispatch's buffers have none.
+    The count covers every element that the tensor addresses; 4-bit elements are stored as bytes, since DxDispatch has
+    no buffers of such types.
     """
     if tensor.total_size < tensor.minimum_size:
         raise ValueError(f"a tensor has {tensor.total_size} bytes; its elements need {tensor.minimum_size}")
-    known = data_type_of(tensor.data_type)
-    dtype = np.dtype(np.uint8) if known.bits < 8 else known.dtype
-    count = ((tensor.last_element_offset + 1) * known.bits + 7) // 8 // dtype.itemsize
-    written: dict[str, Any] = {"initialValuesDataType": "UINT8" if known.bits < 8 else known.name}
+    element_type = data_type_of(tensor.data_type)
+    dtype = np.dtype(np.uint8) if element_type.bits < 8 else element_type.dtype
+    count = ((tensor.last_element_offset + 1) * element_type.bits + 7) // 8 // dtype.itemsize
+    written: dict[str, Any] = {
+        "initialValuesDataType": "UINT8" if element_type.bits < 8 else element_type.name
+    }
     if -(-count * dtype.itemsize // 4) * 4 != tensor.total_size:
         written["sizeInBytes"] = tensor.total_size
     return dtype, count, written
@@ -216,7 +219,7 @@ class _OperatorModel(_Model):
                 self._bind(self.bindings, slot)
         for field in self.initial.keys() & self.bindings.keys():
             raise ValueError(
-                f"{field} has tensors with and without OWNED_BY_DML; DxDispatch binds all of an array at once. "
+                f"{field} has tensors with and without OWNED_BY_DML; DxDispatch binds an array as a whole. "
                 "Save it as a graph: save(path, graph, inputs)"
             )
 
@@ -244,13 +247,13 @@ def _file_part(slot: TensorSlot) -> str:
 def _graph_files(
     stem: str, file: str, graph: SerializedGraph, inputs: dict[str, Any], files: Files
 ) -> SerializedGraph:
-    """Add the FlatBuffer ``file`` and the constants that it needs; returns the graph that is in it."""
+    """Add the FlatBuffer ``file`` and its constants to ``files``; returns the graph it contains."""
     content = owned_as_constants(graph, stem)
     readers = graph.readers()
     for node in content.constants:
         if inputs.get(node.name) is None:
             raise ValueError(
-                f"{node.name} is OWNED_BY_DML: its bytes become a file, so inputs must have them"
+                f"{node.name} is OWNED_BY_DML: its bytes become a file, so inputs must contain them"
             )
         memory = _memory(TensorSlot(node.name, node.name, readers[node.name]), inputs[node.name])
         assert memory is not None

@@ -1,4 +1,4 @@
-"""Files of models: where they are looked for, and how they are written."""
+"""Files of models: lookup, reading and atomic writing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .model_error import ModelError
 
 
 def source_path(folder: Path, name: str) -> Path:
-    """``name`` in ``folder``, or, if there is none, in the current directory."""
+    """``name`` in ``folder``, or, if it does not exist there, in the current directory."""
     if "\0" in name:
         raise ModelError("A path has no null characters.")
     path = (folder / name).absolute()
@@ -20,7 +20,7 @@ def source_path(folder: Path, name: str) -> Path:
 
 
 def read_file(path: Path) -> bytes:
-    """All of a file. Raises ``ModelError`` for what cannot be read, such as a folder or a device without end."""
+    """The contents of a file. Raises ``ModelError`` for what cannot be read, such as a folder or an endless device."""
     try:
         with regular_file(path) as file:
             return file.read()
@@ -30,6 +30,6 @@ def read_file(path: Path) -> bytes:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write all of a file or nothing; missing folders are made. Raises ``OSError``."""
+    """Write a file atomically, creating missing folders. Raises ``OSError``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda file: file.write(content))

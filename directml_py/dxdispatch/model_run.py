@@ -1,4 +1,4 @@
-"""A model on a device: resources, dispatchables, then one command after the other, each waited for."""
+"""Execution of a model: creates resources and dispatchables, then runs the commands one by one, waiting for each."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .printing import elements, printed
 
 
 class Log(Protocol):
-    """Where the lines go that DxDispatch writes. Bytes that are no UTF-8 are surrogates, as in file names."""
+    """Receiver of DxDispatch's log lines. Bytes that are not UTF-8 are surrogates, as in file names."""
 
     def info(self, line: str) -> None: ...
 
@@ -48,7 +48,7 @@ class Log(Protocol):
 
 
 class NoLog:
-    """Forgets all lines."""
+    """A log that discards all lines."""
 
     def info(self, line: str) -> None: ...
 
@@ -60,8 +60,8 @@ class RunOptions:
     """DxDispatch's options.
 
     A dispatch command is repeated ``iterations`` times, or for ``milliseconds``, at least ``interval`` milliseconds
-    apart, with ``repeat`` dispatches in each command list, a UAV barrier behind each if ``barriers``. Timings leave
-    out up to ``warmup`` first samples, and say more with a ``verbosity`` of 1 and 2.
+    apart, with ``repeat`` dispatches in each command list, a UAV barrier after each if ``barriers``. Timings skip up to
+    ``warmup`` first samples, and are more detailed with a ``verbosity`` of 1 and 2.
     """
 
     iterations: int = 1
@@ -74,7 +74,7 @@ class RunOptions:
     print_commands: bool = False
 
 
-# Not every OSError: one that says that nobody reads the lines is no failure of the model.
+# Not every OSError: a broken pipe of the log is not a failure of the model.
 FAILURES = (ModelError, DMLError, MemoryError, ValueError)
 
 
@@ -97,7 +97,11 @@ class ModelRun:
         self._prepare()
         for index, command in enumerate(self.model.commands):
             self._run(index, command)
-        return {name: self._final(one) for name, one in self.model.resources.items() if not one.deferred}
+        return {
+            name: self._final(resource)
+            for name, resource in self.model.resources.items()
+            if not resource.deferred
+        }
 
     def _final(self, resource: ModelResource) -> np.ndarray[Any, Any]:
         content = self._content(resource)[: resource.value_size]
@@ -109,9 +113,9 @@ class ModelRun:
         return self.session.read(self.memory.buffers[resource.name]).tobytes()
 
     def _prepare(self) -> None:
-        for name, one in self.model.dispatchables.items():
+        for name, dispatchable in self.model.dispatchables.items():
             with _naming(f"ERROR creating dispatchable '{name}': "):
-                self.dispatchables[name] = self._create(one)
+                self.dispatchables[name] = self._create(dispatchable)
         for name, compiled in self.dispatchables.items():
             with _naming(f"ERROR while initializing '{name}': "):
                 start = time.perf_counter()
@@ -131,7 +135,7 @@ class ModelRun:
         return CompiledGraphFile(source, self.memory)
 
     def _resolve(self, bindings: Bindings) -> None:
-        """Raise ``ModelError`` if a binding counts elements whose size nobody knows."""
+        """Raise ``ModelError`` if a binding counts elements of unknown size."""
         try:
             for sources in bindings.values():
                 for source in sources:
@@ -223,7 +227,7 @@ class ModelRun:
                 content = write_npy(_shaped(elements(resource.data_type, content), command.dimensions))
             write_file(target, content)
         except (*FAILURES, OSError) as error:
-            # As in DxDispatch, what comes behind may still be of use.
+            # As in DxDispatch, later commands still run.
             self.log.error(f"Failed to write resource to file '{command.target}': {error}")
             return
         self.log.info(f"Resource '{resource.name}' written to '{command.target}'")
@@ -243,9 +247,9 @@ def _milliseconds(start: float) -> float:
 
 
 @contextmanager
-def _naming(place: str) -> Iterator[None]:
-    """What fails within does so as a ``ModelError`` that begins with ``place``."""
+def _naming(prefix: str) -> Iterator[None]:
+    """Turn failures within the block into ``ModelError``, with ``place`` as a prefix."""
     try:
         yield
     except FAILURES as error:
-        raise ModelError(f"{place}{error}") from error
+        raise ModelError(f"{prefix}{error}") from error

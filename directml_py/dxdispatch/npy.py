@@ -1,4 +1,4 @@
-"""``.npy`` files: their numbers as a buffer holds them."""
+"""Reading and writing ``.npy`` files as buffer contents."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .model_error import ModelError
 
 
 def read_npy(data: bytes) -> tuple[bytes, DML_TENSOR_DATA_TYPE]:
-    """The bytes of the elements, in this machine's order, and their type.
+    """The bytes of the elements, in native byte order, and their type.
 
-    Raises ``ModelError`` for what is no array of numbers in row-major order; nothing is made before its size is known
-    to be that of the file.
+    Raises ``ModelError`` for what is not a C-order array of numbers. The size is checked against the file's before
+    anything is allocated.
     """
     file = io.BytesIO(data)
     try:
@@ -48,7 +48,7 @@ def read_npy(data: bytes) -> tuple[bytes, DML_TENSOR_DATA_TYPE]:
     if is_fortran:
         raise ModelError("Fortran stride order unsupported.")
     size, content = math.prod(shape) * dtype.itemsize, memoryview(data)[file.tell() :]
-    if any(one < 0 for one in shape) or size > len(content):
+    if any(dimension < 0 for dimension in shape) or size > len(content):
         raise ModelError(f"NumPy array has {len(content)} bytes of data; its shape needs {size}.")
     elements = np.frombuffer(content[:size], dtype)
     return elements.astype(dtype.newbyteorder("="), copy=False).tobytes(), DML_TENSOR_DATA_TYPE(data_type)

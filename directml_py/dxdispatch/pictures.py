@@ -1,4 +1,4 @@
-"""The graph to draw for a file: what DirectML gets from a DxDispatch model or a serialized graph."""
+"""The graph to draw for a file: the DirectML graph of a DxDispatch model or a serialized graph."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["ModelError", "graph_in"]
 
 
 def graph_in(path: Path) -> Graph | None:
-    """The graph of a serialized graph, or all dispatchables of a model in one; None if the file is neither.
+    """The graph of a serialized graph, or of all dispatchables of a model; None if the file is neither.
 
-    Where there are several, inputs and outputs begin with the dispatchable's name (``gemm.ATensor``). Raises
+    With several dispatchables, names of inputs and outputs begin with the dispatchable's (``gemm.ATensor``). Raises
     ``OSError`` for a file that cannot be read, ``ModelError`` for what cannot be drawn.
     """
     content = path.read_bytes()
-    # An offset below 16 MiB, which no text begins with.
+    # A FlatBuffer begins with an offset below 16 MiB, so with a zero byte that text does not have.
     if b"\0" in content[:4]:
         return read_graph(content).to_graph()
     try:
@@ -37,16 +37,16 @@ def graph_in(path: Path) -> Graph | None:
 
 
 def graph_of_model(dispatchables: Mapping[str, Dispatchable]) -> Graph:
-    """Raises ``ModelError`` for what is no DirectML."""
+    """All dispatchables in one graph. Raises ``ModelError`` for those that are not DirectML's."""
     graph = Graph()
-    for name, one in dispatchables.items():
-        _content(one).add_to(graph, f"{name}." if len(dispatchables) > 1 else "")
+    for name, dispatchable in dispatchables.items():
+        _content(dispatchable).add_to(graph, f"{name}." if len(dispatchables) > 1 else "")
     return graph
 
 
-def _content(one: Dispatchable) -> SerializedGraph:
-    if isinstance(one, ForeignDispatchable):
-        raise ModelError(f"'{one.name}' cannot be drawn: {one.needs}")
-    if isinstance(one, OperatorDispatchable):
-        return graph_of_operator(one.desc, one.name)
-    return read_graph(read_file(one.source))
+def _content(dispatchable: Dispatchable) -> SerializedGraph:
+    if isinstance(dispatchable, ForeignDispatchable):
+        raise ModelError(f"'{dispatchable.name}' cannot be drawn: {dispatchable.needs}")
+    if isinstance(dispatchable, OperatorDispatchable):
+        return graph_of_operator(dispatchable.desc, dispatchable.name)
+    return read_graph(read_file(dispatchable.source))

@@ -1,4 +1,4 @@
-"""Values as DxDispatch prints them: as a C++ stream does, with its defaults."""
+"""Value formatting as in DxDispatch: that of a C++ stream with default flags."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .model_error import ModelError
 
 
 def elements(data_type: int, content: bytes) -> np.ndarray[Any, Any]:
-    """The whole elements in ``content``. Raises ``ModelError`` for types that buffers do not have."""
-    known = data_type_of(data_type)
-    if known.bits < 8:
+    """The complete elements in ``content``. Raises ``ModelError`` for types that buffers cannot have."""
+    element_type = data_type_of(data_type)
+    if element_type.bits < 8:
         raise ModelError("Unexpected DML_TENSOR_DATA_TYPE")
-    size = known.dtype.itemsize
-    return np.frombuffer(content[: len(content) // size * size], known.dtype)
+    size = element_type.dtype.itemsize
+    return np.frombuffer(content[: len(content) // size * size], element_type.dtype)
 
 
 def printed(name: str, data_type: int, content: bytes, verbose: bool) -> str:
-    """The line, or if ``verbose`` the lines, for the initial values' worth of a resource."""
+    """The line, or with ``verbose`` the lines, for a resource's contents, as long as its initial values."""
     values = elements(data_type, content)
     show = _shower(values.dtype)
     if not verbose:
@@ -42,5 +42,5 @@ def _shower(dtype: np.dtype[Any]) -> Callable[[Any], str]:
 
 
 def _character(value: int) -> str:
-    """A byte as the stream writes it; those that are no ASCII as Python keeps undecodable bytes."""
+    """A byte as a C++ stream writes it; non-ASCII bytes become surrogates."""
     return bytes([value & 0xFF]).decode("ascii", "surrogateescape")

@@ -1,4 +1,4 @@
-"""A serialized graph as a value, and as a ``Graph``."""
+"""A serialized graph as a value, and its conversion to a ``Graph``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .model_error import ModelError
 
 @dataclass(frozen=True)
 class GraphNode:
-    """An operator (``desc``), a constant in a file (``constant`` is its name) or one that is held here (``data``).
+    """An operator (``desc``), a constant in a file (``constant`` is its name) or an inline constant (``data``).
 
-    ``inputs`` and ``outputs`` name the edges of its tensors in desc order, absent optional ones "".
+    ``inputs`` and ``outputs`` name the edges of its tensors in desc order; "" stands for absent optional ones.
     """
 
     name: str
@@ -33,9 +33,9 @@ class GraphNode:
 
 @dataclass(frozen=True)
 class SerializedGraph:
-    """What the FlatBuffer of a ``dmlSerializedGraph`` says: ``inputs`` and ``outputs`` are names of edges.
+    """The contents of a ``dmlSerializedGraph`` FlatBuffer: ``inputs`` and ``outputs`` are names of edges.
 
-    Each node stands behind those that feed it.
+    Nodes are in topological order.
     """
 
     nodes: tuple[GraphNode, ...]
@@ -44,7 +44,7 @@ class SerializedGraph:
 
     @property
     def constants(self) -> tuple[GraphNode, ...]:
-        """The constants in files that something reads, in the order met: graph inputs behind the real ones."""
+        """The constants in files that are read, in order of occurrence: graph inputs after the real ones."""
         makers = {edge: node for node in self.nodes if node.constant for edge in node.outputs}
         met = {
             makers[edge].name: makers[edge] for node in self.nodes for edge in node.inputs if edge in makers
@@ -53,11 +53,11 @@ class SerializedGraph:
 
     @property
     def bind_points(self) -> tuple[str, ...]:
-        """The names that inputs are bound by: of the graph inputs, and of the nodes of constants in files."""
+        """The names of bind points: those of the graph inputs, then those of the nodes of constants in files."""
         return (*self.inputs, *(node.name for node in self.constants))
 
     def readers(self) -> dict[str, TensorDesc]:
-        """The first tensor that reads each edge."""
+        """For each edge, the first tensor that reads it."""
         tensors: dict[str, TensorDesc] = {}
         for node in self.nodes:
             for slot, edge in zip(node.desc.inputs if node.desc else (), node.inputs):
@@ -66,16 +66,16 @@ class SerializedGraph:
         return tensors
 
     def to_graph(self, device: IDMLDevice | None = None) -> Graph:
-        """The graph on ``device`` (None makes one); constants in files are its last inputs.
+        """The graph for ``device`` (None creates one); constants in files are its last inputs.
 
-        Raises ``ModelError`` naming the node for what the device refuses, and for a node that no output depends on.
+        Raises ``ModelError`` naming the node for what the device rejects, and for a node that no output depends on.
         """
         graph = Graph(device)
         self.add_to(graph)
         return graph
 
     def add_to(self, graph: Graph, prefix: str = "") -> None:
-        """Put the nodes into ``graph``, with inputs and outputs whose names begin with ``prefix``, behind its own.
+        """Add the nodes to ``graph``, with inputs and outputs after its own, whose names begin with ``prefix``.
 
         Raises as ``to_graph`` does.
         """
@@ -128,23 +128,23 @@ class _Maker:
         try:
             if node.desc is None:
                 tensor = self.readers.get(node.outputs[0])
-                made: list[Expression | None] = [
+                results: list[Expression | None] = [
                     self.graph.constant(_constant(node.data, tensor), name=node.name)
                 ]
             else:
                 sources = tuple(self._source(node, edge) for edge in node.inputs)
-                made = self.graph.add_operator(node.desc, sources, node.name)
+                results = self.graph.add_operator(node.desc, sources, node.name)
         except (DMLError, TypeError, ValueError) as error:
             raise ModelError(f"graph node '{node.name}': {error}") from None
-        for edge, value in zip(node.outputs, made):
+        for edge, value in zip(node.outputs, results):
             if edge and value is not None:
                 if edge in self.sources:
-                    raise ModelError(f"graph node '{node.name}': '{edge}' is the name of another edge too")
+                    raise ModelError(f"graph node '{node.name}': '{edge}' is also the name of another edge")
                 self.sources[edge] = value.source
 
     def _source(self, node: GraphNode, edge: str) -> Source | None:
         if edge and edge not in self.sources:
-            raise ModelError(f"no graph input and no node before it gives '{edge}'")
+            raise ModelError(f"no graph input and no earlier node produces '{edge}'")
         return self.sources[edge] if edge else None
 
     def _expression(self, edge: str) -> Expression:
@@ -156,7 +156,7 @@ class _Maker:
 
 
 def _constant(data: bytes, tensor: TensorDesc | None) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
-    """The bytes as the elements of the tensor that reads them, where they are no more than these."""
+    """The bytes as elements of the tensor that reads them where the sizes agree, else as bytes."""
     if (
         tensor is not None
         and tensor.is_packed

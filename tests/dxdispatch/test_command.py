@@ -176,7 +176,7 @@ def test_feature_levels(answer):
     code, lines, errors = answer(content, "--dml_feature_level", "9.9")
     assert (code, lines) == (1, [])
     assert errors == [
-        "Failed to create a device: --dml_feature_level is '9.9', which is no DML_FEATURE_LEVEL"
+        "Failed to create a device: --dml_feature_level is '9.9', which is not a DML_FEATURE_LEVEL"
     ]
 
 

@@ -122,7 +122,7 @@ def test_reading_what_the_package_writes():
 
 @pytest.mark.parametrize(("kind", "has_data"), [(2, True), (1, False)])
 def test_scalars_that_are_no_bytes(kind, has_data):
-    with pytest.raises(dxdispatch.ModelError, match="it is no array of bytes"):
+    with pytest.raises(dxdispatch.ModelError, match="it is not an array of bytes"):
         read_graph(clip_graph(kind, has_data))
 
 
@@ -130,7 +130,7 @@ def test_scalars_that_are_no_bytes(kind, has_data):
     ("sizes", "strides"), [((2, 3), (1,)), ((2, 3), (1, 2, 3)), ([1] * 65, None), ([1] * 65, [1] * 65)]
 )
 def test_tensors_that_are_none(sizes, strides):
-    with pytest.raises(dxdispatch.ModelError, match="a tensor has too many sizes, or not as many strides"):
+    with pytest.raises(dxdispatch.ModelError, match="a tensor has too many sizes, or unequal counts"):
         read_graph(clip_graph(sizes=sizes, strides=strides))
 
 
@@ -292,14 +292,14 @@ def add_node(name="add", inputs=("x", "x"), outputs=("y",)):
 @pytest.mark.parametrize(
     ("graph", "words"),
     [
-        (SerializedGraph((add_node(),), ("z",), ("y",)), "no graph input and no node before it gives 'x'"),
+        (SerializedGraph((add_node(),), ("z",), ("y",)), "no graph input and no earlier node produces 'x'"),
         (SerializedGraph((add_node(),), ("x",), ("z",)), "no node computes the graph output 'z'"),
         (SerializedGraph((add_node(),), ("x",), ("x",)), "no node computes the graph output 'x'"),
         (SerializedGraph((add_node(),), ("x", "x"), ("y",)), "two inputs of the graph have the same name"),
         (SerializedGraph((add_node(),), ("x",), ("y", "y")), "two outputs of the graph have the same name"),
         (
             SerializedGraph((add_node(), add_node("b")), ("x",), ("y",)),
-            "graph node 'b': 'y' is the name of another edge",
+            "graph node 'b': 'y' is also the name of another edge",
         ),
         (
             SerializedGraph((add_node(), add_node("b", outputs=("z",))), ("x",), ("y",)),
@@ -323,7 +323,7 @@ def test_constants_stay_beside_the_graph(name, tmp_path, write):
     nodes = (GraphNode("c", (), ("e",), constant=name), add_node(inputs=("x", "e")))
     (tmp_path / "g.bin").write_bytes(write_graph(SerializedGraph(nodes, ("x",), ("y",))))
     content = add_model(dispatchables={"add": {"type": "dmlSerializedGraph", "sourcePath": "g.bin"}})
-    with pytest.raises(dxdispatch.ModelError, match="does not lie beside the graph"):
+    with pytest.raises(dxdispatch.ModelError, match="is not beside the graph"):
         dxdispatch.load(write(content)).run()
 
 
