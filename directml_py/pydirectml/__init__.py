@@ -1,8 +1,8 @@
-"""Microsoft's ``pydirectml`` (``Python/src`` of microsoft/DirectML), over the graph builder: a drop-in.
+"""Drop-in replacement for Microsoft's ``pydirectml`` (``Python/src`` of microsoft/DirectML), over the graph builder.
 
 ``install()`` makes ``import pydirectml`` find this module, and ``import directml`` that of the fork aisk/PyDirectML
-(``directml_py.pydirectml.fork``); ``python -m directml_py run SCRIPT`` runs a script so. What does not work in
-Microsoft's build works here: both properties of TensorPolicy, data of other types than FLOAT32, empty expressions
+(``directml_py.pydirectml.fork``); ``python -m directml_py run SCRIPT`` runs a script that way. What does not work in
+Microsoft's build works here: both properties of TensorPolicy, data types other than FLOAT32, empty expressions
 (which raise). A failing HRESULT is a ``DMLError``, which is a ``RuntimeError``.
 """
 

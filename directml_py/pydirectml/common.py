@@ -1,4 +1,4 @@
-"""What ``pydirectml`` and its fork ``directml`` have in common."""
+"""Names that ``pydirectml`` and its fork ``directml`` share."""
 
 from __future__ import annotations
 

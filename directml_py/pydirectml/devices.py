@@ -1,4 +1,4 @@
-"""Devices, graphs that are built and compiled, and what they run on."""
+"""Devices, bindings, the graph builder and compiled models."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .pybind_arguments import checked
 from .tensor_data import TensorData
 
 Bytes = npt.NDArray[np.uint8]
-# What memory holds that nobody wrote.
+# The contents of memory that was never written.
 GARBAGE = 0xFF
 
 
 class Binding:
-    """Data for a graph input: a copy of what NumPy makes of ``data``, one element behind the other.
+    """Data for a graph input: a contiguous copy of ``data`` as a NumPy array.
 
-    It is FLOAT32 that is bound, as in Microsoft's build, and that build knows nothing else: for a tensor of other
-    elements, anything but an array of FLOAT32 becomes such elements where they are of one kind. The array's shape is
-    not compared with the tensor's sizes. Raises ``ValueError`` for fewer bytes than the tensor has.
+    As in Microsoft's build, FLOAT32 arrays are bound as they are. For a tensor of another type, other arrays of the
+    same kind are converted to that type, which Microsoft's build does not do. The array's shape is not compared with
+    the tensor's sizes. Raises ``ValueError`` for fewer bytes than the tensor has.
     """
 
     @checked
@@ -49,18 +49,20 @@ class Binding:
         return memory[: self.desc.total_size]
 
 
-def _is_one_kind(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
-    return ("f" if one.kind == "f" else "i") == ("f" if other.kind == "f" else "i") and one.kind in "fiub"
+def _is_one_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    return ("f" if source.kind == "f" else "i") == (
+        "f" if target.kind == "f" else "i"
+    ) and source.kind in "fiub"
 
 
 def _bytes_of(array: npt.NDArray[Any], dtype: np.dtype[Any]) -> Bytes:
-    """The elements in C's order, up to a multiple of 4 bytes."""
+    """The elements in C order, padded to a multiple of 4 bytes."""
     memory = np.frombuffer(array.astype(dtype).tobytes(), np.uint8)
     return np.pad(memory, (0, -memory.size % 4))
 
 
 class GraphBuilder:
-    """Puts operators together for a device."""
+    """Builds graphs of operators for a device."""
 
     @checked
     def __init__(self, device: Device) -> None:
@@ -68,7 +70,7 @@ class GraphBuilder:
 
     @checked
     def build(self, flags: ExecutionFlags, outputs: list[Expression], /) -> Model:
-        """Compile the graph of what ``outputs`` need. Raises ``TypeError``, ``ValueError``, or ``DMLError``."""
+        """Compile the graph that computes ``outputs``. Raises ``TypeError``, ``ValueError`` or ``DMLError``."""
         return Model._of(self.graph, flags.value, outputs)
 
 
@@ -87,19 +89,19 @@ class Model:
 
     @classmethod
     def _of(cls, graph: Graph, flags: int, outputs: list[Expression]) -> Model:
-        made = object.__new__(cls)
-        made.graph, made.flags = graph, flags
-        made.outputs = [one.value for one in outputs]
-        made.operator = made.compile()
-        made.persistent, made.owned = None, None
-        return made
+        model = object.__new__(cls)
+        model.graph, model.flags = graph, flags
+        model.outputs = [output.value for output in outputs]
+        model.operator = model.compile()
+        model.persistent, model.owned = None, None
+        return model
 
     def compile(self) -> IDMLCompiledOperator:
         return self.graph.compile(self.outputs, self.flags).operator
 
 
 class Device:
-    """An emulated GPU or, with ``use_gpu=False``, the software adapter (WARP); with the debug layers, if asked for."""
+    """An emulated GPU or, with ``use_gpu=False``, the software adapter (WARP); optionally with the debug layers."""
 
     @checked
     def __init__(self, use_gpu: bool = True, use_debug_layer: bool = False) -> None:
@@ -119,23 +121,25 @@ class Device:
     def compute(
         self, model: Model, inputs: list[Binding | None], outputs: list[Expression | None], /
     ) -> list[TensorData]:
-        """Initialize the model with the inputs that it owns, and dispatch it with the others; copies of the outputs.
+        """Initialize the model with its owned inputs, dispatch it with the others; returns copies of the outputs.
 
         ``inputs[i]`` is graph input i, ``outputs`` are those given to ``build``, in order. Raises ``DMLError``, which
-        is a ``RuntimeError`` too, as DirectML does.
+        is also a ``RuntimeError``.
         """
         self._initialize(model, inputs)
         return self._dispatch(model, inputs, outputs)
 
     def _initialize(self, model: Model, inputs: list[Binding | None]) -> None:
-        """An operator is initialized only once: with other data than before it is compiled anew."""
+        """Initialize the model. An operator can be initialized only once, so new data require recompilation."""
         self._check(model, inputs)
-        owned = [one if model.operator.is_owned(index) else None for index, one in enumerate(inputs)]
+        owned = [binding if model.operator.is_owned(index) else None for index, binding in enumerate(inputs)]
         if model.owned is not None:
-            if all(one is other for one, other in zip(owned, model.owned)):
+            if all(binding is previous for binding, previous in zip(owned, model.owned)):
                 return
             model.operator = model.compile()
-        model.persistent = self.session.initialize(model.operator, [self._upload(one) for one in owned])
+        model.persistent = self.session.initialize(
+            model.operator, [self._upload(binding) for binding in owned]
+        )
         self.session.dml.removal.check()
         model.owned = owned
 
@@ -149,7 +153,7 @@ class Device:
         if binding is None:
             return None
         if binding.memory is None:
-            raise ValueError("the data of a binding was released, but is needed; bind it again")
+            raise ValueError("the data of a binding was released, but is still needed; bind it again")
         return self.session.upload(binding.memory)
 
     def _dispatch(
@@ -158,12 +162,12 @@ class Device:
         self._check(model, inputs)
         session, operator = self.session, model.operator
         sources = [
-            None if operator.is_owned(index) else self._upload(one) for index, one in enumerate(inputs)
+            None if operator.is_owned(index) else self._upload(item) for index, item in enumerate(inputs)
         ]
-        tensors = [None if one is None else one.value.desc for one in outputs]
+        tensors = [None if item is None else item.value.desc for item in outputs]
         targets = [
-            None if one is None else session.upload(np.full(one.total_size, GARBAGE, np.uint8))
-            for one in tensors
+            None if item is None else session.upload(np.full(item.total_size, GARBAGE, np.uint8))
+            for item in tensors
         ]
         session.dispatch(operator, sources, targets, model.persistent)
         session.execute()

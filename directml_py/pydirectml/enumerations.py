@@ -1,4 +1,4 @@
-"""The enumerations, as pybind11 makes them of DirectML's."""
+"""DirectML's enumerations with the semantics of pybind11's ``enum_``."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ..api import enums as c
 
 
 class _Members(type):
-    """Lets type checkers believe in members, which are made from the catalog."""
+    """Declares members to type checkers; they are created from the catalog."""
 
     def __getattr__(cls, name: str) -> Any:
         raise AttributeError(f"{cls.__name__} has no member {name!r}")
 
 
 class Enumeration(metaclass=_Members):
-    """A number with a name. Any number makes one (``ExecutionFlags(3)``); where it has no name that is ``???``.
+    """A named number. Any number can be wrapped (``ExecutionFlags(3)``); the name of an unnamed one is ``???``.
 
-    Members equal their numbers and no member of another enumeration: so pybind11 has it for C's enumerations, which
-    convert to integers. They do not come from numbers by themselves where a function wants one.
+    Members equal their numbers but no member of another enumeration, as in pybind11 for C enumerations, which convert
+    to integers. Numbers do not convert to members implicitly.
     """
 
     __members__: ClassVar[dict[str, Enumeration]]
     is_arithmetic: ClassVar[bool] = False
-    # Whether C++ has it as ``enum class``, which does not convert to integers.
+    # An ``enum class`` in C++, which does not convert to integers.
     is_scoped: ClassVar[bool] = False
 
     def __init_subclass__(
@@ -43,7 +43,7 @@ class Enumeration(metaclass=_Members):
 
     @property
     def name(self) -> str:
-        return next((name for name, one in self.__members__.items() if one.value == self.value), "???")
+        return next((name for name, member in self.__members__.items() if member.value == self.value), "???")
 
     def __int__(self) -> int:
         return self.value
@@ -65,7 +65,7 @@ class Enumeration(metaclass=_Members):
         return f"{type(self).__name__}.{self.name}"
 
     def _number(self, other: object) -> int | None:
-        """What arithmetic takes beside this member."""
+        """The number of a valid other operand for arithmetic with this member."""
         if not self.is_arithmetic:
             return None
         if isinstance(other, type(self)):
@@ -90,7 +90,7 @@ class Enumeration(metaclass=_Members):
 
 
 class Flags(Enumeration, members=()):
-    """Members that combine to integers, of which the enumeration makes flags again."""
+    """Members that combine to integers, which the enumeration converts back to flags."""
 
     def __or__(self, other: object) -> Any:
         number = self._number(other)
@@ -113,9 +113,9 @@ class Flags(Enumeration, members=()):
 def _members(
     source: type[IntEnum] | type[IntFlag], prefix: str, last: int | None = None
 ) -> Iterable[tuple[str, int]]:
-    """The names of C without ``prefix``; up to ``last``, where DirectML 1.9 knew no more."""
+    """The C names without ``prefix``, up to ``last``, the last enumerator in DirectML 1.9."""
     for name, member in source.__members__.items():
-        # SCATTER_ELEMENTS is SCATTER by a later name.
+        # SCATTER_ELEMENTS is a later alias of SCATTER.
         is_alias = member.name != name
         if not is_alias and (last is None or member <= last):
             yield name.removeprefix(prefix), int(member)
@@ -178,7 +178,7 @@ class OperatorType(
     """DML_OPERATOR_TYPE."""
 
 
-# In the order in which Microsoft's module takes their members over, of which the last one of a name stays.
+# In the order in which Microsoft's module exports their members; of equal names the last one wins.
 EXPORTED = (
     TensorDataType,
     TensorFlags,
@@ -194,5 +194,5 @@ EXPORTED = (
 
 
 def exported() -> dict[str, Enumeration]:
-    """What the module itself has by the names of members."""
+    """The members that the module exports by name."""
     return {name: member for kind in EXPORTED for name, member in kind.__members__.items()}

@@ -1,4 +1,4 @@
-"""The values of a graph, and what goes with them into functions."""
+"""Expressions of a graph, fused activations, and results with several outputs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Operation = Callable[[Any, Any], Any]
 
 
 def _operand(value: Any, numbers: bool) -> Any:
-    """What the graph builder takes beside an expression; None for anything else."""
+    """The second operand as the graph builder takes it; None for an unsupported type."""
     if isinstance(value, Expression):
         return value.value
     return float(value) if numbers and isinstance(value, (int, float, np.integer, np.floating)) else None
 
 
 def _giving(function: Operation, numbers: bool = True) -> Callable[[Expression, Any], Any]:
-    """A method that makes a new expression."""
+    """A method that returns a new expression."""
 
     def method(self: Expression, other: Any) -> Any:
         operand = _operand(other, numbers)
@@ -37,7 +37,7 @@ def _giving(function: Operation, numbers: bool = True) -> Callable[[Expression, 
 
 
 def _changing(function: Operation, numbers: bool = True) -> Callable[[Expression, Any], Any]:
-    """A method that makes the object itself another expression."""
+    """An in-place method, which rebinds the object to the result."""
 
     def method(self: Expression, other: Any) -> Any:
         operand = _operand(other, numbers)
@@ -50,15 +50,15 @@ def _changing(function: Operation, numbers: bool = True) -> Callable[[Expression
 
 
 def _swapped(function: Operation) -> Operation:
-    return lambda one, other: function(other, one)
+    return lambda left, right: function(right, left)
 
 
 class Expression:
-    """A value of a graph. ``Expression()`` is empty, which stands for what a function did not make.
+    """A value of a graph. ``Expression()`` is empty and stands for an output that was not requested.
 
     With an expression, ``+ - * / %`` are ADD, SUBTRACT, MULTIPLY, DIVIDE and MODULUS_TRUNCATE; with a number, IDENTITY
-    with a scale and a bias, or RECIP. ``+=`` and the like change the object itself. Whatever uses an empty expression
-    raises ``TypeError``, where Microsoft's build ends the process.
+    with a scale and a bias, or RECIP. ``+=`` and the like rebind the object itself. Using an empty expression raises
+    ``TypeError``, where Microsoft's build crashes.
     """
 
     def __init__(self) -> None:
@@ -66,9 +66,9 @@ class Expression:
 
     @classmethod
     def of(cls, value: graph.Expression | None) -> Expression:
-        made = cls()
-        made._value = value
-        return made
+        expression = cls()
+        expression._value = value
+        return expression
 
     @property
     def value(self) -> graph.Expression:
@@ -106,10 +106,10 @@ class Expression:
 
 
 class FusedActivation:
-    """An activation that an operator applies to its result. ``OperatorType.INVALID`` is none.
+    """An activation that an operator applies to its result; none if it is ``OperatorType.INVALID``.
 
-    ``param_1`` and ``param_2`` are the activation's attributes, in the order of its desc. Raises ``TypeError`` for an
-    operator that takes more than numbers.
+    ``param_1`` and ``param_2`` are the activation's attributes, in desc order. Raises ``TypeError`` for an operator
+    with attributes other than numbers.
     """
 
     @checked
@@ -122,15 +122,15 @@ class FusedActivation:
 def _activation(activation: OperatorType, parameters: list[float]) -> OperatorDesc:
     schema = SCHEMAS.get(activation.name)
     if schema is None:
-        raise TypeError(f"FusedActivation(): activation is {activation!r}, which is no operator")
+        raise TypeError(f"FusedActivation(): activation is {activation!r}, which is not an operator")
     attributes = [entry for entry in schema.struct.fields if not entry.is_tensor]
     if any(entry.kind != "float" for entry in attributes):
         raise TypeError(f"FusedActivation(): {activation.name} cannot be fused")
-    return build_operator_desc(schema, {entry.name: one for entry, one in zip(attributes, parameters)})
+    return build_operator_desc(schema, {entry.name: value for entry, value in zip(attributes, parameters)})
 
 
 class MaxPoolingOutputs:
-    """``indices`` is empty where it was not asked for."""
+    """``indices`` is empty if it was not requested."""
 
     @checked
     def __init__(self, values: Expression, indices: Expression, /) -> None:
@@ -139,7 +139,7 @@ class MaxPoolingOutputs:
 
 
 class GRUOutputs:
-    """What was not asked for is empty."""
+    """Outputs that were not requested are empty."""
 
     @checked
     def __init__(self, sequence: Expression, single: Expression, /) -> None:

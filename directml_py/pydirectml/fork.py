@@ -1,7 +1,8 @@
-"""``directml``, the module of the fork aisk/PyDirectML, where that differs from Microsoft's.
+"""``directml``, the module of the fork aisk/PyDirectML, where it differs from Microsoft's.
 
-Tensors keep their data types both ways, models are initialized once, and some functions have more arguments. Members of
-enumerations are not names of the module. What the fork took away (``Expression()`` and other constructors) is there.
+Inputs and outputs keep their tensors' data types, models are initialized once, and some functions have more parameters.
+Members of enumerations are not exported by the module. What the fork removed (``Expression()`` and other constructors)
+is still available.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ __all__ += common.__all__
 class Binding(devices.Binding):
     """Data for a graph input, in the tensor's own type.
 
-    Raises ``ValueError`` where NumPy's conversion is neither safe nor within a kind of types, and for more bytes than
-    the tensor has; fewer are completed with 0.
+    Raises ``ValueError`` where NumPy's cast is not ``same_kind``, and for more bytes than the tensor has; fewer are
+    padded with 0.
     """
 
     def _bytes(self, data: Any) -> Bytes:
@@ -50,32 +51,32 @@ class Binding(devices.Binding):
         return np.pad(memory, (0, size - memory.size))
 
     def release_data(self) -> None:
-        """Forget the data: those of an owned input are needed no more once the model is initialized."""
+        """Release the data: an owned input's are not needed once the model is initialized."""
         self.memory = None
 
 
 class Device(devices.Device):
-    """An emulated GPU or, with ``use_gpu=False``, the software adapter (WARP); with the debug layers, if asked for."""
+    """An emulated GPU or, with ``use_gpu=False``, the software adapter (WARP); optionally with the debug layers."""
 
     @checked
     def compute(
         self, model: Model, inputs: list[devices.Binding | None], outputs: list[Expression | None]
     ) -> list[TensorData]:
-        """``initialize`` if that was never called for the model, and ``dispatch``."""
+        """``initialize`` unless the model is initialized already, then ``dispatch``."""
         if model.owned is None:
             self._initialize(model, inputs)
         return self._dispatch(model, inputs, outputs)
 
     @checked
     def initialize(self, model: Model, inputs: list[devices.Binding | None]) -> None:
-        """Read the inputs that the model owns."""
+        """Initialize the model with its owned inputs."""
         self._initialize(model, inputs)
 
     @checked
     def dispatch(
         self, model: Model, inputs: list[devices.Binding | None], outputs: list[Expression | None]
     ) -> list[TensorData]:
-        """Run an initialized model with the other inputs. Raises ``ValueError`` if it is not."""
+        """Run an initialized model with the other inputs. Raises ``ValueError`` if it is not initialized."""
         if model.owned is None:
             raise ValueError("the model must be initialized before it is dispatched")
         return self._dispatch(model, inputs, outputs)
@@ -91,7 +92,7 @@ def activation_gelu(input: Expression) -> Any:
 
 @checked
 def activation_softmax(input: Expression, axes: list[UInt] = EMPTY) -> Any:
-    """ACTIVATION_SOFTMAX1 along ``axes``, or ACTIVATION_SOFTMAX without any."""
+    """ACTIVATION_SOFTMAX1 along ``axes``, or ACTIVATION_SOFTMAX if there are none."""
     if axes:
         return node("activation_softmax1", {"input": input, "axes": axes})
     return node("activation_softmax", {"input": input})
@@ -127,7 +128,7 @@ def average_pooling(
     dilations: list[UInt],
     include_padding: bool,
 ) -> Any:
-    """AVERAGE_POOLING1. No dilations are 1."""
+    """AVERAGE_POOLING1. An empty list of dilations means 1."""
     return {
         "window_sizes": None,
         "window_size": window_sizes,

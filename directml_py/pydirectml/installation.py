@@ -1,4 +1,4 @@
-"""``import pydirectml`` and ``import directml`` without either."""
+"""Import aliases: ``import pydirectml`` and ``import directml`` without either package."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ NAMES = {"pydirectml": "directml_py.pydirectml", "directml": "directml_py.pydire
 
 
 def install() -> None:
-    """From here on ``import pydirectml`` and ``import directml`` find this package's, whatever is installed."""
+    """Make ``import pydirectml`` and ``import directml`` find this package's modules, whatever is installed."""
     for name, module in NAMES.items():
         sys.modules[name] = import_module(module)

@@ -1,4 +1,4 @@
-"""The functions that put operators together: arguments by the names of the graph builder, with other defaults."""
+"""The functions that add operators to a graph: the graph builder's parameters, with other defaults."""
 
 from __future__ import annotations
 
@@ -29,36 +29,36 @@ EMPTY: list[int] = []
 
 
 def operator(name: str) -> Callable[[F], F]:
-    """The function adds the node that the graph builder's ``name`` makes.
+    """Decorator: the function calls the graph builder's ``name``.
 
-    Arguments go there by their names; the body gives those that go there otherwise, None for one that does not.
+    Arguments are passed by name; the decorated body returns those to override, None for one to drop.
     """
 
     def decorate(call: F) -> F:
         signature = Signature(call)
 
         @functools.wraps(call)
-        def made(*arguments: Any, **keywords: Any) -> Any:
-            given = dict(signature.bind(arguments, keywords).arguments)
-            given.update(call(**given) or {})
-            return node(name, given)
+        def wrapper(*arguments: Any, **keywords: Any) -> Any:
+            bound = dict(signature.bind(arguments, keywords).arguments)
+            bound.update(call(**bound) or {})
+            return node(name, bound)
 
-        return cast(F, made)
+        return cast(F, wrapper)
 
     return decorate
 
 
-def node(name: str, given: Mapping[str, Any]) -> Any:
-    passed = {key: _passed(value) for key, value in given.items()}
+def node(name: str, arguments: Mapping[str, Any]) -> Any:
+    passed = {key: _passed(value) for key, value in arguments.items()}
     values = [value for value in passed.values() if isinstance(value, graph.Expression)]
-    values += [one for one in passed.get("inputs") or () if isinstance(one, graph.Expression)]
+    values += [item for item in passed.get("inputs") or () if isinstance(item, graph.Expression)]
     present = {key: value for key, value in passed.items() if value is not None}
     result = getattr(values[0].graph, name)(**present)
     return Expression.of(result) if isinstance(result, graph.Expression) else result
 
 
 def _passed(value: Any) -> Any:
-    """As the graph builder takes it."""
+    """The argument as the graph builder takes it."""
     if isinstance(value, Expression):
         return value.value
     if isinstance(value, FusedActivation):
@@ -66,7 +66,7 @@ def _passed(value: Any) -> Any:
     if isinstance(value, Enumeration):
         return value.value
     if isinstance(value, list):
-        return [_passed(one) for one in value]
+        return [_passed(item) for item in value]
     return value
 
 
@@ -96,7 +96,7 @@ def convolution(
     fused_activation: FusedActivation = NONE,
     output_sizes: list[UInt] = EMPTY,
 ) -> Any:
-    """CONVOLUTION. Empty lists are 1 for strides and dilations, 0 for paddings, and sizes that follow."""
+    """CONVOLUTION. Empty lists mean 1 for strides and dilations, 0 for paddings, and inferred output sizes."""
     ones, zeros = [1] * _spatial(input), [0] * _spatial(input)
     return {
         "strides": strides or ones,
@@ -175,7 +175,7 @@ def padding(
     start_padding: list[UInt],
     end_padding: list[UInt],
 ) -> Any:
-    """PADDING, with a number for every dimension."""
+    """PADDING, with one padding per dimension."""
 
 
 @operator("mean_variance_normalization1")
@@ -203,7 +203,7 @@ def slice(
 
 @operator("value_scale_2d")
 def value_scale_2d(input: Expression, scale: float, bias: list[float]) -> Any:
-    """VALUE_SCALE_2D, with a bias for each channel."""
+    """VALUE_SCALE_2D, with one bias per channel."""
 
 
 @operator("batch_normalization")
@@ -264,9 +264,9 @@ def max_pooling(
     dilations: list[UInt] = EMPTY,
     output_indices: bool = False,
 ) -> MaxPoolingOutputs:
-    """MAX_POOLING2. Empty lists are 1 for strides and dilations, 0 for paddings."""
+    """MAX_POOLING2. Empty lists mean 1 for strides and dilations, 0 for paddings."""
     ones, zeros = [1] * len(window_sizes), [0] * len(window_sizes)
-    made = node(
+    outputs = node(
         "max_pooling2",
         {
             "input": input,
@@ -278,21 +278,21 @@ def max_pooling(
             "output_indices": output_indices,
         },
     )
-    return MaxPoolingOutputs(Expression.of(made.output), Expression.of(made.output_indices))
+    return MaxPoolingOutputs(Expression.of(outputs.output), Expression.of(outputs.output_indices))
 
 
 @checked
 def reinterpret(
     input: Expression, new_type: TensorDataType, new_size: list[UInt], new_strides: list[UInt] | None
 ) -> Expression:
-    """The same bytes as another tensor."""
+    """The same memory, reinterpreted as another tensor."""
     value = input.value
     return Expression.of(value.graph.reinterpret(value, new_type.value, new_size, new_strides))
 
 
 @operator("join")
 def join(input: list[Expression], axis: UInt) -> Any:
-    """JOIN of a list."""
+    """JOIN of a list of expressions."""
     return {"input": None, "inputs": input}
 
 

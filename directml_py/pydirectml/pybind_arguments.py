@@ -1,4 +1,4 @@
-"""Arguments as pybind11 takes them: what an annotation says is what a caller may give."""
+"""pybind11's argument conversion: annotations determine what a caller may pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from .enumerations import Enumeration
 
-# The default of a parameter that must be given but stands behind others that need not.
+# The default of a required parameter that follows optional ones.
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,12 +30,12 @@ Int = Annotated[int, IntegerRange(-(1 << 31), (1 << 31) - 1)]
 
 
 def converted(hint: Any, value: Any, name: str) -> Any:
-    """``value`` as the annotation ``hint`` says. Raises ``TypeError`` naming the argument."""
+    """``value`` converted to the annotation ``hint``. Raises ``TypeError`` naming the argument."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         if value is None:
             return None
-        (inner,) = (one for one in get_args(hint) if one is not type(None))
+        (inner,) = (argument for argument in get_args(hint) if argument is not type(None))
         return converted(inner, value, name)
     if origin is list:
         return _list(get_args(hint)[0], value, name)
@@ -55,7 +55,7 @@ def converted(hint: Any, value: Any, name: str) -> Any:
 def _list(element: Any, value: Any, name: str) -> list[Any]:
     if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, range, np.ndarray)):
         raise TypeError(f"{name} must be a list, not {type(value).__name__}")
-    return [converted(element, one, f"{name}[{index}]") for index, one in enumerate(value)]
+    return [converted(element, item, f"{name}[{index}]") for index, item in enumerate(value)]
 
 
 def _integer(allowed: IntegerRange, value: Any, name: str) -> int:
@@ -89,23 +89,23 @@ def _article(name: str) -> str:
 
 
 class Signature:
-    """The parameters of a function, with what each may be given."""
+    """A function's parameters and their types."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name = function.__qualname__.removesuffix(".__init__")
         signature = inspect.signature(function)
         self.is_method = "self" in signature.parameters
-        parameters = [one for one in signature.parameters.values() if one.name != "self"]
+        parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
         self.signature = signature.replace(parameters=parameters)
         self.function = function
 
     @functools.cached_property
     def hints(self) -> dict[str, Any]:
-        """Resolved when they are first needed: they may name classes further below."""
+        """The type hints, resolved lazily: they may refer to classes defined later."""
         return get_type_hints(self.function, include_extras=True)
 
     def bind(self, arguments: Iterable[Any], keywords: Mapping[str, Any]) -> inspect.BoundArguments:
-        """The arguments, defaults among them. Raises ``TypeError`` that begins with the function's name."""
+        """The converted arguments, with defaults. Raises ``TypeError`` that begins with the function's name."""
         try:
             bound = self.signature.bind(*arguments, **keywords)
             bound.apply_defaults()
@@ -119,7 +119,7 @@ class Signature:
 
 
 def checked(call: F) -> F:
-    """A function or a method that converts its arguments, or refuses them, by its annotations."""
+    """Decorator: a function or method that converts or rejects its arguments by its annotations."""
     signature = Signature(call)
 
     @functools.wraps(call)
@@ -138,11 +138,11 @@ def checked(call: F) -> F:
 def overloaded(
     name: str, signatures: Sequence[Signature], arguments: Iterable[Any], keywords: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The arguments by the first signature that takes them. Raises ``TypeError`` with what each of them says."""
+    """The arguments by the first signature that accepts them. Raises ``TypeError`` with the errors of all."""
     problems = []
     for one in signatures:
         try:
             return one.bind(arguments, keywords).arguments
         except TypeError as error:
             problems.append(f"({', '.join(one.signature.parameters)}): {str(error).partition('(): ')[2]}")
-    raise TypeError(f"{name}() takes none of these: {'; '.join(problems)}")
+    raise TypeError(f"{name}() has no matching overload: {'; '.join(problems)}")

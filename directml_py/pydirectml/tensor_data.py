@@ -1,4 +1,4 @@
-"""Tensors: what they are, how they lie in memory, and their data."""
+"""Tensor descs, layout policies and tensor data."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .pybind_arguments import Signature, UInt, UInt64, checked, overloaded
 
 
 class Dimensions:
-    """Opaque: sizes are lists."""
+    """Opaque, as in Microsoft's build; sizes are lists."""
 
     def __init__(self) -> None:
         raise TypeError("pydirectml.Dimensions: No constructor defined!")
 
 
 class TensorPolicy:
-    """How tensors lie in memory. Both properties raise in Microsoft's build."""
+    """The memory layout of tensors. Both properties raise in Microsoft's build."""
 
     default: ClassVar[TensorPolicy]
     interleaved_channel: ClassVar[TensorPolicy]
@@ -33,13 +33,13 @@ class TensorPolicy:
 
     @classmethod
     def _of(cls, policy: tensor_policies.TensorPolicy) -> TensorPolicy:
-        made = object.__new__(cls)
-        made.__dict__["policy"] = policy
-        return made
+        result = object.__new__(cls)
+        result.__dict__["policy"] = policy
+        return result
 
     def strides(self, data_type: TensorDataType, sizes: list[int]) -> list[int] | None:
-        found = self.__dict__["policy"](int(data_type), 0, sizes).strides
-        return None if found is None else list(found)
+        strides = self.__dict__["policy"](int(data_type), 0, sizes).strides
+        return None if strides is None else list(strides)
 
 
 TensorPolicy.default = TensorPolicy._of(tensor_policies.packed)
@@ -80,30 +80,30 @@ class TensorDesc:
     ``(data_type, sizes, strides)`` or ``(data_type, flags, sizes, strides, total_tensor_size_in_bytes,
     guaranteed_base_offset_alignment)``.
 
-    Sizes and strides in elements. Where the total is left out it is what DMLCalcBufferTensorSize says. Raises
-    ``TypeError`` for other arguments, ``ValueError`` for as many strides as there are no sizes.
+    Sizes and strides are in elements. Where the total is left out, DMLCalcBufferTensorSize computes it. Raises
+    ``TypeError`` for other arguments, ``ValueError`` for unequal counts of sizes and strides.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        given = overloaded("TensorDesc", _OVERLOADS, arguments, keywords)
-        strides = given.get("strides")
-        if "tensor_policy" in given:
-            strides = given["tensor_policy"].strides(given["data_type"], given["sizes"])
+        bound = overloaded("TensorDesc", _OVERLOADS, arguments, keywords)
+        strides = bound.get("strides")
+        if "tensor_policy" in bound:
+            strides = bound["tensor_policy"].strides(bound["data_type"], bound["sizes"])
         self.value: values.TensorDesc = tensor(
             "TensorDesc()",
-            given["data_type"],
-            given["sizes"],
+            bound["data_type"],
+            bound["sizes"],
             strides,
-            given.get("flags", c.DML_TENSOR_FLAG_NONE),
-            given.get("total_tensor_size_in_bytes"),
-            given.get("guaranteed_base_offset_alignment", 0),
+            bound.get("flags", c.DML_TENSOR_FLAG_NONE),
+            bound.get("total_tensor_size_in_bytes"),
+            bound.get("guaranteed_base_offset_alignment", 0),
         )
 
     @classmethod
     def of(cls, value: values.TensorDesc) -> TensorDesc:
-        made = object.__new__(cls)
-        made.value = value
-        return made
+        desc = object.__new__(cls)
+        desc.value = value
+        return desc
 
     @property
     def data_type(self) -> TensorDataType:
@@ -138,23 +138,23 @@ class TensorDesc:
 
 
 class TensorData(np.ndarray[Any, np.dtype[Any]]):
-    """The data of a tensor: a copy of an array, or what ``compute`` gives, in the tensor's sizes and strides.
+    """The data of a tensor: a copy of an array, or a result of ``compute``, with the tensor's sizes and strides.
 
-    FLOAT32, also where a tensor has other elements of 32 bits, whose bits it then shows (``view`` them); elements of
-    other widths, which Microsoft's build reads beyond its memory for, as what they are.
+    The dtype is FLOAT32, also for other 32-bit elements, whose bits it then has (use ``view``). Elements of other
+    widths, for which Microsoft's build reads out of bounds, keep their own dtype.
     """
 
     def __new__(cls, array: Any) -> TensorData:
-        made: TensorData = np.ndarray.__new__(cls, np.shape(array), np.float32)
-        made[...] = array
-        return made
+        data: TensorData = np.ndarray.__new__(cls, np.shape(array), np.float32)
+        data[...] = array
+        return data
 
     @classmethod
     def of(cls, tensor: values.TensorDesc, memory: npt.NDArray[np.uint8], dtype: np.dtype[Any]) -> TensorData:
-        """Views bytes that a tensor lies in."""
-        strides = [one * dtype.itemsize for one in tensor.effective_strides]
-        made: TensorData = np.ndarray.__new__(cls, tensor.sizes, dtype, memory.data, strides=strides)
-        return made
+        """A view of a tensor's memory."""
+        strides = [stride * dtype.itemsize for stride in tensor.effective_strides]
+        data: TensorData = np.ndarray.__new__(cls, tensor.sizes, dtype, memory.data, strides=strides)
+        return data
 
 
 class Size2D:

@@ -57,7 +57,7 @@ def test_keywords_and_repr():
     ],
 )
 def test_refused(arguments, said):
-    with pytest.raises(TypeError, match=rf"TensorDesc\(\) takes none of these: .*{said}"):
+    with pytest.raises(TypeError, match=rf"TensorDesc\(\) has no matching overload: .*{said}"):
         dml.TensorDesc(*arguments)
 
 
