@@ -23,7 +23,7 @@ PREFIX = "DML_OPERATOR_"
 
 
 def operator_desc(value: Any) -> OperatorDesc:
-    """The desc in an object with ``Type`` (or ``type``) and ``Desc`` (or ``desc``), or with the fields beside the type."""
+    """The desc in an object with ``Type`` (or ``type``) and ``Desc`` (or ``desc``), or with the fields inline."""
     return _operator(value, depth=0)
 
 

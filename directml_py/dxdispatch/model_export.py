@@ -46,7 +46,7 @@ def save(
     per input tensor, in desc order or by graph input: an array with the tensor's sizes and type, as ``evaluate`` takes
     it; or ``bytes``, the tensor's buffer; or None for an absent tensor.
 
-    The JSON is written to ``path``; inputs become ``.npy`` files beside it, a graph a serialized graph (``save_graph``),
+    The JSON goes to ``path``; inputs become ``.npy`` files beside it, a graph a serialized graph (``save_graph``),
     in files whose names begin with the stem of ``path``. The dispatchable is named ``name``. An operator is compiled
     with ``execution_flags``, by CompileGraph if ``as_graph``; serialized graphs are compiled without flags. With
     ``write_outputs`` the outputs are also written to ``.npy`` files. One-byte elements are printed verbosely, with
