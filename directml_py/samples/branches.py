@@ -1,7 +1,7 @@
-"""Two branches between a SPLIT and a JOIN: one graph, in which neither of the two copies anything.
+"""Two branches between a SPLIT and a JOIN: one graph, in which both are elided, so that nothing is copied.
 
-Each row is split in a left and a right part; one is scaled, the other is reduced to its largest number; both results
-stand side by side in the end.
+Each row is split into a left and a right part; the left one is scaled, the right one reduced to its maximum; the
+results are joined again.
 """
 
 from __future__ import annotations

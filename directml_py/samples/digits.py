@@ -1,7 +1,7 @@
-"""Handwritten digits, classified by a small convolutional network that is one compiled graph.
+"""Classification of handwritten digits by a small convolutional network, as one compiled graph.
 
-The images come with scikit-learn (extra ``samples``); the weights were trained on those of even index by
-``tools/make_digits_weights.py``, so that the ones of odd index are new to the network.
+The images come with scikit-learn (extra ``samples``); the weights were trained on those with even indices by
+``tools/make_digits_weights.py``, so that those with odd indices are unseen.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 
 
 def network(count: int) -> CompiledGraph:
-    """The graph for ``count`` images of 8 x 8 pixels: {count,1,8,8} to the scores {count,10} of the ten digits."""
+    """The graph for ``count`` images of 8 x 8 pixels: from {count,1,8,8} to scores {count,10}, one per digit."""
     graph = Graph()
 
     def weight(name: str) -> Expression:
@@ -56,7 +56,7 @@ def network(count: int) -> CompiledGraph:
     )
     features = pooled.output.desc.sizes[1] * 4 * 4
     rows = graph.reinterpret(pooled.output, sizes=[count, features])
-    # One row of biases for all images: a stride of 0 repeats it.
+    # One row of biases for all images, broadcast by a stride of 0.
     bias = graph.reinterpret(weight("matrix_bias"), sizes=[count, 10], strides=[0, 1])
     scores = graph.gemm(
         rows,
@@ -71,7 +71,7 @@ def network(count: int) -> CompiledGraph:
 
 
 def picture(images: Array, labels: Array) -> str:
-    """Some digits side by side, drawn with characters, and what the network takes each for."""
+    """Some digits side by side as ASCII art, with the predicted labels."""
     rows = [
         "  ".join("".join(SHADES[int(pixel * 9)] * 2 for pixel in image[y]) for image in images)
         for y in range(8)

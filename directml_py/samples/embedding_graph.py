@@ -1,4 +1,4 @@
-"""The mean of word vectors: a constant table, GATHER and REDUCE in one graph, kept in a file and drawn.
+"""The mean of word embeddings: a constant table, GATHER and REDUCE in one graph, saved to a file and drawn.
 
 ``python -m directml_py.samples.embedding_graph FOLDER`` also writes the graph and its picture to a folder.
 """
@@ -19,19 +19,19 @@ SENTENCES = [["the", "cat", "sat"], ["on", "the", "mat"]]
 
 
 def embedding_graph(table: npt.NDArray[np.float32]) -> Graph:
-    """From two sentences of three tokens to the mean vector of each."""
+    """The graph from two sentences of three tokens to the mean vector of each."""
     graph = Graph()
     tokens = graph.input_tensor("tokens", dml.DML_TENSOR_DATA_TYPE_INT32, [1, 2, 3])
     words = graph.constant(table[np.newaxis], name="table")
     vectors = graph.gather(words, tokens, axis=1, index_dimensions=2, name="vectors")
-    # The result has the rank of the inputs: {2,3,4}, the leading 1 of the table is cropped.
+    # The result has the rank of the inputs: {2,3,4}, without the table's leading 1.
     mean = graph.reduce(vectors, function=dml.DML_REDUCE_FUNCTION_AVERAGE, axes=[1], name="mean")
     graph.outputs = {"mean": mean}
     return graph
 
 
 def main(folder: Path | None = None) -> int:
-    """``folder``, the argument on the command line, gets the graph as files and as a picture."""
+    """Run the sample; write the graph and its picture to ``folder``, the command line's argument."""
     # Row n of the table is n, n + 0.25, n + 0.5, n + 0.75.
     table = np.arange(4 * len(VOCABULARY)).reshape(-1, 4).astype(np.float32) / np.float32(4)
     graph = embedding_graph(table)

@@ -1,4 +1,4 @@
-"""GATHER as an embedding look-up: rows of a table picked by token, a negative token counting from the end."""
+"""Embedding lookup with GATHER: rows of a table by token; a negative token counts from the end."""
 
 from __future__ import annotations
 

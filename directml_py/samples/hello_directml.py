@@ -1,6 +1,6 @@
 """The flow of Microsoft's HelloDirectML: upload a tensor, run the identity operator over it, read it back.
 
-Step by step what the C++ sample does, with the same names, so that the two can be read side by side.
+It follows the C++ sample step by step, with the same names, so that the two can be read side by side.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def main() -> int:
 
     dmlOperatorInitializer = dmlDevice.CreateOperatorInitializer(1, [dmlCompiledOperator])
 
-    # One descriptor heap, large enough for initialization and for execution. Devices may need no descriptors; a heap
-    # has one at least.
+    # One descriptor heap, large enough for initialization and for execution. A device may need no descriptors, but a
+    # heap has at least one.
     initializeBindingProperties = dmlOperatorInitializer.GetBindingProperties()
     executeBindingProperties = dmlCompiledOperator.GetBindingProperties()
     descriptorCount = max(
@@ -150,7 +150,7 @@ def main() -> int:
             D3D12_RESOURCE_STATE_COMMON,
             None,
         )
-        # It is the initializer's output.
+        # The persistent resource is the initializer's output.
         bufferBinding = DML_BUFFER_BINDING(persistentBuffer, 0, persistentResourceSize)
         dmlBindingTable.BindOutputs(1, [DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, bufferBinding)])
 

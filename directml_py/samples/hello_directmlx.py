@@ -1,6 +1,6 @@
-"""The variant of HelloDirectML that builds its operator with DirectMLX: a graph of one identity, compiled into one.
+"""HelloDirectML with DirectMLX: the operator is a compiled graph of one identity node.
 
-The DirectMLX part comes first; from the compiled operator on nothing differs from any other, and a session does it.
+The DirectMLX part comes first; the compiled operator is then used like any other, through a session.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JOIN and SPLIT are inverses: three tensors are joined along an axis and split again, in one command list."""
+"""JOIN and SPLIT as inverses: three tensors are joined along an axis and split again, in one command list."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def main() -> int:
     joined = session.buffer(2 * 3 * 7 * 4)
     outputs = [session.buffer(part.nbytes) for part in parts]
     joining, splitting = session.compile(join), session.compile(split)
-    # Some devices keep something for an operator, though none of its inputs is OWNED_BY_DML.
+    # Operators may need a persistent resource even without OWNED_BY_DML inputs.
     of_joining, of_splitting = session.initialize(joining), session.initialize(splitting)
     session.dispatch(joining, inputs, [joined], of_joining)
     session.barrier(joined)

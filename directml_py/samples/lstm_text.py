@@ -1,13 +1,13 @@
-"""A text that an LSTM knows by heart, read and continued character by character.
+"""Character-level LSTM language model, overfitted to one text: scores text and continues prompts.
 
-A reading is one compiled graph: ONE_HOT, LSTM, GEMM, ACTIVATION_SOFTMAX1 and TOP_K1. It takes characters and a state
-and gives how likely each character is to follow, and the state behind them. A prompt is read at once; from then on the
-likeliest character and the state are what the next reading begins with.
+One compiled graph reads characters: ONE_HOT, LSTM, GEMM, ACTIVATION_SOFTMAX1 and TOP_K1. From characters and a state it
+computes the probabilities of each next character and the new state. A prompt is read at once; generation then feeds
+back the most probable character and the state.
 
-DirectML has no gradient of LSTM: ``tools/train_text.py`` trained the weights, on ``lstm_text.txt`` alone. So the
-network is no writer: a sentence that is not in the text surprises it, and what it says is made of the text.
+DirectML has no gradient of LSTM: ``tools/train_text.py`` trained the weights, on ``lstm_text.txt`` alone. The network
+therefore does not generalize: other sentences have a high perplexity, and its continuations are pieces of the text.
 
-``python -m directml_py.samples.lstm_text FOLDER`` also draws how sure the network was of each character.
+``python -m directml_py.samples.lstm_text FOLDER`` also draws the probability of each character.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ WEIGHTS = HERE / "lstm_text_weights"
 TEXT = (HERE / "lstm_text.txt").read_text(encoding="ascii")
 ALPHABET = sorted(set(TEXT))
 UNSEEN = "This is a sentence that the network has never read before."
-# The text has the first; no sentence in it begins like the others.
+# The text has a sentence with the first beginning, but none with the others.
 PROMPTS = ["A stride of", "The compiler", "A sequence"]
 LONGEST = 200
-# How many characters are compared, at each place.
+# The number of most probable characters at each position.
 CANDIDATES = 3
 
 FLOAT32, UINT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_UINT32
-# Those of the gates, of the cell's input and of its output.
+# The activations of the gates, of the cell's input and of its output.
 ACTIVATIONS = [
     dml.DML_ACTIVATION_SIGMOID_OPERATOR_DESC(),
     dml.DML_ACTIVATION_TANH_OPERATOR_DESC(),
     dml.DML_ACTIVATION_TANH_OPERATOR_DESC(),
 ]
-# Of the picture, in its own units.
+# Dimensions of the picture, in its own units.
 SIZE, LINE, MARGIN = 12.0, 18.0, 20.0
 
 Array = npt.NDArray[Any]
@@ -50,16 +50,16 @@ Array = npt.NDArray[Any]
 
 @cache
 def weights() -> dict[str, Array]:
-    """By name; in files they are FLOAT16."""
+    """The weights by name; in files they are FLOAT16."""
     return {path.stem: np.load(path).astype(np.float32) for path in WEIGHTS.glob("*.npy")}
 
 
 @cache
 def reading(length: int) -> CompiledGraph:
-    """The graph that reads "characters" {1,length,1,1}, indices in ALPHABET, from the state "hidden" and "cell" on.
+    """The graph that reads "characters" {1,length,1,1}, indices in ALPHABET, starting from the state "hidden", "cell".
 
-    "chances" {1,1,length,A} are those of each character to follow on each, "best" and "best_chances" {1,1,length,3}
-    the likeliest of them. "hidden" and "cell" {1,1,1,H} are the state behind the last one.
+    "chances" {1,1,length,A} are the probabilities of the next character at each position, "best" and "best_chances"
+    {1,1,length,3} the top three. "hidden" and "cell" {1,1,1,H} are the state after the last character.
     """
     graph = Graph()
     classes, width = len(ALPHABET), weights()["recurrence"].shape[-1]
@@ -88,7 +88,7 @@ def reading(length: int) -> CompiledGraph:
     scores = graph.gemm(
         graph.reinterpret(read.output_sequence, sizes=[1, 1, length, width]),
         weight("matrix"),
-        # One row of biases for all characters: a stride of 0 repeats it.
+        # One row of biases for all characters, broadcast by a stride of 0.
         graph.reinterpret(weight("matrix_bias"), sizes=[1, 1, length, classes], strides=[0, 0, 0, 1]),
         trans_a=dml.DML_MATRIX_TRANSFORM_NONE,
         trans_b=dml.DML_MATRIX_TRANSFORM_NONE,
@@ -109,7 +109,7 @@ def reading(length: int) -> CompiledGraph:
 
 
 class State(NamedTuple):
-    """What the network remembers, {1,1,1,H} each; nothing in the beginning."""
+    """The recurrent state, {1,1,1,H} each; initially zero."""
 
     hidden: Array
     cell: Array
@@ -121,7 +121,7 @@ class State(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the network expected behind each character: {length,A} and {length,3}."""
+    """The predictions after each character: probabilities {length,A} and the top three {length,3}."""
 
     chances: Array
     best: Array
@@ -130,58 +130,60 @@ class Reading(NamedTuple):
 
 
 def read(text: str, state: State) -> Reading:
-    """Raises ``ValueError`` for a character that is not in ALPHABET."""
-    characters = np.array([ALPHABET.index(one) for one in text], np.uint32).reshape(1, -1, 1, 1)
+    """Read characters from a state. Raises ``ValueError`` for one that is not in ALPHABET."""
+    characters = np.array([ALPHABET.index(character) for character in text], np.uint32).reshape(1, -1, 1, 1)
     results = reading(len(text)).run({"characters": characters, **state._asdict()})
     chances, best, best_chances = (results[name][0, 0] for name in ("chances", "best", "best_chances"))
     return Reading(chances, best, best_chances, State(results["hidden"], results["cell"]))
 
 
 def continuation(prompt: str, longest: int = LONGEST) -> str:
-    """The likeliest characters, one after the other, up to the end of a sentence."""
-    found, last = "", read(prompt, State.empty())
-    while len(found) < longest and not found.endswith("."):
-        found += ALPHABET[last.best[-1, 0]]
-        last = read(found[-1], last.state)
-    return found
+    """Greedy generation: the most probable characters, up to the end of a sentence."""
+    generated, last_reading = "", read(prompt, State.empty())
+    while len(generated) < longest and not generated.endswith("."):
+        generated += ALPHABET[last_reading.best[-1, 0]]
+        last_reading = read(generated[-1], last_reading.state)
+    return generated
 
 
 class Score(NamedTuple):
-    """How well a text was foreseen."""
+    """How well a text was predicted."""
 
     perplexity: float
     accuracy: float
 
 
-def chances_of(text: str, seen: Reading) -> Array:
-    """Those of the characters that did follow, all but the first."""
-    following = [ALPHABET.index(one) for one in text[1:]]
-    return np.asarray(seen.chances[np.arange(len(following)), following])
+def chances_of(text: str, predictions: Reading) -> Array:
+    """The probabilities of the actual characters, except the first."""
+    following = [ALPHABET.index(character) for character in text[1:]]
+    return np.asarray(predictions.chances[np.arange(len(following)), following])
 
 
-def score(text: str, seen: Reading) -> Score:
-    """The perplexity is the number of characters among which choosing would be as uncertain."""
-    likeliest = [ALPHABET[index] for index in seen.best[:-1, 0]]
+def score(text: str, predictions: Reading) -> Score:
+    """Perplexity and accuracy: a perplexity of n is the uncertainty of n equally probable characters."""
+    likeliest = [ALPHABET[index] for index in predictions.best[:-1, 0]]
     right = np.array(likeliest) == np.array(list(text[1:]))
-    return Score(float(np.exp(-np.log(chances_of(text, seen)).mean())), float(right.mean()))
+    return Score(float(np.exp(-np.log(chances_of(text, predictions)).mean())), float(right.mean()))
 
 
-def drawing(text: str, seen: Reading) -> str:
-    """The text as SVG, the redder behind a character the less it was expected. Pointed at, it says what was."""
-    # Of the first one there is no chance: nothing is before it.
-    chances = [1.0, *chances_of(text, seen)]
-    parts, place = [], 0
+def drawing(text: str, predictions: Reading) -> str:
+    """The text as SVG: the less probable a character, the redder its background. Tooltips show the predictions."""
+    # The first character has no prediction.
+    chances = [1.0, *chances_of(text, predictions)]
+    parts, position = [], 0
     lines = text.splitlines()
     for row, line in enumerate(lines):
         y = MARGIN + row * LINE
-        for column, chance in enumerate(chances[place : place + len(line)]):
+        for column, chance in enumerate(chances[position : position + len(line)]):
             if chance > 0.99:
                 continue
-            candidates = zip(seen.best[place + column - 1], seen.best_chances[place + column - 1])
-            words = ", ".join(f"{ALPHABET[index]!r} {value:.0%}" for index, value in candidates)
+            candidates = zip(
+                predictions.best[position + column - 1], predictions.best_chances[position + column - 1]
+            )
+            tooltip = ", ".join(f"{ALPHABET[index]!r} {value:.0%}" for index, value in candidates)
             box = svg.element(
                 "rect",
-                svg.title(words),
+                svg.title(tooltip),
                 x=MARGIN + svg.text_width(line[:column], SIZE),
                 y=y,
                 width=svg.text_width("x", SIZE),
@@ -190,22 +192,22 @@ def drawing(text: str, seen: Reading) -> str:
                 fill_opacity=f"{1 - chance:.2f}",
             )
             parts.append(box)
-        # The length is said, so that the boxes fit whatever font there is.
+        # The text length is explicit, so that the boxes fit in any font.
         length = svg.text_width(line, SIZE)
         parts.append(svg.text(MARGIN, y + 0.75 * LINE, line, SIZE, textLength=length, pointer_events="none"))
-        place += len(line) + 1
+        position += len(line) + 1
     width = max(svg.text_width(line, SIZE) for line in lines)
     return svg.document(2 * MARGIN + width, 2 * MARGIN + len(lines) * LINE, parts)
 
 
 def main(folder: Path | None = None) -> int:
-    """``folder``, the argument on the command line, gets ``lstm_text.svg``."""
+    """Run the sample; write ``lstm_text.svg`` to ``folder``, the command line's argument."""
     for name, text in ("the text", TEXT), ("another sentence", UNSEEN):
-        seen = read(text, State.empty())
-        perplexity, accuracy = score(text, seen)
+        predictions = read(text, State.empty())
+        perplexity, accuracy = score(text, predictions)
         print(f"{name}: {len(text)} characters, perplexity {perplexity:.3f}, accuracy {accuracy:.4f}")
         if folder is not None and text is TEXT:
-            (folder / "lstm_text.svg").write_text(drawing(text, seen), encoding="utf-8")
+            (folder / "lstm_text.svg").write_text(drawing(text, predictions), encoding="utf-8")
     for prompt in PROMPTS:
         print(f"\n[{prompt}]{continuation(prompt)}")
     return 0

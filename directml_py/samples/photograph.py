@@ -1,13 +1,13 @@
-"""A photograph made smaller, normalized, and reduced to its edges, by one compiled graph.
+"""Image processing: a photograph is downscaled, normalized and edge-filtered by one compiled graph.
 
-Its bytes go to the device as they are: rows of pixels of three bytes each. Strides say where the channels are, so that
-the operators see {1,3,H,W} and nothing is transposed; pictures come back the same way.
+Its bytes are uploaded as they are, in interleaved (NHWC) layout. Strides describe the channels, so that the operators
+see {1,3,H,W} and nothing is transposed; pictures are read back the same way.
 
-RESAMPLE3 with antialiasing, MEAN_VARIANCE_NORMALIZATION1 for each channel, PADDING by reflection, and two CONVOLUTIONs
-that have a group for each channel: Gauss's filter, and both of Sobel's.
+RESAMPLE3 with antialiasing, MEAN_VARIANCE_NORMALIZATION1 per channel, PADDING by reflection, and two depthwise
+CONVOLUTIONs: a Gaussian blur and both Sobel filters.
 
-``python -m directml_py.samples.photograph FOLDER`` also writes the pictures. The photograph comes with scikit-learn,
-and Pillow reads it (extra ``samples``).
+``python -m directml_py.samples.photograph FOLDER`` also writes the pictures. The photograph comes with scikit-learn
+and is read by Pillow (extra ``samples``).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from directml_py.graph import (
 from directml_py.session import Session
 
 FLOAT32, UINT8 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_UINT8
-# More than two pixels become one: from there on RESAMPLE3 has antialiasing.
+# More than two pixels become one, from where RESAMPLE3 applies antialiasing.
 SCALE = 0.375
 GAUSS = np.outer([1, 4, 6, 4, 1], [1, 4, 6, 4, 1]) / 256
-# How much brighter it becomes to the right.
+# The horizontal gradient.
 SOBEL = np.outer([1, 2, 1], [-1, 0, 1]) / 8
-# The pixels around the image that both filters together look at.
+# The padding that both filters together need.
 AROUND = 2 + 1
-# A normalized channel as bytes: its mean is a medium grey.
+# Conversion of a normalized channel to bytes: its mean becomes medium grey.
 MEDIUM, CONTRAST = 128.0, 50.0
 COLOURS = "red", "green", "blue"
 
@@ -47,13 +47,13 @@ Array = npt.NDArray[Any]
 
 
 def pictures_interleaved(data_type: int, flags: int, sizes: Sequence[int]) -> TensorProperties:
-    """Bytes are pictures, whose channels lie side by side; all else is packed."""
+    """Tensor policy: interleaved channels for bytes, which are pictures; packed otherwise."""
     policy = interleaved_channel if data_type == UINT8 else packed
     return policy(data_type, flags, sizes)
 
 
 def filtered(image: Expression, filters: Array) -> Expression:
-    """Each channel of {1,C,H,W} filtered by each of {n,h,w}: {1,C*n,H-h+1,W-w+1}, a channel's results in a row."""
+    """Depthwise convolution of {1,C,H,W} with {n,h,w}: {1,C*n,H-h+1,W-w+1}, the results of a channel adjacent."""
     channels, (height, width) = image.desc.sizes[1], filters.shape[1:]
     weights = np.tile(filters.astype(np.float32), [channels, 1, 1]).reshape(-1, 1, height, width)
     result: Expression = image.graph.convolution(
@@ -72,7 +72,7 @@ def filtered(image: Expression, filters: Array) -> Expression:
 
 
 def edges_of(image: Expression) -> Expression:
-    """How steep {1,3,H,W} is at each pixel, in the channel where it is steepest: {1,1,H,W}."""
+    """The gradient magnitude of {1,3,H,W} at each pixel, the maximum over channels: {1,1,H,W}."""
     graph, (_, channels, height, width) = image.graph, image.desc.sizes
     around = [0, 0, AROUND, AROUND]
     padded = graph.padding(
@@ -83,7 +83,7 @@ def edges_of(image: Expression) -> Expression:
         end_padding=around,
     )
     slopes = filtered(filtered(padded, GAUSS[np.newaxis]), np.stack([SOBEL, SOBEL.T]))
-    # To the right and down, as a dimension of its own.
+    # Horizontal and vertical gradients as a dimension of their own.
     pairs = graph.reinterpret(slopes, sizes=[1, channels, 2, height * width])
     lengths = graph.reduce(pairs, function=dml.DML_REDUCE_FUNCTION_L2, axes=[2])
     steepest = graph.reduce(lengths, function=dml.DML_REDUCE_FUNCTION_MAX, axes=[1])
@@ -100,7 +100,7 @@ def picture(image: Expression, scale: float = 1, bias: float = 0) -> Expression:
 
 
 def photograph_graph(height: int, width: int) -> CompiledGraph:
-    """From a picture "photograph" {1,3,height,width} to three, and to the channels "values" that are normalized."""
+    """The graph from "photograph" {1,3,height,width} to three pictures and the normalized channels "values"."""
     graph = Graph(tensor_policy=pictures_interleaved)
     sizes = [1, 3, height, width]
     strides = interleaved_channel(UINT8, 0, sizes).strides
@@ -118,7 +118,7 @@ def photograph_graph(height: int, width: int) -> CompiledGraph:
     values = graph.mean_variance_normalization1(small, axes=[2, 3], normalize_variance=True, epsilon=1e-5)
     edges = edges_of(values)
     steepest = graph.reduce(edges, function=dml.DML_REDUCE_FUNCTION_MAX, axes=[2, 3])
-    # One number for all pixels: strides of 0 repeat it.
+    # One number for all pixels, broadcast by strides of 0.
     everywhere = graph.reinterpret(steepest, sizes=edges.desc.sizes, strides=[0] * 4)
     return graph.compile(
         {
@@ -141,7 +141,7 @@ def process(photograph: Array) -> dict[str, Array]:
     results = {}
     for name, tensor in graph.outputs.items():
         _, channels, height, width = tensor.sizes
-        # The bytes of a picture, as they lie there.
+        # Pictures have interleaved channels in memory.
         results[name] = (
             session.read(buffers[name])[: tensor.total_size].reshape(height, width, channels)
             if tensor.data_type == UINT8
@@ -151,14 +151,14 @@ def process(photograph: Array) -> dict[str, Array]:
 
 
 def load() -> Array:
-    """{427,640,3} bytes. Raises ``ImportError`` without scikit-learn or Pillow."""
+    """The photograph, {427,640,3} bytes. Raises ``ImportError`` without scikit-learn or Pillow."""
     from sklearn.datasets import load_sample_image
 
     return np.asarray(load_sample_image("china.jpg"))
 
 
 def save(pictures: dict[str, Array], folder: Path) -> None:
-    """A PNG of each."""
+    """Write each picture as PNG."""
     from PIL import Image
 
     for name, pixels in pictures.items():
@@ -166,9 +166,9 @@ def save(pictures: dict[str, Array], folder: Path) -> None:
 
 
 def describe(name: str, channels: Array) -> str:
-    """The size of {3,H,W}, and the mean and the variance of each channel."""
+    """A line with the size of {3,H,W} and the mean and variance of each channel."""
     height, width = channels.shape[1:]
-    # A sum with 0 is never -0.
+    # Adding 0 turns -0 into 0.
     means, variances = (
         np.round(of_each, 3) + 0
         for of_each in (channels.mean((1, 2), float), channels.var((1, 2), dtype=float))
@@ -180,7 +180,7 @@ def describe(name: str, channels: Array) -> str:
 
 
 def main(folder: Path | None = None) -> int:
-    """``folder``, the argument on the command line, gets the photograph and what was made of it as PNG."""
+    """Run the sample; write the photograph and the results as PNG to ``folder``, the command line's argument."""
     try:
         photograph = load()
     except ImportError:

@@ -1,4 +1,4 @@
-"""REDUCE over a tensor that lies in memory as NHWC with padded rows, described by strides alone."""
+"""REDUCE over an NHWC image with padded rows, described by strides alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PADDED_ROW = 16
 
 
 def main() -> int:
-    # An image as a decoder leaves it: channels interleaved, every row padded to 16 values.
+    # A typical decoder's output: interleaved channels, each row padded to 16 values.
     image = np.zeros((HEIGHT, PADDED_ROW), np.float32)
     image[:, : WIDTH * CHANNELS] = np.arange(HEIGHT * WIDTH * CHANNELS).reshape(HEIGHT, -1)
     image[:, WIDTH * CHANNELS :] = np.nan

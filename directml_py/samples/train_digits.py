@@ -1,11 +1,11 @@
-"""A small convolutional network that learns handwritten digits with DirectML's own operators.
+"""Training of a small convolutional network on handwritten digits with DirectML's own operators.
 
-A training step is one compiled graph: it gathers a batch, goes forward through the network and back again, and has
-ADAM_OPTIMIZER update every weight. Weights stay on the device: what one step writes is what the next one reads. The
-steps of an epoch are recorded together; NumPy shuffles the images before and reads the losses behind.
+A training step is one compiled graph: it gathers a batch, runs the forward and the backward pass, and updates every
+weight with ADAM_OPTIMIZER. Weights stay on the device: each step reads what the previous one wrote. The steps of an
+epoch are recorded together; NumPy shuffles the images before each epoch and reads the losses after it.
 
-``python -m directml_py.samples.train_digits FOLDER`` also draws the losses and what the network takes digits for. The
-images come with scikit-learn (extra ``samples``); as in ``digits``, those of odd index are held out.
+``python -m directml_py.samples.train_digits FOLDER`` also draws the losses and the predicted digits. The images come
+with scikit-learn (extra ``samples``); as in ``digits``, those with odd indices are held out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEED, BATCH = 7, 32
 # The learning rate of each epoch.
 RATES = [1e-2] * 8 + [1e-3] * 4
 EPSILON = 1e-5
-# What the mean and the variance of the newest batch count for in those that classification takes.
+# The weight of the newest batch in the running mean and variance that inference uses.
 NEWEST = 0.1
 SIDE, CLASSES = 8, 10
 WEIGHTS = {
@@ -47,17 +47,17 @@ STATISTICS = ["mean", "variance"]
 NONE, TRANSPOSE = dml.DML_MATRIX_TRANSFORM_NONE, dml.DML_MATRIX_TRANSFORM_TRANSPOSE
 FORWARD, BACKWARD = dml.DML_CONVOLUTION_DIRECTION_FORWARD, dml.DML_CONVOLUTION_DIRECTION_BACKWARD
 RELU = dml.DML_ACTIVATION_RELU_OPERATOR_DESC()
-# Maxima and means of 2 x 2 pixels.
+# Pooling over 2 x 2 pixels.
 HALVED: dict[str, Any] = {
     "strides": [2, 2],
     "window_size": [2, 2],
     "start_padding": [0, 0],
     "end_padding": [0, 0],
 }
-# What tensors that share a buffer begin at multiples of, in bytes.
+# The alignment of tensors that share a buffer, in bytes.
 ALIGNMENT = dml.DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT
 
-# How long the bar is, in characters, and the picture, in its own units: the curve, and under it rows of digits.
+# The progress bar's length, in characters, and the picture's dimensions, in its own units: the curve, then the digits.
 BAR = 30
 MARGIN, WIDTH, HEIGHT, PIXEL = 50.0, 600.0, 220.0, 5.0
 CELL, COLUMNS, ROWS = 50.0, 12, 3
@@ -67,14 +67,14 @@ Expressions = Mapping[str, Expression]
 
 
 class Digits(NamedTuple):
-    """Images {count,1,8,8} from 0 to 1, and the digits {count} that they show."""
+    """Images {count,1,8,8} from 0 to 1, and their labels {count}."""
 
     images: Array
     labels: Array
 
 
 def load() -> tuple[Digits, Digits]:
-    """What is trained with, and what is held out. Raises ``ImportError`` without scikit-learn."""
+    """The training set and the held-out set. Raises ``ImportError`` without scikit-learn."""
     from sklearn.datasets import load_digits
 
     digits: Any = load_digits()
@@ -86,7 +86,7 @@ def load() -> tuple[Digits, Digits]:
 def convolution(
     images: Expression, filters: Expression, bias: Expression | None = None, **changes: Any
 ) -> Expression:
-    """A filter of 3 x 3 pixels over all pixels, those at the edge included."""
+    """A 3 x 3 convolution with padding 1."""
     options = {"direction": FORWARD, "start_padding": [1, 1], "end_padding": [1, 1], **changes}
     result: Expression = images.graph.convolution(
         images,
@@ -115,7 +115,7 @@ def total(values: Expression, axes: list[int]) -> Expression:
 
 
 def exchanged(values: Expression) -> Expression:
-    """The first two dimensions exchanged, by their strides alone."""
+    """The first two dimensions transposed, by strides alone."""
     sizes, strides = [list(values.desc.sizes), list(values.desc.effective_strides)]
     for numbers in (sizes, strides):
         numbers[:2] = numbers[1::-1]
@@ -123,27 +123,26 @@ def exchanged(values: Expression) -> Expression:
 
 
 def filter_gradient(images: Expression, gradient: Expression) -> Expression:
-    """The gradient of the filters of a convolution from that of its result.
+    """The gradient of a convolution with respect to its filters.
 
-    An element of a filter has met an image, moved by the place of that element, at every pixel of the result. So it is
-    a convolution, too: of the images with the gradient as a filter, where images and channels change places.
+    It is a convolution of the images with the output's gradient as the filter, with batch and channels transposed.
     """
     return exchanged(convolution(exchanged(images), exchanged(gradient)))
 
 
 def second_half(graph: Graph, weights: Expressions, pooled: Expression) -> tuple[Expression, ...]:
-    """What follows upon the maximum: what the second convolution, the mean and the product make."""
+    """The layers after the max pooling: the outputs of the second convolution, the average pooling and the product."""
     hidden = convolution(pooled, weights["filter2"], weights["bias"], fused_activation=RELU)
     means = graph.average_pooling(hidden, **HALVED, include_padding=False)
     count, features = means.desc.sizes[0], means.desc.element_count // means.desc.sizes[0]
     rows = graph.reinterpret(means, sizes=[1, 1, count, features])
-    # One row of biases for all images: a stride of 0 repeats it.
+    # One row of biases for all images, broadcast by a stride of 0.
     bias = graph.reinterpret(weights["matrix_bias"], sizes=[1, 1, count, CLASSES], strides=[0, 0, 0, 1])
     return hidden, means, rows, product(rows, weights["matrix"], bias)
 
 
 def scores(graph: Graph, weights: Expressions, images: Expression) -> Expression:
-    """The score {1,1,count,10} of each digit, with the statistics of all batches: the trained network."""
+    """The scores {1,1,count,10} of the digits in inference, with the running statistics."""
     normal = graph.batch_normalization(
         convolution(images, weights["filter1"]),
         *(weights[name] for name in (*STATISTICS, "scale", "shift")),
@@ -156,26 +155,26 @@ def scores(graph: Graph, weights: Expressions, images: Expression) -> Expression
 
 
 def forward_and_back(
-    graph: Graph, weights: Expressions, images: Expression, wanted: Expression
+    graph: Graph, weights: Expressions, images: Expression, targets: Expression
 ) -> tuple[Expression, dict[str, Expression], dict[str, Expression]]:
     """The loss {1,1,1,1} of a batch, its gradients with respect to all weights, and the batch's statistics.
 
-    ``wanted`` {1,1,count,10} is 1 for the digit that an image shows and 0 for all others.
+    ``targets`` {1,1,count,10} are the one-hot labels.
     """
     with graph.name_scope("forward"):
-        seen = convolution(images, weights["filter1"])
+        features = convolution(images, weights["filter1"])
         normal = graph.batch_normalization_training(
-            seen, weights["scale"], weights["shift"], epsilon=EPSILON, fused_activation=RELU
+            features, weights["scale"], weights["shift"], epsilon=EPSILON, fused_activation=RELU
         )
         pooled = graph.max_pooling2(normal.output, **HALVED, dilations=[1, 1]).output
         hidden, means, rows, results = second_half(graph, weights, pooled)
         logarithms = graph.activation_log_softmax1(results, axes=[3])
         share = 1 / images.desc.sizes[0]
-        loss = total(wanted * logarithms, [2, 3]) * -share
+        loss = total(targets * logarithms, [2, 3]) * -share
 
-    # What each value of the way forward adds to the loss, from its end to its beginning.
+    # The loss's gradients with respect to the values of the forward pass, in reverse order.
     with graph.name_scope("backward"):
-        of_results = (graph.exp(logarithms) - wanted) * share
+        of_results = (graph.exp(logarithms) - targets) * share
         of_rows = product(of_results, weights["matrix"], trans_b=TRANSPOSE)
         of_means = graph.reinterpret(of_rows, sizes=means.desc.sizes)
         spread = graph.average_pooling_grad(
@@ -186,11 +185,11 @@ def forward_and_back(
         of_normal = graph.activation_relu_grad(
             normal.output, graph.max_pooling_grad(normal.output, of_pooled, **HALVED, dilations=[1, 1])
         )
-        of_seen, of_scale, of_shift = graph.batch_normalization_training_grad(
-            seen, of_normal, normal.output_mean, normal.output_variance, weights["scale"], epsilon=EPSILON
+        of_features, of_scale, of_shift = graph.batch_normalization_training_grad(
+            features, of_normal, normal.output_mean, normal.output_variance, weights["scale"], epsilon=EPSILON
         )
         gradients = {
-            "filter1": filter_gradient(images, of_seen),
+            "filter1": filter_gradient(images, of_features),
             "scale": of_scale,
             "shift": of_shift,
             "filter2": filter_gradient(pooled, of_hidden),
@@ -202,7 +201,7 @@ def forward_and_back(
 
 
 def one_hot(graph: Graph, labels: Expression) -> Expression:
-    """A row of zeros and a 1 for each of {1,1,count,1} labels."""
+    """The one-hot rows of {1,1,count,1} labels."""
     values = graph.constant(np.array([0, 1], np.float32).reshape(1, 1, 1, 2), name="zero_and_one")
     result: Expression = graph.one_hot(labels, values, axis=3, output_length=CLASSES)
     return result
@@ -211,8 +210,8 @@ def one_hot(graph: Graph, labels: Expression) -> Expression:
 def training_step(count: int, rate: float, device: dml.IDMLDevice | None = None) -> CompiledGraph:
     """The graph of one step with ``BATCH`` of ``count`` images.
 
-    "order" says which images they are. All other inputs but "images" and "labels" are the state that the outputs of
-    the same names continue: weights, both of their moments, the statistics and the number of the step, from 1 on.
+    "order" has their indices. All other inputs but "images" and "labels" are the state that the outputs of the same
+    names update: weights, both of their moments, the running statistics and the step number, from 1.
     """
     graph = Graph(device)
     order = graph.input_tensor("order", UINT32, [1, 1, 1, BATCH])
@@ -223,14 +222,14 @@ def training_step(count: int, rate: float, device: dml.IDMLDevice | None = None)
     with graph.name_scope("batch"):
         images = graph.gather(all_images, order, axis=0, index_dimensions=1)
         labels = graph.gather(all_labels, order, axis=2, index_dimensions=1)
-        wanted = one_hot(graph, labels)
-    loss, gradients, statistics = forward_and_back(graph, state, images, wanted)
+        targets = one_hot(graph, labels)
+    loss, gradients, statistics = forward_and_back(graph, state, images, targets)
 
     following: dict[str, Expression] = {}
     with graph.name_scope("update"):
         for name in WEIGHTS:
             names = [name, *adam_moments(name)]
-            parameters, first_moment, second_moment = (state[one] for one in names)
+            parameters, first_moment, second_moment = (state[key] for key in names)
             updated = graph.adam_optimizer(
                 parameters,
                 first_moment,
@@ -254,9 +253,9 @@ def adam_moments(weight: str) -> tuple[str, str]:
 
 
 def state_tensors() -> dict[str, tuple[int, list[int]]]:
-    """The data type and sizes of all that a step hands on to the next one, by name."""
+    """The data types and sizes of the tensors passed from one step to the next, by name."""
     tensors = {
-        one: (FLOAT32, sizes) for name, sizes in WEIGHTS.items() for one in (name, *adam_moments(name))
+        key: (FLOAT32, sizes) for name, sizes in WEIGHTS.items() for key in (name, *adam_moments(name))
     }
     for name in STATISTICS:
         tensors[name] = (FLOAT32, WEIGHTS["scale"])
@@ -264,7 +263,7 @@ def state_tensors() -> dict[str, tuple[int, list[int]]]:
 
 
 def initial_state(rng: np.random.Generator) -> dict[str, Array]:
-    """Filters and the matrix are drawn as He et al. do (arXiv 1502.01852); all else begins where it does nothing."""
+    """He initialization (arXiv 1502.01852) of the filters and the matrix; neutral values for all else."""
     state: dict[str, Array] = {
         name: np.zeros(sizes, np.float32) for name, (_, sizes) in state_tensors().items()
     }
@@ -277,7 +276,7 @@ def initial_state(rng: np.random.Generator) -> dict[str, Array]:
 
 
 def classification(count: int, device: dml.IDMLDevice | None = None) -> CompiledGraph:
-    """The graph that finds the digit {1,1,count,1} that each of ``count`` images shows."""
+    """The inference graph: the label {1,1,count,1} of each of ``count`` images."""
     graph = Graph(device)
     images = graph.input_tensor("images", FLOAT32, [count, 1, SIDE, SIDE])
     names = [*WEIGHTS, *STATISTICS]
@@ -289,7 +288,7 @@ def classification(count: int, device: dml.IDMLDevice | None = None) -> Compiled
 
 
 class DigitsNetwork:
-    """The network on a device: its state as buffers, by name. ``seed`` decides how it begins and what it sees when."""
+    """The network on a device: its state as buffers, by name. ``seed`` is that of initialization and shuffling."""
 
     def __init__(self, session: Session | None = None, seed: int = SEED) -> None:
         self.session = Session() if session is None else session
@@ -298,15 +297,15 @@ class DigitsNetwork:
         self.state = {name: self.session.upload(array) for name, array in arrays.items()}
 
     def train(self, digits: Digits, rates: Sequence[float] = RATES) -> Iterator[Array]:
-        """The losses of the steps of each epoch, as soon as these are done."""
+        """Train; yields the losses of the steps of each epoch."""
         count, session = len(digits.images), self.session
-        # The rate is an attribute of the optimizer: each one needs a graph of its own.
+        # The rate is an attribute of the optimizer: each rate needs a graph of its own.
         compiled = {rate: training_step(count, rate, session.dml) for rate in set(rates)}
         constants = {rate: session.initialize(step.operator) for rate, step in compiled.items()}
         data = {"images": session.upload(digits.images), "labels": session.upload(digits.labels)}
-        # A step cannot write over what it reads: two sets of buffers take turns.
+        # A step cannot write in place what it reads: the state is double-buffered.
         following = {name: session.buffer(buffer.width) for name, buffer in self.state.items()}
-        # What is left over of each order has its turn in another one.
+        # The incomplete last batch of each epoch is dropped.
         steps = count // BATCH
         losses = session.buffer(steps * ALIGNMENT)
         for rate in rates:
@@ -325,7 +324,7 @@ class DigitsNetwork:
             yield session.read(losses, np.float32)[:: ALIGNMENT // 4]
 
     def classify(self, images: Array) -> Array:
-        """The digits {count} that images {count,1,8,8} show."""
+        """The predicted labels {count} of images {count,1,8,8}."""
         session = self.session
         graph = classification(len(images), session.dml)
         labels = session.buffer(len(images) * 4)
@@ -341,7 +340,7 @@ class DigitsNetwork:
         outputs: Mapping[str, Bindable],
         persistent: Bindable,
     ) -> None:
-        """Record a graph with what is bound to its inputs and outputs, by name."""
+        """Record a dispatch of a graph with bindings for its inputs and outputs, by name."""
         self.session.dispatch(
             graph.operator,
             [inputs[name] for name in graph.inputs],
@@ -351,14 +350,14 @@ class DigitsNetwork:
 
 
 def part(buffer: dml.ID3D12Resource, index: int, size: int) -> dml.DML_BINDING_DESC:
-    """The ``index``-th ``size`` bytes of a buffer."""
+    """A binding of the ``index``-th ``size`` bytes of a buffer."""
     return dml.DML_BINDING_DESC(
         dml.DML_BINDING_TYPE_BUFFER, dml.DML_BUFFER_BINDING(buffer, index * size, size)
     )
 
 
 def progress(epoch: int, epochs: int, loss: float) -> None:
-    """A bar that grows on a terminal, a line for each epoch elsewhere."""
+    """A progress bar on a terminal, a line for each epoch elsewhere."""
     if not sys.stdout.isatty():
         print(f"epoch {epoch:2} of {epochs}: loss {loss:.4f}")
         return
@@ -368,8 +367,8 @@ def progress(epoch: int, epochs: int, loss: float) -> None:
 
 
 def loss_curve(losses: Sequence[Array]) -> list[str]:
-    """The loss of each step and, over them, the mean of each epoch, as parts of an SVG; the scale is logarithmic."""
-    steps, means = np.concatenate(losses), np.array([one.mean() for one in losses])
+    """The loss of each step and the mean of each epoch, as SVG elements, on a logarithmic scale."""
+    steps, means = np.concatenate(losses), np.array([epoch_losses.mean() for epoch_losses in losses])
     bottom, top = int(np.floor(np.log10(steps.min()))), int(np.ceil(np.log10(steps.max())))
 
     def across(epoch: Any) -> Any:
@@ -379,8 +378,8 @@ def loss_curve(losses: Sequence[Array]) -> list[str]:
         return MARGIN + (top - power) / max(top - bottom, 1) * HEIGHT
 
     def line(epochs: Array, values: Array, **style: Any) -> str:
-        places = zip(across(epochs), down(np.log10(values)))
-        points = " ".join(f"{svg.number(x)},{svg.number(y)}" for x, y in places)
+        vertices = zip(across(epochs), down(np.log10(values)))
+        points = " ".join(f"{svg.number(x)},{svg.number(y)}" for x, y in vertices)
         return svg.element("polyline", points=points, fill="none", **style)
 
     parts = [svg.text(MARGIN, MARGIN - 16, "loss of each step, and its mean over each epoch")]
@@ -396,7 +395,7 @@ def loss_curve(losses: Sequence[Array]) -> list[str]:
 
 
 def gallery(digits: Digits, labels: Array) -> list[str]:
-    """Digits and what they were taken for, red where that is wrong, as parts of an SVG."""
+    """Digits with predicted labels, wrong ones in red, as SVG elements."""
     parts = []
     for index, (image, expected, label) in enumerate(zip(digits.images[:, 0], digits.labels, labels)):
         left = MARGIN + index % COLUMNS * CELL
@@ -412,14 +411,16 @@ def gallery(digits: Digits, labels: Array) -> list[str]:
             )
             for (y, x), grey in np.ndenumerate(np.rint(255 * (1 - image)).astype(int))
         ]
-        words, ink = (str(label), "#222222") if label == expected else (f"{label}, not {expected}", "#c02020")
-        below = svg.text(left + 4 * PIXEL, above + 8 * PIXEL + 12, words, 9, text_anchor="middle", fill=ink)
+        caption, ink = (
+            (str(label), "#222222") if label == expected else (f"{label}, not {expected}", "#c02020")
+        )
+        below = svg.text(left + 4 * PIXEL, above + 8 * PIXEL + 12, caption, 9, text_anchor="middle", fill=ink)
         parts.append(svg.group([*pixels, below]))
     return parts
 
 
 def main(folder: Path | None = None) -> int:
-    """``folder``, the argument on the command line, gets ``train_digits.svg``."""
+    """Run the sample; write ``train_digits.svg`` to ``folder``, the command line's argument."""
     try:
         digits, held_out = load()
     except ImportError:
@@ -433,7 +434,7 @@ def main(folder: Path | None = None) -> int:
         progress(epoch, len(RATES), loss.mean())
     labels = model.classify(held_out.images)
 
-    # Those that are not recognized come first.
+    # Misclassified digits first.
     order = np.argsort(labels == held_out.labels, kind="stable")[: COLUMNS * ROWS]
     shown = Digits(held_out.images[order], held_out.labels[order])
     if folder is not None:
