@@ -1,6 +1,6 @@
-"""For test suites: assertions about descs, expected debug messages, a pytest plugin, Hypothesis strategies.
+"""Support for test suites: assertions about descs, expected debug messages, a pytest plugin, Hypothesis strategies.
 
-Neither pytest nor Hypothesis is needed to import this package; ``directml_py.testing.strategies`` needs the latter.
+This package can be imported without pytest and Hypothesis; ``directml_py.testing.strategies`` needs Hypothesis.
 """
 
 from .assertions import assert_invalid, assert_same_desc, assert_valid

@@ -1,4 +1,4 @@
-"""Assertions about descs, wherever their memory is."""
+"""Assertions about descs, in any form that the API accepts."""
 
 from __future__ import annotations
 
@@ -22,42 +22,46 @@ def _lines(items: Iterable[object]) -> str:
 
 
 def assert_valid(desc: Any, *, feature_level: object = HIGHEST, strict: bool = False) -> None:
-    """``desc`` breaks no rule at ``feature_level``; if ``strict``, none that only a page has, either.
+    """Assert that ``desc`` breaks no rule at ``feature_level``; with ``strict``, not even documentation-only rules.
 
-    Raises ``AssertionError`` that lists everything wrong, ``TypeError`` for what is no operator desc.
+    Raises ``AssertionError`` that lists every violation, ``TypeError`` for what is not an operator desc.
     """
     __tracebackhide__ = True
     level = parse_level(feature_level)
     decoded, report = check(desc, level)
-    found = report.diagnostics if strict else report.errors
-    if found:
-        raise AssertionError(f"not valid at {level.name}:{_lines(found)}{_lines_of(decoded)}")
+    diagnostics = report.diagnostics if strict else report.errors
+    if diagnostics:
+        raise AssertionError(f"not valid at {level.name}:{_lines(diagnostics)}{_lines_of(decoded)}")
 
 
 def assert_invalid(
     desc: Any, rule: str, path: str | None = None, *, feature_level: object = HIGHEST, only: bool = True
 ) -> list[Diagnostic]:
-    """``desc`` breaks ``rule``, at ``path`` if one is given, and, unless ``only`` is False, no other rule.
+    """Assert that ``desc`` breaks ``rule``, at ``path`` if given, and, unless ``only`` is False, no other rule.
 
-    Returns the diagnostics of the rule. Raises ``AssertionError`` that lists what was found instead, ``ValueError`` if
-    there is no such rule.
+    Returns the rule's diagnostics. Raises ``AssertionError`` that lists the actual violations, ``ValueError`` for an
+    unknown rule.
     """
     __tracebackhide__ = True
     check_rule(rule)
     level = parse_level(feature_level)
     decoded, report = check(desc, level)
-    wanted = rule if path is None else f"{rule} at {path}"
-    meant = [item for item in report.diagnostics if item.rule == rule]
+    expected = rule if path is None else f"{rule} at {path}"
+    matching = [item for item in report.diagnostics if item.rule == rule]
     others = [item for item in report.diagnostics if item.rule != rule]
     if not report.diagnostics:
-        raise AssertionError(f"expected {wanted}, but the desc is valid at {level.name}{_lines_of(decoded)}")
-    if not meant:
-        raise AssertionError(f"expected {wanted}, but other rules answered at {level.name}:{_lines(others)}")
-    if path is not None and path not in {item.path for item in meant}:
-        raise AssertionError(f"expected {wanted}, but the rule answered elsewhere:{_lines(meant)}")
+        raise AssertionError(
+            f"expected {expected}, but the desc is valid at {level.name}{_lines_of(decoded)}"
+        )
+    if not matching:
+        raise AssertionError(
+            f"expected {expected}, but other rules were broken at {level.name}:{_lines(others)}"
+        )
+    if path is not None and path not in {item.path for item in matching}:
+        raise AssertionError(f"expected {expected}, but the rule was broken elsewhere:{_lines(matching)}")
     if only and others:
-        raise AssertionError(f"expected {wanted} alone, but these are broken too:{_lines(others)}")
-    return meant
+        raise AssertionError(f"expected {expected} alone, but these are broken too:{_lines(others)}")
+    return matching
 
 
 def _lines_of(desc: object) -> str:
@@ -65,11 +69,11 @@ def _lines_of(desc: object) -> str:
 
 
 def assert_same_desc(a: Any, b: Any) -> None:
-    """Two descs have the same values in all their structs, wherever these lie and whatever holds them.
+    """Assert that two descs have equal values in all their structs, wherever these are in memory.
 
     ``a`` and ``b`` are operator descs or any other struct of the API, as structs, pointers or addresses; an address
-    is that of a DML_OPERATOR_DESC. Left-out strides differ from strides that are written out.
-    Raises ``AssertionError`` that lists every differing field with both values, and what cannot be read.
+    is that of a DML_OPERATOR_DESC. Null strides differ from explicit packed strides. Raises ``AssertionError`` that
+    lists every differing field with both values, and what cannot be read.
     """
     __tracebackhide__ = True
     left, right = _decoded(a, "a"), _decoded(b, "b")

@@ -1,4 +1,4 @@
-"""Where generators take their decisions from: pseudo-random numbers, or Hypothesis."""
+"""Sources of a generator's decisions: pseudo-random numbers, or Hypothesis."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ T = TypeVar("T")
 
 
 class DecisionSource(ABC):
-    """Decisions. Low numbers and early options are the simple ones, to which Hypothesis shrinks."""
+    """A source of decisions. Low numbers and early options are the simplest, to which Hypothesis shrinks."""
 
     @abstractmethod
     def integer(self, low: int, high: int) -> int:
-        """A number from ``low`` to ``high``, both included."""
+        """A number from ``low`` to ``high``, inclusive."""
 
     def choice(self, options: Sequence[T]) -> T:
         return options[self.integer(0, len(options) - 1)]
@@ -24,13 +24,13 @@ class DecisionSource(ABC):
         return self.integer(0, 99) >= 100 - percent
 
     def permutation(self, count: int) -> list[int]:
-        """The numbers below ``count`` in any order; the simplest is increasing."""
-        rest = list(range(count))
-        return [rest.pop(self.integer(0, len(rest) - 1)) for _ in range(count)]
+        """A permutation of the numbers below ``count``; the simplest is the identity."""
+        remaining = list(range(count))
+        return [remaining.pop(self.integer(0, len(remaining) - 1)) for _ in range(count)]
 
 
 class RandomSource(DecisionSource):
-    """Pseudo-random decisions, the same for the same ``seed``."""
+    """Pseudo-random decisions, reproducible by ``seed``."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Copies of descs with something changed."""
+"""Modified copies of descs and tensors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .valid_descs import make_desc
 
 
 class Change(NamedTuple):
-    """A changed desc, and the rule that it breaks with the path where that is reported (the first of several)."""
+    """A changed desc, the rule that it breaks, and the (first) path that is reported."""
 
     desc: OperatorDesc
     rule: str
@@ -19,7 +19,7 @@ class Change(NamedTuple):
 
 
 def change(desc: OperatorDesc, **fields: Any) -> OperatorDesc:
-    """``desc`` with other values in these fields; counts follow their arrays unless they are given."""
+    """``desc`` with new values for these fields; counts follow their arrays unless given."""
     counts = {entry.counted_by for entry in desc.struct.fields}
     changed = dict(make_desc(desc.name, {**dict(desc), **fields}))
     changed.update((name, value) for name, value in fields.items() if name in counts)
@@ -36,7 +36,7 @@ def change_tensor(desc: OperatorDesc, slot: TensorSlot, tensor: TensorDesc) -> O
 
 
 def with_packed_tensors(desc: OperatorDesc) -> OperatorDesc:
-    """``desc`` with tensors that have neither strides nor flags, and no bytes that they do not need."""
+    """``desc`` with packed tensors: no strides, no flags, minimal total sizes."""
     for slot in (*desc.inputs, *desc.outputs):
         if slot.tensor is not None:
             flags = type(slot.tensor.flags)(0)
@@ -46,7 +46,7 @@ def with_packed_tensors(desc: OperatorDesc) -> OperatorDesc:
 
 
 def retyped(tensor: TensorDesc, data_type: int) -> TensorDesc:
-    """``tensor`` with elements of another type, as small and as little aligned as can be."""
+    """``tensor`` with another data type, minimal total size and no alignment."""
     return replace(tensor, data_type=data_type, total_size=-1, alignment=0)
 
 

@@ -1,4 +1,4 @@
-"""Decides what a valid desc has: ranks, sizes, data types and layouts within the tables of one operator."""
+"""Generator for valid descs: ranks, sizes, data types and layouts within the tables of one operator."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ ANY_RANK = range(1, 9)
 NOTHING: Mapping[str, Any] = {}
 Fields = dict[str, Any]
 
-# Inputs that Microsoft's library does not take with strides of 0.
+# Inputs that Microsoft's library rejects with strides of 0.
 WHOLE = {("SCATTER_ND", "IndicesTensor")}
 
 
 class DescGenerator:
-    """Hands out decisions to the recipe of one operator."""
+    """The choices that a recipe draws on, for one operator."""
 
     def __init__(self, source: DecisionSource, schema: OperatorSchema, level: int, max_elements: int) -> None:
         self.source = source
         self.schema = schema
         self.level = level
         self.max_elements = max_elements
-        # Tensors that must be packed, without any strides.
+        # Tensors that must be packed, with null strides.
         self.unstrided: set[str] = set()
 
     def table(self, **attributes: Any) -> Support | None:
-        """The support table for these attribute values; None if the page has none."""
+        """The support table for these attribute values; None without one."""
         tables = [
             table
             for table in support_of(self.schema)
@@ -50,26 +50,26 @@ class DescGenerator:
         return max(tables, key=lambda table: table.level, default=None)
 
     def ranks(self, field: str, **attributes: Any) -> range:
-        """The dimension counts that a tensor may have."""
+        """The supported dimension counts of a tensor."""
         table = self.table(**attributes)
         return ANY_RANK if table is None or field not in table.tensors else table.tensors[field].dimensions
 
     def rank(self, field: str, least: int = 1, most: int = 8, **attributes: Any) -> int:
-        """A dimension count that the table has for ``field``, from ``least`` to ``most``."""
-        return self.source.choice([one for one in self.ranks(field, **attributes) if least <= one <= most])
+        """A supported dimension count for ``field``, from ``least`` to ``most``."""
+        return self.source.choice([rank for rank in self.ranks(field, **attributes) if least <= rank <= most])
 
     def shape(self, rank: int, share: int = 1, most: int = 5) -> list[int]:
         """Sizes with at most ``max_elements // share`` elements."""
-        left = max(1, self.max_elements // share)
+        budget = max(1, self.max_elements // share)
         sizes = [1] * rank
         for dimension in self.source.permutation(rank):
-            high = left if most == 5 and self.source.chance(10) else min(left, most)
+            high = budget if most == 5 and self.source.chance(10) else min(budget, most)
             sizes[dimension] = self.source.integer(1, high)
-            left //= sizes[dimension]
+            budget //= sizes[dimension]
         return sizes
 
     def broadcast(self, sizes: Sequence[int], keep: Container[int] = ()) -> tuple[int, ...]:
-        """``sizes``, some of them 1, but not those of the dimensions ``keep``."""
+        """``sizes`` with some set to 1, except for the dimensions in ``keep``."""
         if not self.source.chance(30):
             return tuple(sizes)
         return tuple(
@@ -77,15 +77,15 @@ class DescGenerator:
         )
 
     def some(self, *fields: str) -> tuple[str, ...]:
-        """Any of ``fields``, or none, in their order: that of a set is not the same in every process."""
+        """Any subset of ``fields``, in their order: a set's order would differ between processes."""
         return tuple(field for field in fields if self.source.chance(50))
 
     def axes(self, rank: int) -> tuple[int, ...]:
-        """At least one axis, each once, in any order."""
+        """One or more distinct axes, in any order."""
         return tuple(self.source.permutation(rank)[: self.source.integer(1, rank)])
 
     def enumerator(self, field: str, **others: Any) -> Any:
-        """An enumerator that the level has for ``field``, by the facts that speak of it and of ``others`` alone."""
+        """A supported enumerator for ``field``, by the facts that involve only it and ``others``."""
         entry = self.field(field)
         known = {field, *others}
         members = [
@@ -108,11 +108,11 @@ class DescGenerator:
         return True
 
     def led(self, field: str, *sizes: int) -> list[int]:
-        """``sizes`` behind as many ones as a dimension count that the table has for ``field`` asks for."""
+        """``sizes`` padded with leading ones to a supported dimension count for ``field``."""
         return [1] * (self.rank(field, len(sizes)) - len(sizes)) + [*sizes]
 
     def activation(self, *but: str) -> OperatorDesc:
-        """One of the activations that can be fused into any operator, ``but`` none of these, without tensors."""
+        """A desc without tensors of an activation that any operator can fuse, except those in ``but``."""
         schemas = [
             schema for schema in OPERATORS.values() if schema.name in ANYWHERE and schema.name not in but
         ]
@@ -126,37 +126,37 @@ class DescGenerator:
     def data_types(
         self, present: Sequence[str], attributes: Mapping[str, Any], given: Mapping[str, Any] = NOTHING
     ) -> dict[str, Any]:
-        """A data type for each tensor field that is there: of its table, and shared where the page says so.
+        """A supported data type for each present tensor field, equal where the page requires it.
 
-        ``given`` has some already: for an array one for all of its tensors or a list.
+        ``given`` fixes some of them; for an array field it has one type for all tensors or a list.
         """
         table = self.table(**attributes)
         chosen = {}
         for group in self._groups(present, "DataType", attributes):
             types = [set(table.tensors[name].types) for name in group if table and name in table.tensors]
             common = set.intersection(*types) if types else {1}
-            known = [given[name] for name in group if name in given]
-            data_type = known[0] if known else self.source.choice(sorted(common))
+            fixed = [given[name] for name in group if name in given]
+            data_type = fixed[0] if fixed else self.source.choice(sorted(common))
             chosen.update(dict.fromkeys(group, data_type))
         return chosen
 
     def dimension_counts(
-        self, present: Sequence[str], attributes: Mapping[str, Any], known: Mapping[str, int]
+        self, present: Sequence[str], attributes: Mapping[str, Any], fixed: Mapping[str, int]
     ) -> dict[str, int]:
-        """A dimension count for each of ``present``: of its table, and shared where the page says so."""
+        """A supported dimension count for each of ``present``, equal where the page requires it."""
         chosen: dict[str, int] = {}
-        for group in self._groups([*present, *known], "DimensionCount", attributes):
-            ranks = [known[name] for name in group if name in known] or sorted(
+        for group in self._groups([*present, *fixed], "DimensionCount", attributes):
+            ranks = [fixed[name] for name in group if name in fixed] or sorted(
                 set.intersection(*(set(self.ranks(name, **attributes)) for name in group))
             )
             rank = self.source.choice(ranks)
-            chosen.update((name, rank) for name in group if name not in known)
+            chosen.update((name, rank) for name in group if name not in fixed)
         return chosen
 
     def _groups(
         self, present: Sequence[str], property_name: str, attributes: Mapping[str, Any]
     ) -> list[list[str]]:
-        """The tensor fields that are there, those together that must agree in a property."""
+        """The present tensor fields, grouped by the equivalence of a property."""
         groups: list[set[str]] = [{name} for name in present]
         for entry in same_of(self.schema):
             if property_name not in entry.properties or not _applies(entry, attributes):
@@ -167,7 +167,7 @@ class DescGenerator:
         return sorted(map(sorted, groups))
 
     def tensor(self, data_type: int, sizes: Sequence[int], field: str, broadcast: bool = True) -> TensorDesc:
-        """A tensor in any layout that its role allows."""
+        """A tensor with any layout that its role allows."""
         source, is_output = self.source, self.field(field).role == "output"
         kind = DML_TENSOR_DATA_TYPE(data_type)
         is_whole = is_output or not broadcast or (self.schema.name, field) in WHOLE
@@ -207,7 +207,7 @@ class DescGenerator:
             step = step * sizes[dimension] + source.integer(0, 2)
         for dimension, size in enumerate(sizes):
             if (size == 1 or not is_output) and source.chance(20):
-                # The stride of a size of 1 does not matter; elsewhere 0 broadcasts.
+                # The stride of a dimension of size 1 is irrelevant; elsewhere 0 broadcasts.
                 strides[dimension] = 0 if size > 1 else source.choice((0, 1, 7, 0xFFFFFFFF))
         return tuple(strides)
 

@@ -1,4 +1,4 @@
-"""Where two decoded descs differ, field by field under the C names."""
+"""Structural comparison of decoded descs, field by field under the C names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOKEN = re.compile(r"\w+")
 
 
 class DescDifference(NamedTuple):
-    """A path (``InputTensors[1].Sizes[2]``) and what each of the two has there, as text."""
+    """A path (``InputTensors[1].Sizes[2]``) and both values there, as text."""
 
     path: str
     left: str
@@ -39,7 +39,7 @@ def tensor_fields(tensor: TensorDesc) -> dict[str, Any]:
 
 
 def fields(value: Any) -> dict[str, Any] | None:
-    """The fields of a desc or tensor by name; None for what has none."""
+    """The fields of a desc or tensor by name; None for a leaf."""
     if isinstance(value, OperatorDesc):
         return {"Type": value.schema.type_name, **dict(value)}
     if isinstance(value, Record):
@@ -48,7 +48,7 @@ def fields(value: Any) -> dict[str, Any] | None:
 
 
 def value_at(desc: Any, path: str) -> Any:
-    """What stands at ``path`` in a decoded desc; None if nothing does."""
+    """The value at ``path`` in a decoded desc; None if there is none."""
     for token in _TOKEN.findall(path):
         if isinstance(desc, tuple):
             desc = desc[int(token)] if token.isdecimal() and int(token) < len(desc) else None
@@ -70,14 +70,14 @@ def show(value: Any) -> str:
 
 
 def differences(left: Any, right: Any, path: str = "") -> Iterator[DescDifference]:
-    """All leaves in which two decoded descs differ; floats by what ``repr`` shows, so that NaN equals NaN."""
-    own, other = fields(left), fields(right)
-    if own is not None and other is not None:
+    """All leaves in which two decoded descs differ; floats are compared by ``repr``, so that NaN equals NaN."""
+    left_fields, right_fields = fields(left), fields(right)
+    if left_fields is not None and right_fields is not None:
         if _kind(left) != _kind(right):
             yield DescDifference(f"{path}.Type" if path else "Type", _kind(left), _kind(right))
             return
-        for name, value in own.items():
-            yield from differences(value, other[name], f"{path}.{name}" if path else name)
+        for name, value in left_fields.items():
+            yield from differences(value, right_fields[name], f"{path}.{name}" if path else name)
     elif _is_array(left) and _is_array(right) and (_has_structs(left + right) or len(left) == len(right)):
         for index in range(max(len(left), len(right))):
             where = f"{path}[{index}]"

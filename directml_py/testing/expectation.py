@@ -1,4 +1,4 @@
-"""``expect``: a rule that a block of code is meant to break."""
+"""``expect``: asserts that a block of code breaks a rule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .message_watch import Watch, describe, is_about, rule_of, watch
 class Expectation:
     """The context manager behind ``expect``.
 
-    Afterwards ``diagnostics`` and ``messages`` hold what the rule said.
+    Afterwards ``diagnostics`` and ``messages`` have what was reported for the rule.
     """
 
     def __init__(self, rule: str, path: str | None, watches: Iterable[Watch]) -> None:
@@ -29,7 +29,7 @@ class Expectation:
         self._earlier: list[Message] = []
 
     def __enter__(self) -> Expectation:
-        self._earlier = [message for each in self._watches for message in each.pending()]
+        self._earlier = [message for each_watch in self._watches for message in each_watch.pending()]
         return self
 
     def __exit__(
@@ -40,23 +40,27 @@ class Expectation:
             return False
         raised = error.diagnostics if isinstance(error, DMLError) else []
         earlier = {id(message) for message in self._earlier}
-        others = [str(found) for found in raised if not self._is_meant(found.rule, found.path)]
-        self.diagnostics = [found for found in raised if self._is_meant(found.rule, found.path)]
-        for each in self._watches:
-            new = [message for message in each.pending() if id(message) not in earlier]
-            meant = [message for message in new if self._matches(message)]
-            each.excuse(meant)
-            self.messages += meant
-            others += [describe(message) for message in new if not self._matches(message)]
+        unexpected = [
+            str(diagnostic) for diagnostic in raised if not self._is_meant(diagnostic.rule, diagnostic.path)
+        ]
+        self.diagnostics = [
+            diagnostic for diagnostic in raised if self._is_meant(diagnostic.rule, diagnostic.path)
+        ]
+        for each_watch in self._watches:
+            new = [message for message in each_watch.pending() if id(message) not in earlier]
+            matching = [message for message in new if self._matches(message)]
+            each_watch.excuse(matching)
+            self.messages += matching
+            unexpected += [describe(message) for message in new if not self._matches(message)]
         if self.diagnostics or (self.messages and error is None):
             return True
         if isinstance(error, DMLError) and not raised:
-            others.append(str(error))
-        wanted = self.rule if self.path is None else f"{self.rule} at {self.path}"
-        if not others:
-            raise AssertionError(f"expected {wanted}, but nothing was broken")
-        lines = "".join(f"\n  {text}" for text in dict.fromkeys(others))
-        raise AssertionError(f"expected {wanted}, but this came in its place:{lines}") from error
+            unexpected.append(str(error))
+        expected = self.rule if self.path is None else f"{self.rule} at {self.path}"
+        if not unexpected:
+            raise AssertionError(f"expected {expected}, but nothing was broken")
+        lines = "".join(f"\n  {text}" for text in dict.fromkeys(unexpected))
+        raise AssertionError(f"expected {expected}, but got:{lines}") from error
 
     def _is_meant(self, rule: str, path: str) -> bool:
         return rule == self.rule and self.path in (None, path)
@@ -66,13 +70,13 @@ class Expectation:
 
 
 def expect(rule: str, path: str | None = None, *, device: Any = None) -> Expectation:
-    """``with expect("DML-JOIN-sizes", path="InputTensors[1].Sizes"):`` around what breaks the rule.
+    """``with expect("DML-JOIN-sizes", path="InputTensors[1].Sizes"):`` around code that breaks the rule.
 
-    Swallows a ``DMLError`` whose diagnostics contain the rule (at ``path``, if one is given). With a ``device``
+    Suppresses a ``DMLError`` whose diagnostics contain the rule (at ``path``, if given). With a ``device``
     (ID3D12Device or IDMLDevice, or several) that has a debug layer, a message of the rule counts as well, and the
-    plugin does not hold it against the test. Raises ``AssertionError`` if the rule did not come, naming what came
-    in its place; other exceptions pass. Raises ``ValueError`` at once if there is no such rule.
+    plugin does not fail the test for it. Raises ``AssertionError`` if the rule was not broken, with what was reported
+    instead; other exceptions propagate. Raises ``ValueError`` at once for an unknown rule.
     """
     devices = device if isinstance(device, (list, tuple)) else [] if device is None else [device]
-    watches = [found for found in map(watch, devices) if found is not None]
+    watches = [each_watch for each_watch in map(watch, devices) if each_watch is not None]
     return Expectation(rule, path, watches)

@@ -1,4 +1,4 @@
-"""The search for a desc that breaks a rule which the catalog implies, and for a valid desc beside it."""
+"""Search for a desc that breaks a catalog-derived rule, together with the valid desc it differs from."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .invalid_descs import derived_change
 from .levels import LEVELS
 from .valid_descs import valid_desc
 
-# How many samples are looked at for the shortest invalid desc, and for any at all: some tensors rarely come alone.
+# Samples tried for the shortest invalid desc, and for any at all: some rules are rarely broken alone.
 SEEDS, TRIES = 12, 48
-# What tensors may have to be changed in together, by the name that messages have for it.
+# Properties that may have to change in several tensors at once, by their names in messages.
 PROPERTIES = {"DataType": "data_type", "DimensionCount": "dimension_count"}
-# Rules that name all tensors of which one is too much, or missing, however few they are.
+# Rules that report all tensors of a group of which one is superfluous or missing.
 OF_SEVERAL = {
     "DML-MULTIHEAD_ATTENTION-key-and-value",
     "DML-MULTIHEAD_ATTENTION1-key-and-value",
@@ -26,7 +26,7 @@ OF_SEVERAL = {
 
 
 class InvalidDesc(NamedTuple):
-    """``valid_desc`` is valid at ``level``; ``desc`` is that with one change, which breaks the rule at ``path``."""
+    """``valid_desc`` is valid at ``level``; ``desc`` has one change, which breaks the rule at ``path``."""
 
     desc: OperatorDesc
     valid_desc: OperatorDesc
@@ -36,8 +36,8 @@ class InvalidDesc(NamedTuple):
 
     @property
     def is_at_one_path(self) -> bool:
-        """Whether one place is named, or one property of several tensors that was changed in each of them."""
-        paths = {found.path for found in self.diagnostics}
+        """Whether one path is reported, or one property of several tensors that changed in each of them."""
+        paths = {diagnostic.path for diagnostic in self.diagnostics}
         if len(paths) == 1:
             return paths == {self.path}
         names = {path.rpartition(".")[2] for path in paths}
@@ -54,29 +54,31 @@ class InvalidDesc(NamedTuple):
 
 @cache
 def invalid_desc_of(rule: str) -> InvalidDesc:
-    """The first change to a sample that breaks the derived ``rule`` alone, at one place."""
+    """The first change to a sample that breaks the derived ``rule`` alone, at one path."""
     operator = rule.split("-")[1]
     first = SCHEMAS[operator].level
-    # What older tables alone refuse most often shows at the first level.
+    # Violations that only older tables have mostly occur at the first level.
     levels = [LEVELS[-1], first, *(level for level in LEVELS if first < level < LEVELS[-1])]
     for seed in range(TRIES):
         for level in levels:
             invalid = _invalid_desc_in(valid_desc(RandomSource(seed), operator, level), rule, level)
             if invalid is not None:
                 return invalid
-    raise AssertionError(f"no change of a sample breaks {rule} alone, at one place")
+    raise AssertionError(f"no change of a sample breaks {rule} alone, at one path")
 
 
 @cache
 def shortest_invalid_desc_of(rule: str) -> InvalidDesc:
-    """As ``invalid_desc_of``, for people: packed tensors without flags if these do, and the shortest of several."""
+    """As ``invalid_desc_of``, but readable: the shortest of several, with packed tensors without flags if possible."""
     invalid = invalid_desc_of(rule)
     samples = (valid_desc(RandomSource(seed), invalid.desc.name, invalid.level) for seed in range(SEEDS))
     packed = (with_packed_tensors(sample) for sample in (invalid.valid_desc, *samples))
     valid = (sample for sample in packed if not check(sample, invalid.level)[1].diagnostics)
-    found = [_invalid_desc_in(sample, rule, invalid.level) for sample in valid]
+    candidates = [_invalid_desc_in(sample, rule, invalid.level) for sample in valid]
     return min(
-        (one for one in found if one is not None), key=lambda one: len(repr(one.desc)), default=invalid
+        (candidate for candidate in candidates if candidate is not None),
+        key=lambda candidate: len(repr(candidate.desc)),
+        default=invalid,
     )
 
 
@@ -84,6 +86,6 @@ def _invalid_desc_in(valid: OperatorDesc, rule: str, level: int) -> InvalidDesc 
     change = derived_change(valid, rule, level)
     if change is None:
         return None
-    found = check(change.desc, level)[1].diagnostics
-    invalid = InvalidDesc(change.desc, valid, change.path, level, found)
+    diagnostics = check(change.desc, level)[1].diagnostics
+    invalid = InvalidDesc(change.desc, valid, change.path, level, diagnostics)
     return invalid if invalid.is_at_one_path or rule in OF_SEVERAL else None

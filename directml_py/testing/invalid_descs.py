@@ -1,4 +1,4 @@
-"""Descs that break one rule of an operator, derived from a valid desc and from what the catalog says of the rule."""
+"""Derivation of descs that break one rule of an operator, from a valid desc and the catalog's facts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .desc_changes import Change, change, change_tensor, reshaped, resized, rety
 
 UINT_MAX = 0xFFFFFFFF
 NUMBERS = (0, 1, 2, 3, 4, 7, 9, 100, UINT_MAX)
-# No single change to a valid desc breaks them alone: tensors that agree would have to change together.
+# Rules that no single change breaks alone: tensors that must agree would have to change together.
 TOGETHER = frozenset({"DML-VALUE_SCALE_2D-channel-count"})
 
 
 def derived_rules(operator: str, enforced: bool = False) -> list[str]:
-    """The rules of an operator that descs can be derived for: its tables', its facts' and those of its sizes; if
-    ``enforced``, without those of the page alone, which CreateOperator does not ask for."""
+    """The rules of an operator that descs can be derived for: those of its tables, its facts and its sizes; with
+    ``enforced``, without documentation-only rules, which CreateOperator does not check."""
     schema = SCHEMAS[operator]
     names = [name for name, rule in rules_of(schema).items() if not (enforced and rule.page_only)]
     if operator_of(operator).has_sizes:
@@ -41,23 +41,23 @@ def derived_rules(operator: str, enforced: bool = False) -> list[str]:
 
 
 def derived_change(desc: OperatorDesc, rule: str, level: int) -> Change | None:
-    """A change to the valid ``desc`` by which it breaks ``rule`` and no other at ``level``; None if none was found.
+    """A change to the valid ``desc`` that breaks only ``rule`` at ``level``; None if none was found.
 
-    The path is where the rule speaks of the changed field, for tables and sizes the changed tensor.
+    The path is that of the changed field; for tables and sizes it is that of the changed tensor.
     """
     name = rule.removeprefix(f"DML-{desc.name}-")
     for changed, path in candidates(desc, name, level):
         if not counts_agree(changed):
             continue
         diagnostics = check(changed, level)[1].diagnostics
-        if diagnostics and {found.rule for found in diagnostics} == {rule}:
+        if diagnostics and {diagnostic.rule for diagnostic in diagnostics} == {rule}:
             expected = diagnostics[0].path if path is None else path
             return Change(changed, rule, expected)
     return None
 
 
 def counts_agree(desc: OperatorDesc) -> bool:
-    """Whether all arrays that one field counts are of its length, as they are in memory."""
+    """Whether all arrays agree with their count fields, as in memory."""
     return all(
         len(getattr(desc, entry.name)) == getattr(desc, entry.counted_by)
         for entry in desc.struct.fields
@@ -66,8 +66,8 @@ def counts_agree(desc: OperatorDesc) -> bool:
 
 
 def candidates(desc: OperatorDesc, name: str, level: int) -> Iterator[tuple[OperatorDesc, str | None]]:
-    """Changed descs that may break the rule that ends with ``name``, with the path where it must answer."""
-    fact = next((one for one in facts_of(desc.schema) if one.name == name), None)
+    """Changed descs that may break the rule that ends with ``name``, with the path that it must report."""
+    fact = next((candidate for candidate in facts_of(desc.schema) if candidate.name == name), None)
     if fact is not None:
         yield from _fact_candidates(desc, fact)
     elif name in ("sizes", "page-sizes"):
@@ -89,7 +89,7 @@ def _fact_candidates(desc: OperatorDesc, fact: Fact) -> Iterator[tuple[OperatorD
     fields = desc.struct.fields
     names = names_in(desc.schema, fact.tree)
     if fact.condition is not None and fact.statement:
-        # What a statement asks under a condition may need the condition made true first.
+        # A conditional statement may need its condition made true first.
         names |= names_in(desc.schema, fact.condition)
     entries = [entry for entry in fields if entry.name in names]
     counts = {entry.counted_by for entry in fields}
@@ -102,15 +102,16 @@ def _fact_candidates(desc: OperatorDesc, fact: Fact) -> Iterator[tuple[OperatorD
         for value, path in _values(desc, entry, fact):
             yield change(desc, **{entry.name: value}), path if entry.name in subjects else None
             if isinstance(value, TensorDesc):
-                # What must have the same sizes changes with it.
+                # Tensors that must have the same sizes change together.
                 yield _with_sizes(desc, alike(desc, entry.name, "Sizes"), value.sizes), None
 
 
 def _counted_candidates(desc: OperatorDesc, count: str) -> Iterator[tuple[OperatorDesc, str | None]]:
-    """All arrays that a field counts without their last element, with one more, or without any: a desc in memory has
-    one count for all of them."""
+    """All arrays with a common count, one element shorter, one longer, or empty: in memory they share the count."""
     arrays = {
-        one.name: getattr(desc, one.name) or () for one in desc.struct.fields if one.counted_by == count
+        field.name: getattr(desc, field.name) or ()
+        for field in desc.struct.fields
+        if field.counted_by == count
     }
     yield change(desc, **{name: value[:-1] for name, value in arrays.items()}), None
     if all(arrays.values()):
@@ -120,7 +121,7 @@ def _counted_candidates(desc: OperatorDesc, count: str) -> Iterator[tuple[Operat
 
 
 def _values(desc: OperatorDesc, entry: FieldSchema, fact: Fact) -> Iterator[tuple[Any, str | None]]:
-    """Other values for a field, with the path that the rule must name where that is certain."""
+    """Other values for a field, with the path that the rule must report where that is certain."""
     value = getattr(desc, entry.name)
     if fact.statement == "not_owned" and isinstance(value, TensorDesc):
         yield replace(value, flags=DML_TENSOR_FLAG_OWNED_BY_DML), f"{entry.name}.Flags"
@@ -192,7 +193,7 @@ def _array_values(value: Any) -> Iterator[tuple[Any, str | None]]:
 
 
 def _list_values(entry: FieldSchema, value: tuple[Any, ...]) -> Iterator[tuple[Any, str | None]]:
-    """Arrays with one element changed, one left out, one twice."""
+    """Arrays with one element changed, removed or duplicated."""
     if entry.type == "DML_OPERATOR_DESC":
         for other in ("ELEMENT_WISE_ADD", "ACTIVATION_SOFTMAX"):
             yield (*value[:-1], build_operator_desc(SCHEMAS[other], {})), None
@@ -211,11 +212,11 @@ def _list_values(entry: FieldSchema, value: tuple[Any, ...]) -> Iterator[tuple[A
 
 def _sizes_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | None]]:
     shapes = operator_of(desc.name).shapes(desc)
-    # Outputs first: nothing follows from them.
+    # Outputs first: no other sizes are inferred from them.
     for slot, tensor in reversed(slots(desc)):
         if slot.field not in shapes:
             continue
-        # Of several outputs the sum counts: SPLIT's say what its input must be.
+        # With several outputs their sum counts: SPLIT's determine the input's sizes.
         path = f"{slot.path}.Sizes" if slot in desc.outputs and slot.path == slot.field else None
         for dimension in reversed(range(tensor.dimension_count)):
             for size in (
@@ -224,13 +225,13 @@ def _sizes_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | 
                 tensor.sizes[dimension] - 1,
             ):
                 if size:
-                    other = resized(tensor, dimension, size)
-                    yield change_tensor(desc, slot, other), path
-                    yield _with_sizes(desc, alike(desc, slot.field, "Sizes"), other.sizes), None
+                    changed = resized(tensor, dimension, size)
+                    yield change_tensor(desc, slot, changed), path
+                    yield _with_sizes(desc, alike(desc, slot.field, "Sizes"), changed.sizes), None
 
 
 def _with_sizes(desc: OperatorDesc, fields: set[str], sizes: tuple[int, ...]) -> OperatorDesc:
-    """``desc`` with other sizes for all tensors of these fields."""
+    """``desc`` with new sizes for all tensors of these fields."""
     for slot, tensor in slots(desc):
         if slot.field in fields:
             desc = change_tensor(desc, slot, reshaped(tensor, sizes))
@@ -238,7 +239,7 @@ def _with_sizes(desc: OperatorDesc, fields: set[str], sizes: tuple[int, ...]) ->
 
 
 def alike(desc: OperatorDesc, field: str, name: str) -> set[str]:
-    """The fields that share ``name`` (DataType) with ``field``, directly or through others."""
+    """The fields that share the property ``name`` (DataType) with ``field``, directly or transitively."""
     fields = {field}
     while True:
         more = {
@@ -253,7 +254,7 @@ def alike(desc: OperatorDesc, field: str, name: str) -> set[str]:
 
 
 def _type_candidates(desc: OperatorDesc, level: int) -> Iterator[tuple[OperatorDesc, str | None]]:
-    """A type that the level has, but not the operator, for one tensor and all that must have its type."""
+    """A type that the level supports but the operator does not, for a tensor and those that share its type."""
     table = support_at(desc, level)
     if table is None:
         return
@@ -277,7 +278,7 @@ def _type_candidates(desc: OperatorDesc, level: int) -> Iterator[tuple[OperatorD
 
 
 def _rank_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | None]]:
-    """Leading ones for one or all tensors, or none of them where there were some."""
+    """Leading ones added to one or all tensors, or removed."""
     every = {slot.field for slot, _ in slots(desc)}
     for fields in (every, *({field} for field in sorted(every))):
         for added in range(1, 9):
@@ -296,7 +297,7 @@ def _rank_candidates(desc: OperatorDesc) -> Iterator[tuple[OperatorDesc, str | N
 
 
 def _longer(desc: OperatorDesc, added: int) -> Iterator[tuple[str, Any]]:
-    """Attributes for tensors with so many more leading dimensions of size 1, of which nothing is to come."""
+    """Attributes for tensors with ``added`` more leading dimensions of size 1, without other effects."""
     for entry in desc.struct.fields:
         value = getattr(desc, entry.name)
         if entry.name == "Axis":
@@ -320,12 +321,12 @@ def _shorter(desc: OperatorDesc) -> Iterator[tuple[str, Any]]:
 
 
 def _same_candidates(desc: OperatorDesc, name: str) -> Iterator[tuple[OperatorDesc, str | None]]:
-    """One tensor that differs from those that it must agree with."""
+    """One tensor changed to differ from those that it must agree with."""
     for slot, tensor in reversed(slots(desc)):
         group = alike(desc, slot.field, name)
         if len(group) == 1:
             continue
-        # The first of a group is what the others are compared with.
+        # The others of a group are compared with its first tensor.
         is_first = next(one for one, _ in slots(desc) if one.field in group) == slot
         path = None if is_first else f"{slot.path}.{name}"
         if name == "DataType":

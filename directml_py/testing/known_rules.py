@@ -1,4 +1,4 @@
-"""Every rule that there is, so that a misspelt one is not waited for."""
+"""The registry of all rules, by which misspelt identifiers are detected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .. import d3d12, dml, operators
 from ..abi.rules import RULES, Rule
 from ..dml.compiler import graph_rules
 
-# Rules of no operator are declared where a module of these packages is loaded.
+# Rules that belong to no operator are registered when modules of these packages are imported.
 DECLARING = (d3d12, dml, graph_rules)
 OWN = ("DML-", "D3D12-")
 
@@ -19,8 +19,8 @@ def every_rule() -> list[Rule]:
 
 
 def check_rule(identifier: str) -> None:
-    """Raise ``ValueError`` for what is meant to be one of our rules, and is none; messages of applications may be about
-    others."""
+    """Raise ``ValueError`` for an unknown identifier with one of our prefixes; applications may report rules of their
+    own."""
     if identifier in RULES:
         return
     every_rule()

@@ -1,4 +1,4 @@
-"""Feature levels: how people write them, and what each of them says about a desc."""
+"""Feature levels: parsing, and the levels at which a desc is valid."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _WRITTEN = re.compile(r"(?:DML_FEATURE_LEVEL_)?(\d+)[_.](\d+)", re.IGNORECASE)
 
 
 def parse_level(value: object) -> DML_FEATURE_LEVEL:
-    """The level that ``4_1``, ``4.1``, ``DML_FEATURE_LEVEL_4_1``, 0x4100 or the member stands for.
+    """Parse a level, given as ``4_1``, ``4.1``, ``DML_FEATURE_LEVEL_4_1``, 0x4100 or the member.
 
-    Raises ``ValueError`` naming all levels for anything else.
+    Raises ``ValueError`` that lists all levels for anything else.
     """
     match = _WRITTEN.fullmatch(value) if isinstance(value, str) else None
     number = int(match[1]) << 12 | int(match[2]) << 8 if match else value
     if isinstance(number, int) and number in DML_FEATURE_LEVEL._value2member_map_:
         return DML_FEATURE_LEVEL(number)
     known = ", ".join(level.name.removeprefix("DML_FEATURE_LEVEL_") for level in LEVELS)
-    raise ValueError(f"{value!r} is no DirectML feature level; there are {known}")
+    raise ValueError(f"{value!r} is not a DirectML feature level; there are {known}")
 
 
 @dataclass(frozen=True)
 class FeatureLevels:
-    """``valid``: the levels at which a desc is valid, rising. ``stopped``: what stops it at the others.
+    """``valid``: the levels at which a desc is valid, ascending. ``stopped``: the violations at the others.
 
-    As text it says what the desc needs: ``needs DML_FEATURE_LEVEL_4_1 because of InputTensors[0].DataType INT64
+    As text it states the requirement: ``needs DML_FEATURE_LEVEL_4_1 because of InputTensors[0].DataType INT64
     [DML-JOIN-data-type]``.
     """
 
@@ -61,9 +61,9 @@ class FeatureLevels:
 
 
 def feature_levels(desc: Any) -> FeatureLevels:
-    """At which feature levels an operator desc is valid, and what stops it at the others.
+    """The feature levels at which an operator desc is valid, and the violations at the others.
 
-    ``desc`` is anything that stands for a DML_OPERATOR_DESC. Raises ``TypeError`` for what is no desc.
+    ``desc`` is anything convertible to a DML_OPERATOR_DESC. Raises ``TypeError`` for anything else.
     """
     stopped, reasons = {}, {}
     for level in LEVELS:
@@ -77,7 +77,9 @@ def feature_levels(desc: Any) -> FeatureLevels:
 def _reason(desc: Any, diagnostics: list[Diagnostic]) -> str:
     """``InputTensor.DataType, OutputTensor.DataType INT64 [DML-JOIN-data-type]``: one entry per rule and value."""
     paths: dict[tuple[str, str], list[str]] = {}
-    for found in diagnostics:
-        value = value_at(desc, found.path)
-        paths.setdefault((found.rule, "" if value is None else f" {show(value)}"), []).append(found.path)
+    for diagnostic in diagnostics:
+        value = value_at(desc, diagnostic.path)
+        paths.setdefault((diagnostic.rule, "" if value is None else f" {show(value)}"), []).append(
+            diagnostic.path
+        )
     return " and ".join(f"{', '.join(places)}{value} [{rule}]" for (rule, value), places in paths.items())

@@ -1,4 +1,4 @@
-"""Changes to a desc in memory that no value can express: null pointers, wrong types and counts."""
+"""Mutations of a desc in memory that decoded values cannot express: null pointers, wrong types and counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .decision_source import DecisionSource
 
 
 class Broken(NamedTuple):
-    """A typed operator desc, the one rule that it breaks, and where (the first place of several)."""
+    """A typed operator desc, the one rule that it breaks, and the (first) path that is reported."""
 
     desc: Structure
     rule: str
@@ -46,7 +46,7 @@ def null_field(source: DecisionSource, desc: OperatorDesc) -> Broken:
 
 
 def huge_count(source: DecisionSource, desc: OperatorDesc) -> Broken | None:
-    """Where one field counts several arrays, the first of them answers first."""
+    """A count that is too large. Where it counts several arrays, the first of them is reported first."""
     arrays: dict[str, str] = {}
     for entry in desc.struct.fields:
         if entry.counted_by and getattr(desc, entry.name) is not None:

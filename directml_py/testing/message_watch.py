@@ -1,4 +1,4 @@
-"""The debug messages of one Direct3D 12 device, and which of them a test expected."""
+"""Watches over the debug messages of Direct3D 12 devices, and the messages that a test expected."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ _RULE = re.compile(r"\[([^\[\]\s]+)\]\s*$")
 
 
 def rule_of(message: Message) -> str:
-    """The identifier of the broken rule; empty for a message of no rule."""
+    """The identifier of the broken rule; empty for a message without one."""
     match = _RULE.search(message.pDescription)
     return message.rule or (match[1] if match else "")
 
 
 def describe(message: Message) -> str:
-    """The text, with the rule's identifier at its end."""
+    """The text, ending with the rule's identifier."""
     rule, text = rule_of(message), message.pDescription
     return text if not rule or text.endswith(f"[{rule}]") else f"{text} [{rule}]"
 
 
 def is_page_only(message: Message) -> bool:
-    """Whether the message is about what a page forbids and Microsoft's library accepts."""
+    """Whether the message is about a documentation-only rule, which Microsoft's library does not enforce."""
     rule = RULES.get(rule_of(message))
     return rule is not None and rule.page_only and message.Severity == WARNING
 
 
 def is_about(message: Message, path: str) -> bool:
-    """Whether the message is about the field or argument at ``path``, with which its text may start."""
+    """Whether the message's text starts with ``path``, the field or argument that it is about."""
     if message.diagnostic is not None and message.diagnostic.path:
         return message.diagnostic.path == path
     return message.pDescription.startswith(f"{path} ")
 
 
-# By identity: the same text may come twice, once expected and once not.
+# By identity: of two messages with the same text only one may be expected.
 _excused: WeakKeyDictionary[ID3D12InfoQueue, dict[int, Message]] = WeakKeyDictionary()
 
 
 class Watch:
-    """Looks at an info queue without changing what it stores. All watches over one queue excuse alike."""
+    """Observes an info queue without changing its storage. All watches over one queue share excused messages."""
 
     def __init__(self, queue: ID3D12InfoQueue) -> None:
         self.queue = queue
         self._excused = _excused.setdefault(queue, {})
 
     def pending(self) -> list[Message]:
-        """The messages, warnings or worse, that nobody excused."""
+        """The messages, warnings or worse, that are not excused."""
         stored = [self.queue.GetMessage(index) for index in range(self.queue.GetNumStoredMessages())]
         return [
             message for message in stored if message.Severity <= WARNING and id(message) not in self._excused
@@ -67,7 +67,7 @@ class Watch:
 def watch(device: Any) -> Watch | None:
     """A watch over a Direct3D 12 or DirectML device; None if the device has no debug layer.
 
-    Raises ``TypeError`` for what is no device.
+    Raises ``TypeError`` for what is not a device.
     """
     parent = device.d3d12_device if isinstance(device, IDMLDevice) else device
     if not isinstance(parent, ID3D12Device):

@@ -1,4 +1,4 @@
-"""Descs that break exactly one rule, made from valid ones by one change."""
+"""Mutation of valid descs into descs that break exactly one rule."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _newer(level: int) -> tuple[str, ...]:
 
 
 def _mutate(source: DecisionSource, desc: OperatorDesc, level: int) -> Broken:
-    """The first change that fits, of a value, of what the catalog says, or of the memory."""
+    """The first applicable mutation: of a value, of a catalog fact, or of the memory."""
     rules = derived_rules(desc.name, enforced=True)
     count = len(VALUE_MUTATIONS) + len(rules) + len(MEMORY_MUTATIONS)
     start = source.integer(0, count - 1)
@@ -41,7 +41,7 @@ def _mutate(source: DecisionSource, desc: OperatorDesc, level: int) -> Broken:
         broken = _attempt(source, desc, level, (start + step) % count, rules)
         if broken is not None:
             return broken
-    raise AssertionError("some changes fit every desc")
+    raise AssertionError("some mutations apply to every desc")
 
 
 def _attempt(
@@ -57,14 +57,16 @@ def _attempt(
 
 
 def only_that(change: Change | None, level: int) -> Change | None:
-    """``change``, unless it breaks another rule as well: a data type may decide what else is allowed."""
-    if change is None or {found.rule for found in check(change.desc, level)[1].diagnostics} != {change.rule}:
+    """``change`` if it breaks no other rule, else None: other constraints may depend on a data type."""
+    if change is None or {diagnostic.rule for diagnostic in check(change.desc, level)[1].diagnostics} != {
+        change.rule
+    }:
         return None
     return change
 
 
 def _too_new(source: DecisionSource, level: int, max_elements: int) -> Broken:
-    """A desc of an operator that the level lacks, and that has no types or ranks that it lacks as well."""
+    """A desc of an operator that the level lacks, with only data types and ranks that the level has."""
     while True:
         name = source.choice(_newer(level))
         desc = valid_desc(source, name, SCHEMAS[name].level, max_elements)
@@ -79,9 +81,9 @@ def broken_desc(
     feature_level: int = HIGHEST,
     max_elements: int = MAX_ELEMENTS,
 ) -> Broken:
-    """A desc that breaks one rule and no other at ``feature_level``, perhaps in several places.
+    """A desc that breaks exactly one rule at ``feature_level``, possibly at several paths.
 
-    The memory of the desc can be read. Raises ``ValueError`` as ``valid_desc`` does.
+    All its memory is readable. Raises ``ValueError`` as ``valid_desc`` does.
     """
     level = DML_FEATURE_LEVEL(feature_level)
     if operator is None and _newer(level) and source.chance(5):

@@ -32,7 +32,7 @@ DEBUG = DML_CREATE_DEVICE_FLAG_DEBUG
 
 
 class PluginSession:
-    """One test's devices, what it expects of them, and the assertions about descs at its feature level."""
+    """One test's devices, its expectations, and the assertions about descs at its feature level."""
 
     assert_same_desc = staticmethod(assertions.assert_same_desc)
 
@@ -44,16 +44,16 @@ class PluginSession:
         self._devices: list[ID3D12Device] = []
 
     def watch(self, device: ID3D12Device | IDMLDevice) -> None:
-        """Hold the debug messages of another device against the test too, and let them accumulate.
+        """Fail the test also for unexpected debug messages of another device, and do not limit their storage.
 
-        Devices that the test creates have a debug layer. Raises ``ValueError`` for one without.
+        Devices that the test creates have a debug layer. Raises ``ValueError`` for a device without one.
         """
         new_watch = watch(device)
         if new_watch is None:
-            raise ValueError("the device was created without the debug layer, so that there are no messages")
+            raise ValueError("the device was created without the debug layer, so it reports no messages")
         new_watch.queue.SetMessageCountLimit(-1)
         new_watch.queue.SetBreakOnSeverity(ERROR, False)
-        if all(new_watch.queue is not other.queue for other in self._watches):
+        if all(new_watch.queue is not existing.queue for existing in self._watches):
             self._watches.append(new_watch)
             self._devices.append(device if isinstance(device, ID3D12Device) else device.d3d12_device)
 
@@ -77,9 +77,9 @@ class PluginSession:
         return feature_levels(desc)
 
     def check(self) -> None:
-        """Fail the test for messages that it did not expect; each is reported once.
+        """Fail the test for unexpected messages; each is reported once.
 
-        Work that the test did not wait for runs first: its messages count too.
+        Outstanding GPU work runs first, so that its messages are included.
         """
         __tracebackhide__ = True
         self.checked = True
@@ -106,7 +106,7 @@ def _severity(value: D3D12_MESSAGE_SEVERITY) -> str:
 def requested_level(config: pytest.Config, marker: pytest.Mark | None) -> DML_FEATURE_LEVEL:
     """The level of the marker, else of ``--dml-feature-level``, else the highest.
 
-    Raises ``pytest.UsageError`` for what is no level.
+    Raises ``pytest.UsageError`` for an invalid level.
     """
     value, origin = config.getoption("dml_feature_level"), "--dml-feature-level"
     if marker is not None:
@@ -123,10 +123,10 @@ def requested_level(config: pytest.Config, marker: pytest.Mark | None) -> DML_FE
 
 
 def use_profile(name: str) -> Callable[[], None]:
-    """Make ``name`` the profile of all devices that do not choose one, also those of other processes that the tests
-    start; the call that undoes it.
+    """Make ``name`` the default profile of all devices, including those of child processes; returns a function that
+    undoes it.
 
-    Raises ``pytest.UsageError`` for what names no profile.
+    Raises ``pytest.UsageError`` for an unknown profile.
     """
     try:
         profile_of(name)
@@ -146,7 +146,7 @@ def use_profile(name: str) -> Callable[[], None]:
 
 @contextmanager
 def session(request: pytest.FixtureRequest) -> Iterator[PluginSession]:
-    """The fixture ``dml``. The debug layer is on for devices that the test creates, and as before afterwards."""
+    """The fixture ``dml``. It enables the debug layer for devices that the test creates, and restores the setting."""
     marker = request.node.get_closest_marker("dml_feature_level")
     was_on, debug = debug_layer_enabled(), D3D12GetDebugInterface()
     debug.EnableDebugLayer()
@@ -154,7 +154,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[PluginSession]:
         strict = bool(request.config.getoption("dml_strict") or request.config.getini("dml_strict"))
         session = PluginSession(requested_level(request.config, marker), strict)
         yield session
-        # Messages of the teardown of other fixtures; if the test itself failed, that is enough.
+        # Messages from the teardown of other fixtures, unless the test has failed already.
         if session.checked:
             session.check()
     finally:

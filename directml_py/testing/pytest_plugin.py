@@ -1,6 +1,6 @@
 """The pytest plugin of directml-py: options, a marker, and the fixtures ``d3d12_device``, ``dml_device``, ``dml``.
 
-``directml_py.testing.plugin`` says what the fixtures do; it is imported by the first test that uses one.
+``directml_py.testing.plugin`` implements the fixtures; it is imported by the first test that uses one.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--dml-profile",
         metavar="NAME",
         default=None,
-        help="what all DirectML devices of the run ask for, such as demanding (default: kind, which is little)",
+        help="requirements profile of all DirectML devices of the run, such as demanding (default: kind)",
     )
-    text = "fail tests also for what only the documentation forbids and Microsoft's library accepts"
+    text = "also fail tests for violations of documentation-only rules, which Microsoft's library accepts"
     group.addoption("--dml-strict", action="store_true", default=False, help=text)
     parser.addini("dml_strict", text, type="bool", default=False)
 
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A marker with a wrong level stops the run before it starts."""
+    """Check the levels of all markers before the run starts."""
     markers = [marker for item in items if (marker := item.get_closest_marker(MARKER)) is not None]
     if markers:
         from .plugin import requested_level
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Comes after the test itself, if that passed: so that messages fail the test and not its teardown."""
+    """Check messages after a test that passed, so that they fail the test itself and not its teardown."""
     session: PluginSession | None = getattr(item, _SESSIONS, None)
     if session is not None:
         session.check()
@@ -76,7 +76,7 @@ def dml(request: pytest.FixtureRequest) -> Iterator[PluginSession]:
     with plugin.session(request) as session:
         setattr(request.node, _SESSIONS, session)
         yield session
-        # A test that is run again has new devices.
+        # A test that is rerun needs new devices.
         delattr(request.node, _SESSIONS)
 
 

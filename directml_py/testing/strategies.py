@@ -33,7 +33,7 @@ def feature_levels() -> st.SearchStrategy[DML_FEATURE_LEVEL]:
 
 
 def operators(feature_level: int = HIGHEST) -> st.SearchStrategy[str]:
-    """The name (JOIN) of any operator that the level has."""
+    """The name (``JOIN``) of any operator that the level has."""
     return st.sampled_from(operators_at(feature_level))
 
 
@@ -42,9 +42,9 @@ def valid_descs(
 ) -> st.SearchStrategy[Structure]:
     """Typed operator desc structs, such as DML_JOIN_OPERATOR_DESC, that are valid at ``feature_level``.
 
-    Of ``operator`` (JOIN) or of any: strided, padded and broadcast tensors, OWNED_BY_DML inputs,
-    and all that the support tables have. No tensor has more than ``max_elements`` elements.
-    Raises ``ValueError`` for an operator that the level lacks.
+    They are of ``operator`` (``JOIN``) or of any, with strided, padded and broadcast tensors, OWNED_BY_DML inputs and
+    everything else that the support tables allow. No tensor has more than ``max_elements`` elements. Raises
+    ``ValueError`` for an operator that the level lacks.
     """
     check_operator_name(operator, operators_at(DML_FEATURE_LEVEL(feature_level)))
 
@@ -58,9 +58,9 @@ def valid_descs(
 def broken_descs(
     operator: str | None = None, feature_level: int = HIGHEST, max_elements: int = MAX_ELEMENTS
 ) -> st.SearchStrategy[Broken]:
-    """``(desc, rule, path)``: descs as ``valid_descs`` gives, changed so that they break one rule and no other.
+    """``(desc, rule, path)``: descs as from ``valid_descs``, mutated to break exactly one rule.
 
-    ``path`` is the first place where that is reported. All memory that the desc points to can be read.
+    ``path`` is the first path that is reported. All memory that the desc points to is readable.
     """
     check_operator_name(operator, operators_at(DML_FEATURE_LEVEL(feature_level)))
 

@@ -1,4 +1,4 @@
-"""Changes to one tensor that break one of the rules which every operator's tensors have."""
+"""Mutations of one tensor that break a rule common to all operators' tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .invalid_descs import alike
 OWNED = DML_TENSOR_FLAG_OWNED_BY_DML
 
 UINT_MAX = 0xFFFFFFFF
-# Numbers that are no data type of an element; 0 is DML_TENSOR_DATA_TYPE_UNKNOWN.
+# Numbers that are not element types; 0 is DML_TENSOR_DATA_TYPE_UNKNOWN.
 NO_DATA_TYPES = (DML_TENSOR_DATA_TYPE_UNKNOWN, 14, -1, 1000)
 
 
@@ -25,12 +25,12 @@ def tensor_of(slot: TensorSlot) -> TensorDesc:
 
 
 def any_slot(source: DecisionSource, desc: OperatorDesc) -> tuple[TensorSlot, TensorDesc]:
-    slot = source.choice([one for one in (*desc.inputs, *desc.outputs) if one.tensor is not None])
+    slot = source.choice([each for each in (*desc.inputs, *desc.outputs) if each.tensor is not None])
     return slot, tensor_of(slot)
 
 
 def any_output(source: DecisionSource, desc: OperatorDesc) -> tuple[TensorSlot, TensorDesc]:
-    slot = source.choice([one for one in desc.outputs if one.tensor is not None])
+    slot = source.choice([each for each in desc.outputs if each.tensor is not None])
     return slot, tensor_of(slot)
 
 
@@ -77,7 +77,7 @@ def output_strides(source: DecisionSource, desc: OperatorDesc, level: int) -> Ch
     slot, tensor = any_output(source, desc)
     if tensor.element_count == 1:
         return None
-    # With stride 1 everywhere, a step along one dimension is a step along another: that takes two of them.
+    # Strides of 1 everywhere make elements overlap only with two or more dimensions larger than 1.
     stride = int(sum(size > 1 for size in tensor.sizes) > 1 and source.chance(50))
     changed = change_tensor(desc, slot, replace(tensor, strides=(stride,) * tensor.dimension_count))
     return Change(changed, "DML-BufferTensor-output-strides", f"{slot.path}.Strides")
@@ -97,13 +97,15 @@ def unknown_flags(source: DecisionSource, desc: OperatorDesc, level: int) -> Cha
 
 
 def unknown_data_type(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
-    """Of one tensor and all that must have its type."""
+    """An unknown data type, of one tensor and all that must have its type."""
     slot, _ = any_slot(source, desc)
     fields = alike(desc, slot.field, "DataType")
-    slots = [one for one in (*desc.inputs, *desc.outputs) if one.field in fields and one.tensor is not None]
+    slots = [
+        each for each in (*desc.inputs, *desc.outputs) if each.field in fields and each.tensor is not None
+    ]
     data_type = source.choice(NO_DATA_TYPES)
-    for one in slots:
-        desc = change_tensor(desc, one, retyped(tensor_of(one), data_type))
+    for each in slots:
+        desc = change_tensor(desc, each, retyped(tensor_of(each), data_type))
     return Change(desc, "DML-BufferTensor-data-type", f"{slots[0].path}.DataType")
 
 

@@ -1,8 +1,8 @@
-"""How far functions of floats may be from the nearest FLOAT32 or FLOAT16, in units in the last place (ULP).
+"""Error bounds of float functions, in units in the last place (ULP) from the correctly rounded FLOAT32 or FLOAT16.
 
-As in WebNN's tests, whose figures are those of graphics hardware; these are much smaller. ELEMENT_WISE_* and
-ACTIVATION_* without an entry move, compare or round once: they give the nearest float itself. ``tools/accuracy.py``
-holds them all to this over all magnitudes.
+They have the form of WebNN's conformance tests, but are much tighter than those figures for graphics hardware.
+ELEMENT_WISE_* and ACTIVATION_* without an entry copy, compare or round once, so their results are correctly rounded.
+``tools/accuracy.py`` verifies all of them over all magnitudes.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 Tolerance = dict[str, int]
 
-# Between NaN and what is none.
+# The distance between NaN and a number.
 NOWHERE_NEAR = 2**64 - 1
 _NO_STEP, _NOWHERE = np.uint64(0), np.uint64(NOWHERE_NEAR)
 
 EXACT: Tolerance = {"float64": 0, "float32": 0, "float16": 0}
 FUNCTION: Tolerance = {"float32": 2, "float16": 1}
 COARSE_FUNCTION: Tolerance = {"float32": 4, "float16": 1}
-# The difference is rounded to FLOAT64, which may make a tie of what is none.
+# Double rounding: the difference is rounded to FLOAT64 first, which may create a tie.
 ROUNDED_ON_THE_WAY: Tolerance = {"float32": 1, "float16": 0}
 
 COARSE = (
@@ -73,19 +73,19 @@ FUNCTION_TOLERANCES: dict[str, Tolerance] = {
 
 
 def ulps_apart(one: Array, other: Array) -> Array:
-    """How many steps from one float to the next lie between arrays of one type, elementwise; none between the zeros.
+    """The elementwise distance in ULP of two arrays of one type; both zeros are equal.
 
-    Infinity comes after the largest number. NaN is ``NOWHERE_NEAR`` anything but NaN.
+    Infinity follows the largest number. NaN is ``NOWHERE_NEAR`` anything but NaN.
     """
-    places = [_in_order(array) for array in (one, other)]
-    # Of FLOAT64 the difference may need the 64th bit.
-    steps = (np.maximum(*places) - np.minimum(*places)).view(np.uint64)
-    lost, wanted = np.isnan(one), np.isnan(other)
-    return np.where(lost | wanted, np.where(lost & wanted, _NO_STEP, _NOWHERE), steps)
+    ordinals = [_in_order(array) for array in (one, other)]
+    # For FLOAT64 the difference may need the 64th bit.
+    steps = (np.maximum(*ordinals) - np.minimum(*ordinals)).view(np.uint64)
+    is_nan_one, is_nan_other = np.isnan(one), np.isnan(other)
+    return np.where(is_nan_one | is_nan_other, np.where(is_nan_one & is_nan_other, _NO_STEP, _NOWHERE), steps)
 
 
 def _in_order(array: Array) -> Array:
-    """Integers in the order of the floats, neighbours 1 apart; both zeros are 0."""
+    """Integers ordered as the floats, with adjacent floats 1 apart; both zeros are 0."""
     bits = array.view(f"i{array.dtype.itemsize}").astype(np.int64)
     largest = (1 << 8 * array.dtype.itemsize - 1) - 1
     return np.where(bits < 0, -(bits & largest), bits)

@@ -1,4 +1,4 @@
-"""Valid descs of every operator, built from the support tables, the pages' facts and the operators' recipes."""
+"""Generation of valid descs for every operator, from the support tables, the pages' facts and the recipes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def valid_desc(
 
 
 class Assembly:
-    """What a recipe says, and all that follows from it."""
+    """Completes a recipe's choices to a desc."""
 
     def __init__(self, maker: DescGenerator, fields: Fields) -> None:
         self.maker = maker
@@ -72,14 +72,14 @@ class Assembly:
         self.sizes: dict[str, Any] = {
             entry.name: fields[entry.name] for entry in self.tensors if fields.get(entry.name) is not None
         }
-        # Optional tensors that are there although the recipe leaves their sizes to what follows.
-        self.wanted = frozenset(fields.get("present", ()))
+        # Optional tensors that are present although their sizes are inferred.
+        self.inferred = frozenset(fields.get("present", ()))
         self.any_rank = frozenset(fields.get("any_rank", ()))
         self.types: Mapping[str, Any] = fields.get("types", {})
 
     def desc(self) -> OperatorDesc:
-        there = self.wanted | set(self.sizes)
-        present = [entry.name for entry in self.tensors if not entry.optional or entry.name in there]
+        included = self.inferred | set(self.sizes)
+        present = [entry.name for entry in self.tensors if not entry.optional or entry.name in included]
         types = self.maker.data_types(present, self.attributes, self.types)
         self._type_attributes(types)
         self._share_sizes(present)
@@ -109,7 +109,7 @@ class Assembly:
         return None
 
     def _type_attributes(self, types: Mapping[str, Any]) -> None:
-        """Data types that attributes name are those of the first output; numbers of such a type are small."""
+        """Set data type attributes to the first output's type, and scalars of such a type to small numbers."""
         output = next(entry.name for entry in self.tensors if entry.role == "output" and entry.name in types)
         for entry in self.schema.struct.fields:
             if entry.type == "DML_TENSOR_DATA_TYPE" and self.attributes.get(entry.name) is None:
@@ -122,22 +122,22 @@ class Assembly:
                     self.attributes[entry.name] = int(self.attributes[entry.name])
 
     def _share_sizes(self, present: Sequence[str]) -> None:
-        """Give tensors without sizes those of the tensors that must have the same."""
+        """Give tensors without sizes those of tensors that must have equal sizes."""
         desc = build_operator_desc(self.schema, self.attributes)
         for entry in same_of(self.schema):
             if "Sizes" not in entry.properties or not applies(entry, desc):
                 continue
-            known = next((self.sizes[name] for name in entry.fields if name in self.sizes), None)
+            shared = next((self.sizes[name] for name in entry.fields if name in self.sizes), None)
             for name in entry.fields:
-                if known is not None and name in present:
-                    self.sizes.setdefault(name, known)
+                if shared is not None and name in present:
+                    self.sizes.setdefault(name, shared)
 
     def _infer_sizes(self, present: Sequence[str], types: Mapping[str, Any]) -> None:
-        """Ask the operator for the sizes of what is left, some of them 1 where it may be broadcast."""
+        """Infer the remaining sizes from the operator, with some of them 1 where broadcasting is allowed."""
         values: dict[str, Any] = dict(self.attributes)
         for name, sizes in self.sizes.items():
             if self.maker.field(name).kind == "array":
-                values[name] = [TensorDesc(kind, tuple(one)) for kind, one in _typed(types[name], sizes)]
+                values[name] = [TensorDesc(kind, tuple(shape)) for kind, shape in _typed(types[name], sizes)]
             else:
                 values[name] = TensorDesc(types[name], tuple(sizes))
         if all(name in self.sizes for name in present):
@@ -152,7 +152,7 @@ class Assembly:
                 continue
             shape: Any = shapes[name]
             many = self.maker.field(name).kind == "array"
-            self.sizes[name] = [self._sizes(one) for one in shape] if many else self._sizes(shape)
+            self.sizes[name] = [self._sizes(each) for each in shape] if many else self._sizes(shape)
 
     def _sizes(self, shape: Any) -> tuple[int, ...]:
         if isinstance(shape, Broadcast):
@@ -162,11 +162,11 @@ class Assembly:
     def _layout(self, entry: FieldSchema, data_type: Any) -> Any:
         sizes = self.sizes[entry.name]
         if entry.kind == "array":
-            return [self.maker.tensor(kind, one, entry.name) for kind, one in _typed(data_type, sizes)]
+            return [self.maker.tensor(kind, shape, entry.name) for kind, shape in _typed(data_type, sizes)]
         return self.maker.tensor(data_type, sizes, entry.name)
 
     def _without_forbidden(self, desc: OperatorDesc, values: dict[str, Any]) -> OperatorDesc:
-        """Without the ScaleBias or fused activation that was thrown in where the data type does not take it."""
+        """Remove a ScaleBias or fused activation that the data type does not support."""
         reader = Reader(desc)
         for fact in facts_of(self.schema):
             if fact.statement not in ("absent", "identity") or not fact.holds_at(self.maker.level):
@@ -180,5 +180,5 @@ class Assembly:
 
 
 def _typed(data_types: Any, sizes: Sequence[Sequence[int]]) -> Iterator[tuple[int, Sequence[int]]]:
-    """Data type and sizes of each tensor of an array, whose data types are one for all or a list."""
+    """The data type and sizes of each tensor of an array; ``data_types`` is one for all or a list."""
     return zip(data_types if isinstance(data_types, Sequence) else [data_types] * len(sizes), sizes)

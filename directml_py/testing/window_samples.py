@@ -1,4 +1,4 @@
-"""Windows for the recipes of convolutions, pools and what undoes them."""
+"""Sliding windows for the recipes of convolutions, pools and their gradients and inverses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ..kernels.windows import Window
 from .desc_generator import DescGenerator
 
-# In each dimension a window may take a step more than there are elements, and another where that is rounded up.
+# The most by which output sizes exceed input sizes, per dimension: padding and rounding up each may add a step.
 GROWTH = 3
 FIELDS = {
     "WindowSize": "size",
@@ -20,7 +20,7 @@ FIELDS = {
 
 
 class SlidingWindow(NamedTuple):
-    """``leading`` sizes, such as batches and channels, and spatial ones, over which a window slides."""
+    """``leading`` sizes, such as batches and channels, and spatial sizes over which a window slides."""
 
     leading: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -31,7 +31,7 @@ class SlidingWindow(NamedTuple):
         return self.window.forward(self.sizes)
 
     def attributes(self, make: DescGenerator) -> dict[str, Any]:
-        """The fields of the operator that say how the window slides."""
+        """The operator's window attributes: strides, dilations, padding."""
         names = make.schema.struct.index
         return {field: getattr(self.window, name) for field, name in FIELDS.items() if field in names}
 
@@ -42,12 +42,12 @@ def roomy(make: DescGenerator) -> bool:
 
 
 def sliding(make: DescGenerator, field: str, leading: int = 2, padded_away: bool = True) -> SlidingWindow:
-    """A window that fits at least once into a tensor of any rank that ``field`` may have; it and all have few elements.
+    """A window that fits at least once into a tensor of any rank that ``field`` supports, all with few elements.
 
-    With ``padded_away`` there may be enough padding for a step that sees nothing else.
+    With ``padded_away`` a window may be entirely within the padding.
     """
     source, count = make.source, make.rank(field) - 2
-    # Small sizes leave something for all of so many dimensions.
+    # Small sizes, so that the budget of elements suffices for all dimensions.
     chosen = make.shape(leading + 2 * count, GROWTH**count, source.choice((3, 4, 5)))
     sizes, kernel = chosen[leading : leading + count], chosen[leading + count :]
     has_dilations = "Dilations" in make.schema.struct.index

@@ -81,10 +81,10 @@ def test_assert_invalid():
     assert found.path == "OutputTensor.Sizes"
     assert_invalid(wrong, rule="DML-JOIN-sizes", path="OutputTensor.Sizes")
     text = failure(assert_invalid, wrong, "DML-JOIN-sizes", "InputTensors[1].Sizes")
-    assert "expected DML-JOIN-sizes at InputTensors[1].Sizes, but the rule answered elsewhere" in text
+    assert "expected DML-JOIN-sizes at InputTensors[1].Sizes, but the rule was broken elsewhere" in text
     assert "OutputTensor.Sizes is {1,1,2,9}" in text
     text = failure(assert_invalid, wrong, "DML-JOIN-axis")
-    assert text.startswith("expected DML-JOIN-axis, but other rules answered")
+    assert text.startswith("expected DML-JOIN-axis, but other rules were broken")
     assert "DML-JOIN-sizes" in text
     assert "is valid at DML_FEATURE_LEVEL_6_4" in failure(assert_invalid, join(3), "DML-JOIN-axis")
 
@@ -270,7 +270,7 @@ def test_levels_as_people_write_them(text):
 
 @pytest.mark.parametrize("text", ["4_2", "latest", "", 7, None, 4.1, "4_1 "])
 def test_wrong_levels(text):
-    with pytest.raises(ValueError, match=r"is no DirectML feature level; there are 1_0, 2_0"):
+    with pytest.raises(ValueError, match=r"is not a DirectML feature level; there are 1_0, 2_0"):
         parse_level(text)
 
 

@@ -84,8 +84,8 @@ def test_another_path(dml_device, dml):
             "*error: Axis is 7; it must be less than InputTensors[[]0[]].DimensionCount, which is 4 "
             "[[]DML-JOIN-axis[]]",
             "*expected DML-JOIN-axis, but nothing was broken",
-            "*expected DML-JOIN-sizes at OutputTensor.Sizes, but this came in its place:",
-            "*expected DML-JOIN-axis at InputTensors[[]0[]], but this came in its place:",
+            "*expected DML-JOIN-sizes at OutputTensor.Sizes, but got:",
+            "*expected DML-JOIN-axis at InputTensors[[]0[]], but got:",
             "FAILED *::test_unexpected_though_caught*",
             "FAILED *::test_once_expected_once_not*",
             "FAILED *::test_too_early*",
@@ -391,9 +391,9 @@ def test_assertions(dml):
         (
             ["--dml-feature-level=9_9"],
             "",
-            "--dml-feature-level: '9_9' is no DirectML feature level; there are 1_0,",
+            "--dml-feature-level: '9_9' is not a DirectML feature level; there are 1_0,",
         ),
-        ([], '@pytest.mark.dml_feature_level("latest")', "'latest' is no DirectML feature level"),
+        ([], '@pytest.mark.dml_feature_level("latest")', "'latest' is not a DirectML feature level"),
         ([], "@pytest.mark.dml_feature_level()", "takes one level"),
     ],
 )

@@ -1,1 +1,1 @@
-"""One record per operator that needs one: how its valid descs are made."""
+"""Recipes for valid descs, one per operator that needs one."""

@@ -9,7 +9,7 @@ from ..recipes import plain, recipe
 
 @recipe("ELEMENT_WISE_DEQUANTIZE_LINEAR")
 def dequantize_linear(make: DescGenerator) -> Fields:
-    """Before 6_2 there is always a zero point."""
+    """Before level 6_2 the zero point is required."""
     fields = plain(make)
     if make.level < 0x6200 or make.source.chance(50):
         fields["present"] = {"ZeroPointTensor"}
@@ -18,7 +18,7 @@ def dequantize_linear(make: DescGenerator) -> Fields:
 
 @recipe("ELEMENT_WISE_QUANTIZE_LINEAR")
 def quantize_linear(make: DescGenerator) -> Fields:
-    """The scale has the type of the input, or is FLOAT32 where that is INT32."""
+    """The scale has the input's type, or FLOAT32 where that is INT32."""
     table = make.table()
     assert table is not None
     data_type = make.source.choice(table.tensors["InputTensor"].types)
@@ -28,7 +28,7 @@ def quantize_linear(make: DescGenerator) -> Fields:
 
 @recipe("ELEMENT_WISE_POW")
 def power(make: DescGenerator) -> Fields:
-    """Before 3_0 the exponent has the type of the base."""
+    """Before level 3_0 the exponent has the type of the base."""
     fields = plain(make)
     if make.level < 0x3000:
         table = make.table()

@@ -14,13 +14,13 @@ INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 
 
 def diagonal(make: DescGenerator) -> int:
-    """Where a diagonal begins: in the matrix or somewhat beside it, at times as far away as can be."""
+    """The offset of a diagonal: within the matrix or slightly outside, sometimes the extreme values."""
     far = make.source.chance(10)
     return make.source.choice((INT_MIN, INT_MAX)) if far else make.source.integer(-6, 6)
 
 
 def number(make: DescGenerator, data_type: int) -> float:
-    """A number that the type has, of either sign, at times the least or the largest."""
+    """A number of the type, of either sign, sometimes the least or the largest."""
     dtype: np.dtype[Any] = data_type_of(data_type).dtype
     far = make.source.chance(20)
     if dtype.kind == "f":

@@ -16,7 +16,7 @@ def gather(make: DescGenerator) -> Fields:
     index_dimensions = source.integer(1, axis + 1)
     sizes, indices = make.shape(rank, 64), [1] * rank
     indices[rank - index_dimensions :] = make.shape(index_dimensions, 64)
-    # There is no room for these.
+    # The output has no room for these dimensions.
     sizes[: index_dimensions - 1] = [1] * (index_dimensions - 1)
     return {"InputTensor": sizes, "IndicesTensor": indices, "Axis": axis, "IndexDimensions": index_dimensions}
 
@@ -37,7 +37,7 @@ def tuples_of_indices(make: DescGenerator) -> Fields:
     input_rank, indices_rank = source.integer(1, rank), source.integer(1, rank)
     has_batches = "BatchDimensionCount" in make.schema.struct.index
     batches = source.integer(0, min(input_rank, indices_rank) - 1) if has_batches else 0
-    # What the coordinates leave of the input, behind the dimensions of the indices, must fit in the rank.
+    # The dimensions of the indices and the remaining ones of the input must fit in the rank.
     fewest = max(1, indices_rank - 1 + input_rank - batches - rank)
     coordinates = source.integer(fewest, input_rank - batches)
     sizes = make.shape(input_rank, 64)

@@ -15,7 +15,7 @@ from ..desc_generator import DescGenerator, Fields
 from ..recipes import recipe
 
 ZERO_POINTS = ("AZeroPointTensor", "BZeroPointTensor")
-# The tensors of an attention that follow but for their leading ones.
+# The tensors of an attention with inferred sizes but a free number of leading ones.
 LED = (
     "BiasTensor",
     "RelativePositionBiasTensor",
@@ -26,14 +26,14 @@ LED = (
     "MaskTensor",
     "OutputTensor",
 )
-# The usual one, and some that leave the masked keys a share.
+# The usual value, and some that leave masked keys a nonzero weight.
 MASK_VALUES = (-10000.0, -1.5, 0.0, 2.0)
-# A mask has three numbers and two more for a batch, other tensors of an attention have three parts at most.
+# A mask has 3 * batch + 2 numbers, other tensors of an attention stack three parts at most.
 ATTENTION_GROWTH = 6
 
 
 def factors(make: DescGenerator) -> tuple[list[int], list[int]]:
-    """The sizes of two matrices, or stacks of them, that can be multiplied."""
+    """The sizes of two matrices, or batches of them, that can be multiplied."""
     *batch, rows, depth, columns = make.shape(make.rank("ATensor") + 1)
     return [*batch, rows, depth], [*batch, depth, columns]
 
@@ -57,7 +57,7 @@ def matrix_multiply_integer(make: DescGenerator) -> Fields:
 
 @recipe("MATRIX_MULTIPLY_INTEGER_TO_FLOAT")
 def matrix_multiply_integer_to_float(make: DescGenerator) -> Fields:
-    """The scales have the type of the output."""
+    """The scales have the output's type."""
     a, b = factors(make)
     table = make.table()
     assert table is not None
@@ -72,7 +72,7 @@ def matrix_multiply_integer_to_float(make: DescGenerator) -> Fields:
 
 
 def scales(make: DescGenerator, rows: int, columns: int, *names: str) -> Fields:
-    """Scales of two factors, and of ``names`` by rows, all of one rank."""
+    """Scales of both factors, and of ``names`` by rows, all of one rank."""
     rank = make.rank("AScaleTensor")
     by_row = [1] if rank == 1 else [*[1] * (rank - 2), rows, 1]
     return {
@@ -107,7 +107,7 @@ def multihead_attention(make: DescGenerator) -> Fields:
 
 
 def attention(make: DescGenerator, stack: str) -> Attention:
-    """Sizes that agree with what is stacked; at times the past has all keys and values."""
+    """Sizes that agree with the stacking; sometimes the past has all keys and values."""
     source = make.source
     batch, heads, queries, keys, past, head_size, value_size = make.shape(7, ATTENTION_GROWTH)
     key_heads = heads
@@ -123,7 +123,7 @@ def attention(make: DescGenerator, stack: str) -> Attention:
 
 
 def operands(make: DescGenerator, sizes: Attention, stack: str) -> Fields:
-    """The new queries, keys and values, those that ``stack`` names in one tensor."""
+    """The new queries, keys and values; those in ``stack`` share one tensor."""
     batch, key_hidden = sizes.batch, sizes.key_heads * sizes.head_size
     alone = {"Query": (sizes.queries, sizes.heads * sizes.head_size)}
     if sizes.keys:
@@ -144,9 +144,9 @@ def operands(make: DescGenerator, sizes: Attention, stack: str) -> Fields:
 
 
 def past_lengths(make: DescGenerator, sizes: Attention, present: set[str]) -> Fields:
-    """Lengths of the past, beside which the present keys and values are as many as there is room for.
+    """PastSequenceLengths, with present keys and values of the maximum length.
 
-    Without a past there is no room for one, which the present ones would have to hold before.
+    Without past tensors there are none, since the present ones would have to contain the past already.
     """
     room = make.source.integer(max(1, sizes.keys), sizes.total)
     widths = {"OutputPresentKeyTensor": sizes.head_size, "OutputPresentValueTensor": sizes.value_head_size}
@@ -165,7 +165,7 @@ def past_lengths(make: DescGenerator, sizes: Attention, present: set[str]) -> Fi
 
 
 def mask(make: DescGenerator, sizes: Attention) -> Fields:
-    """A type of mask; a mask for the new keys alone, where that can be."""
+    """A mask type and its tensor; sometimes a mask of the new keys only, where that is possible."""
     kind = make.enumerator("MaskType")
     if "HeadCount" in make.schema.struct.index:
         return {"MaskType": kind}

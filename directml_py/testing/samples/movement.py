@@ -13,7 +13,7 @@ UINT_COUNT = 2**32
 
 
 def parts(make: DescGenerator, whole: str) -> tuple[int, list[list[int]]]:
-    """An axis, and the sizes of up to four parts along it."""
+    """An axis, and the sizes of up to four tensors that are concatenated along it."""
     source, rank = make.source, make.rank(whole)
     axis, sizes = source.integer(0, rank - 1), make.shape(rank, 4)
     along = [sizes[axis]] + [source.integer(1, sizes[axis]) for _ in range(source.integer(1, 4) - 1)]
@@ -29,7 +29,7 @@ def join(make: DescGenerator) -> Fields:
 @recipe("SPLIT")
 def split(make: DescGenerator) -> Fields:
     axis, sizes = parts(make, "InputTensor")
-    whole = [*sizes[0][:axis], sum(one[axis] for one in sizes), *sizes[0][axis + 1 :]]
+    whole = [*sizes[0][:axis], sum(part_sizes[axis] for part_sizes in sizes), *sizes[0][axis + 1 :]]
     return {"InputTensor": whole, "OutputTensors": sizes, "Axis": axis}
 
 
@@ -45,7 +45,7 @@ def slice_(make: DescGenerator) -> Fields:
 
 
 def slice_of_window(make: DescGenerator, whole: str, part: str) -> Fields:
-    """A window in the tensor ``whole``; ``part`` need not have all that the strides meet in it."""
+    """A window in the tensor ``whole``; ``part`` may have fewer elements than the strides reach in it."""
     source, sizes = make.source, make.shape(make.rank(whole))
     rows = []
     for size in sizes:
@@ -70,16 +70,16 @@ def slice_grad(make: DescGenerator) -> Fields:
 
 @recipe("PADDING", "PADDING1")
 def padding(make: DescGenerator) -> Fields:
-    """Paddings of any length within the elements that there may be; 2**32 - n takes n elements away."""
+    """Paddings of any length within the budget of elements; 2**32 - n removes n elements."""
     source, mode = make.source, make.enumerator("PaddingMode")
     rows = []
     for most in make.shape(make.rank("InputTensor")):
         if source.chance(30):
-            # A constant may be all that is left.
+            # With constant padding the whole input may be removed.
             taken = source.integer(0, most + 2 if mode == DML_PADDING_MODE_CONSTANT else most - 1)
             other = source.integer(taken - most + 1, taken)
             pair = [-taken % UINT_COUNT, other % UINT_COUNT]
-            size, (start, end) = most, [pair[each] for each in source.permutation(2)]
+            size, (start, end) = most, [pair[side] for side in source.permutation(2)]
         else:
             start = source.integer(0, most - 1)
             end = source.integer(0, most - 1 - start)
@@ -97,7 +97,7 @@ def value_scale_2d(make: DescGenerator) -> Fields:
 
 
 def blocks(make: DescGenerator) -> tuple[int, list[int]]:
-    """The size of a block, and sizes that leave room for its elements."""
+    """A block size, and sizes that leave room for its elements."""
     block = make.source.integer(1, min(4, isqrt(make.max_elements)))
     return block, make.shape(4, block * block)
 
@@ -121,7 +121,7 @@ def tile(make: DescGenerator) -> Fields:
 
 
 def unfolding(make: DescGenerator, spatial: str, columns: str) -> Fields:
-    """The tensor ``spatial``, and what a window sees of it as ``columns``, behind leading ones."""
+    """The tensor ``spatial``, and its im2col windows as ``columns``, both with leading ones."""
     slide = sliding(make, spatial)
     (batches, channels), size = slide.leading, slide.window.size
     return {

@@ -14,12 +14,12 @@ from ..window_samples import sliding
 from .matrix import factors, scales
 from .window import filtered
 
-# How many elements a block has at most.
+# The most elements in a block.
 BLOCK = 8
 
 
 def parameters(make: DescGenerator, *others: str) -> Fields:
-    """Any of the zero points and of ``others``; scales of any rank, which zero points that must be alike share."""
+    """Any subset of the zero points and ``others``; scales of any rank, shared by zero points of equal sizes."""
     names = [entry.name for entry in make.schema.struct.tensors]
     zero_points = [name for name in names if name.endswith("ZeroPointTensor")]
     alike = {name for entry in same_of(make.schema) if "Sizes" in entry.properties for name in entry.fields}
@@ -50,7 +50,7 @@ def quantized_linear_convolution(make: DescGenerator) -> Fields:
 
 @recipe("QUANTIZED_LINEAR_AVERAGE_POOLING")
 def quantized_linear_average_pooling(make: DescGenerator) -> Fields:
-    """Scales that are not only taken, but also compile."""
+    """Only scales that CompileOperator accepts too."""
     slide = sliding(make, "InputTensor")
     sizes = [*slide.leading, *slide.sizes]
     scales = {}
@@ -62,14 +62,14 @@ def quantized_linear_average_pooling(make: DescGenerator) -> Fields:
 
 @recipe("QUANTIZE", "DEQUANTIZE")
 def block_quantization(make: DescGenerator) -> Fields:
-    """A scale, or a scale and a zero point, for each block of a tensor; the two may have other blocks."""
+    """A scale, or a scale and a zero point, per block of a tensor; the two may have different blocks."""
     source, kind = make.source, make.enumerator("QuantizationType")
     blocks = make.shape(make.rank("InputTensor"), BLOCK)
-    sizes, left = [], BLOCK
+    sizes, budget = [], BLOCK
     for count in blocks:
-        width = source.integer(1, left)
+        width = source.integer(1, budget)
         sizes.append(count * width)
-        left //= width
+        budget //= width
     ends = ("InputTensor", "OutputTensor")
     wide, narrow = ends if make.schema.name == "QUANTIZE" else reversed(ends)
     types = make.data_types(ends, {})
@@ -91,4 +91,4 @@ def block_quantization(make: DescGenerator) -> Fields:
 
 
 def divisors(number: int) -> list[int]:
-    return [one for one in range(1, number + 1) if number % one == 0]
+    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]

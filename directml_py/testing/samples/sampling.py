@@ -18,7 +18,7 @@ def resample(make: DescGenerator) -> Fields:
 
 
 def scaled(make: DescGenerator, small: str, large: str) -> Fields:
-    """Two images, and scales that bring one to about the size of the other, or do not."""
+    """Two images, and scales that approximately relate their sizes, or arbitrary ones."""
     source, rank = make.source, make.rank(small)
     sizes = {name: make.shape(rank) for name in (small, large)}
     scales = [

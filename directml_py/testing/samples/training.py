@@ -37,7 +37,7 @@ def local_response_normalization_grad(make: DescGenerator) -> Fields:
 @recipe("BATCH_NORMALIZATION_GRAD", "BATCH_NORMALIZATION_TRAINING", "BATCH_NORMALIZATION_TRAINING_GRAD")
 def batch_normalization(make: DescGenerator) -> Fields:
     fields = plain(make)
-    # One number for each channel, or any other broadcast.
+    # One number per channel, or any other broadcast.
     sizes, by_channel = fields["InputTensor"], make.source.chance(50)
     each = [
         size if (axis == 1 if by_channel else make.source.chance(50)) else 1

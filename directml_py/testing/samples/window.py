@@ -11,10 +11,10 @@ POOLS = ("AVERAGE_POOLING", "LP_POOLING", "MAX_POOLING")
 
 
 def filtered(slide: SlidingWindow, make: DescGenerator, backward: bool = False) -> Fields:
-    """A filter and what it slides over; backwards, what comes of that, for then the filter slides over the output.
+    """A filter and the tensor it slides over: the input, or for a backward convolution the output.
 
-    Leading sizes are batches, groups, and the channels of a group that the filter has in its first dimension and in
-    its second: forwards those of the output and of the input.
+    Leading sizes are batches, groups, and the channels per group in the filter's first and second dimension, which are
+    those of the output and the input of a forward convolution.
     """
     batches, groups, first, second = slide.leading
     shape = (first, slide.output_sizes) if backward else (second, slide.sizes)
@@ -34,7 +34,7 @@ def convolution(make: DescGenerator) -> Fields:
     padding = [make.source.integer(0, int(roomy(make))) for _ in slide.sizes]
     fields = {**filtered(slide, make, backward), "Direction": direction, "OutputPadding": padding}
     if make.source.chance(30):
-        # Not the most steps that fit, or more elements than the least in which they fit.
+        # Fewer steps than fit, or more elements than the steps need.
         batches, groups, first, second = slide.leading
         sizes = unreached(make, slide) if backward else fewer_outputs(slide)
         channels = groups * (second if backward else first)
@@ -43,12 +43,12 @@ def convolution(make: DescGenerator) -> Fields:
 
 
 def unreached(make: DescGenerator, slide: SlidingWindow) -> list[int]:
-    """More elements, maybe, than those that the window slides over: nothing reaches them."""
+    """Spatial sizes, possibly with extra elements that the window does not reach."""
     return [size + make.source.integer(0, 2 * roomy(make)) for size in slide.sizes]
 
 
 def fewer_outputs(slide: SlidingWindow) -> list[int]:
-    """One step less where that leaves no more elements without a step than dilations may."""
+    """Output sizes with one step less, where that leaves no more uncovered elements than dilations may."""
     window, steps = slide.window, slide.output_sizes
     terms = zip(steps, window.unseen(slide.sizes, steps), window.strides, window.dilations)
     return [max(1, count - (unseen + stride < dilation)) for count, unseen, stride, dilation in terms]
@@ -79,7 +79,7 @@ def pool(make: DescGenerator) -> Fields:
 
 
 def more_outputs(make: DescGenerator, slide: SlidingWindow) -> list[int]:
-    """Counts of steps rounded up, or as many as there would be without dilations."""
+    """Output sizes rounded up, or as they would be without dilations."""
     window, steps = slide.window, slide.output_sizes
     undilated = window._replace(dilations=(1,) * len(steps)).forward(slide.sizes)
     chosen = []
@@ -93,7 +93,7 @@ def more_outputs(make: DescGenerator, slide: SlidingWindow) -> list[int]:
 def max_unpooling(make: DescGenerator) -> Fields:
     sizes = make.shape(make.rank("InputTensor"), 9)
     unpooled = [*sizes[:2], *(size * make.source.integer(1, 3) for size in sizes[2:])]
-    # Nothing binds the one to the other.
+    # The output's sizes are independent of the input's.
     return {"InputTensor": sizes, "OutputTensor": make.shape(4) if make.source.chance(20) else unpooled}
 
 
@@ -111,14 +111,14 @@ def roi_align(make: DescGenerator) -> Fields:
 
 
 def aligned_regions(make: DescGenerator) -> tuple[list[int], list[int], Fields]:
-    """The sizes of an image and of what regions of it are brought to, and the fields that say how."""
+    """The sizes of an image and of its aligned regions, and the attributes of the alignment."""
     # A region has four numbers.
     *image, regions, width, height = make.shape(7, 4)
     choice, least = make.source.choice, make.source.integer(1, 3)
     fields = {
         "ROITensor": make.led("ROITensor", regions, 4),
         "BatchIndicesTensor": make.led("BatchIndicesTensor", regions),
-        # A scale of 0 is that of TensorFlow's images of one element, the largest number of samples ONNX Runtime's.
+        # A scale of 0 occurs for TensorFlow's images of one element; the largest number of samples is ONNX Runtime's.
         **{f"SpatialScale{axis}": choice((1.0, 0.5, 0.375, 2.0, 0.0)) for axis in "XY"},
         "InputPixelOffset": choice((0.5, 0.0, 0.25)),
         "OutputPixelOffset": choice((-0.5, 0.0, -0.25)),
