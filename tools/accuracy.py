@@ -1,13 +1,13 @@
-"""Measure how far the functions of ELEMENT_WISE_* and ACTIVATION_* are from the nearest float, over all magnitudes.
+"""Measure the errors of the functions of ELEMENT_WISE_* and ACTIVATION_* in ULP, over all magnitudes.
 
     python tools/accuracy.py
     python tools/accuracy.py --only SIN COS ACTIVATION_GELU --dtype float32 --samples 4096
 
-An operator's results, as ``directml_py.evaluate`` gives them, are compared with those of rational arithmetic or of C's
-functions in FLOAT64. A row says how far the worst is from the nearest float, in units in the last place, how far it
-may be, and what share of the results is not the nearest float itself. The exit code is 1 if one is farther than it may
-be (``directml_py.testing.tolerances``). All 65,536 inputs of FLOAT16 are tried; of FLOAT32, and for operators of two
-inputs, every exponent with ``--samples`` mantissas, and the neighbourhood of numbers where a function changes.
+An operator's results from ``directml_py.evaluate`` are compared with those of rational arithmetic or of C's functions
+in FLOAT64. Each row has the largest error in units in the last place from the nearest float, the error bound, and the
+share of results that are not correctly rounded. The exit code is 1 if an error exceeds its bound
+(``directml_py.testing.tolerances``). All 65,536 inputs of FLOAT16 are tried; for FLOAT32, and for operators of two
+inputs, every exponent with ``--samples`` mantissas, and the neighbourhoods of points where a function changes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,15 @@ NAME_WIDTH = max(map(len, FUNCTIONS))
 
 
 def operators(names: Sequence[str]) -> list[str]:
-    """All that have one of the names, with its family or without. Raises ``ValueError`` for a name of none."""
+    """The operators with one of the names, with or without the family. Raises ``ValueError`` for an unknown name."""
     unknown = [name for name in names if not any(name in spellings(operator) for operator in FUNCTIONS)]
     if unknown:
         raise ValueError(f"no function is called {', '.join(unknown)}")
-    return [one for one in sorted(FUNCTIONS) if not names or any(name in spellings(one) for name in names)]
+    return [
+        function
+        for function in sorted(FUNCTIONS)
+        if not names or any(name in spellings(function) for name in names)
+    ]
 
 
 def spellings(operator: str) -> set[str]:
@@ -44,7 +48,7 @@ def spellings(operator: str) -> set[str]:
 
 
 def density(text: str) -> int:
-    """At least the first mantissa and the last."""
+    """The number of mantissas, at least 2: the first and the last."""
     value = int(text)
     if value < 2:
         raise argparse.ArgumentTypeError(f"{text} is less than 2")
@@ -52,16 +56,16 @@ def density(text: str) -> int:
 
 
 def table(chosen: Sequence[str], dtype: np.dtype[Any], samples: int) -> int:
-    """Print a row for each operator, and give how many are farther from the nearest float than they may be."""
+    """Print a row for each operator; returns how many exceed their error bound."""
     too_far = 0
     print(f"{dtype.name.upper():{NAME_WIDTH}}    ULP   may be    results   not nearest   worst")
     for operator in chosen:
-        found, limit = measured(operator, dtype, samples), tolerance(operator, dtype)
-        too_far += found.ulps > limit
-        ulps = "NaN" if found.ulps == NOWHERE_NEAR else f"{found.ulps:,}"
-        where = f"TOO FAR: {found.where}" if found.ulps > limit else found.where
-        share = found.off / found.total
-        row = f"{operator:{NAME_WIDTH}} {ulps:>6} {limit:>8} {found.total:>10,} {share:>13.4%}   {where}"
+        errors, limit = measured(operator, dtype, samples), tolerance(operator, dtype)
+        too_far += errors.ulps > limit
+        ulps = "NaN" if errors.ulps == NOWHERE_NEAR else f"{errors.ulps:,}"
+        where = f"TOO FAR: {errors.where}" if errors.ulps > limit else errors.where
+        share = errors.off / errors.total
+        row = f"{operator:{NAME_WIDTH}} {ulps:>6} {limit:>8} {errors.total:>10,} {share:>13.4%}   {where}"
         print(row.rstrip(), flush=True)
     return too_far
 
@@ -70,17 +74,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="operators of these names alone"
-    )
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only operators of these names")
     parser.add_argument(
         "--samples",
         type=density,
         default=64,
         metavar="N",
-        help="mantissas an exponent (default: %(default)s)",
+        help="mantissas per exponent (default: %(default)s)",
     )
-    parser.add_argument("--dtype", choices=sorted(DATA_TYPES), help="default: one after the other")
+    parser.add_argument("--dtype", choices=sorted(DATA_TYPES), help="default: all")
     arguments = parser.parse_args(argv)
     try:
         chosen = operators(arguments.only)

@@ -1,15 +1,15 @@
-"""Measure directml-py side by side with NumPy, PyTorch and ONNX Runtime, in one process and in turn.
+"""Benchmark directml-py against NumPy, PyTorch and ONNX Runtime, interleaved in one process.
 
-Without options, the rows that say most, in less than ten minutes on a machine that does nothing else. ``--all``
-measures every row, ``--only TEXT``, which may come several times, those in which every word of some TEXT occurs;
-``--list`` names them. A run goes to the terminal, with ``--json FILE`` and ``--html FILE`` to files, with ``--readme``
-to the table in README.md, whose rows are then those that are measured; what Ctrl-C interrupts ends with the rows that
-it has. ``--load FILE`` takes a run from what ``--json`` wrote, or from several, instead of measuring. ``--profile
-NETWORK`` tells where the time of a network goes.
+Without options, the most informative rows are measured, in less than ten minutes on an idle machine. ``--all`` measures
+every row, ``--only TEXT``, which may be repeated, those that contain every word of some TEXT; ``--list`` lists them. A
+run is printed to the terminal, written to files with ``--json FILE`` and ``--html FILE``, and with ``--readme`` to the
+table in README.md, of which only the rows are then measured; after Ctrl-C the rows measured so far are reported.
+``--load FILE`` loads one or several runs that ``--json`` wrote instead of measuring. ``--profile NETWORK`` profiles a
+network by node.
 
-Ratios are ours / the fastest peer, and ours / limit, the fastest read or copy of the same bytes, or product of as many
-operations, that this machine does. PyTorch and ONNX Runtime are compared to where they are installed. What is measured
-is the package beside ``tools``, wherever this file is run from; standard error says where it lies.
+Ratios are ours / the fastest peer, and ours / limit: this machine's fastest read or copy of the same bytes, or matrix
+product of as many operations. PyTorch and ONNX Runtime are peers where they are installed. The package beside ``tools``
+is measured, whatever the working directory; standard error shows its path.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ import directml_py as dml
 
 
 def modules() -> Iterator[ModuleType]:
-    """Those that have ``cases``, each a row, or ``rows``, which are measured together."""
+    """The benchmark modules: with ``cases``, one row each, or with ``rows``, which are measured together."""
     for entry in iter_modules(benchmarks.__path__):
         module = import_module(f"benchmarks.{entry.name}")
         if entry.name != "cases" and (hasattr(module, "cases") or hasattr(module, "rows")):
@@ -60,7 +60,7 @@ Measure = Callable[[int], Iterator[Row]]
 
 
 def wanted(filters: Sequence[str], every: bool) -> Wanted:
-    """Of the titles of rows, and of the names of modules whose rows are measured together."""
+    """A filter for titles of rows, and for names of modules whose rows are measured together."""
 
     def is_wanted(name: str) -> bool:
         if filters:
@@ -71,7 +71,7 @@ def wanted(filters: Sequence[str], every: bool) -> Wanted:
 
 
 def chosen(is_wanted: Wanted) -> Iterator[tuple[str, str, Measure]]:
-    """The family and the title of what to measure, and what measures it with so many threads."""
+    """The family and the title of each selected item, and a function that measures it with a number of threads."""
     for module in modules():
         name = module.__name__.rpartition(".")[2]
         if hasattr(module, "rows") and is_wanted(name):
@@ -91,15 +91,15 @@ def alone(case: Measurable, threads: int) -> Iterator[Row]:
 
 
 def measured(is_wanted: Wanted, threads: int) -> BenchmarkRun:
-    """What cannot be measured is named on standard error and left out."""
+    """Measure the selected rows; failures are reported on standard error and left out."""
     dml.set_thread_count(threads)
     peers.set_threads(threads)
     print(f"measuring {Path(dml.__file__).parent}", file=sys.stderr)
     rows: list[Row] = []
     subjects = list(chosen(is_wanted))
-    for place, (heading, name, measure) in enumerate(subjects):
+    for index, (heading, name, measure) in enumerate(subjects):
         if sys.stderr.isatty():
-            print(f"\r\033[K{place + 1} of {len(subjects)}: {name}", end="\r", file=sys.stderr, flush=True)
+            print(f"\r\033[K{index + 1} of {len(subjects)}: {name}", end="\r", file=sys.stderr, flush=True)
         try:
             rows += [replace(row, family=heading) for row in measure(threads)]
         except KeyboardInterrupt:
@@ -115,14 +115,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add = parser.add_argument
     add("--only", action="append", default=[], metavar="TEXT", help="the rows with all these words")
-    add("--all", action="store_true", help="every row, and not those alone that say most")
-    add("--list", action="store_true", help="name the rows and measure nothing")
-    add("--threads", type=int, default=dml.thread_count(), help="for everybody (default: %(default)s)")
+    add("--all", action="store_true", help="every row, not only the most informative ones")
+    add("--list", action="store_true", help="list the rows and measure nothing")
+    add("--threads", type=int, default=dml.thread_count(), help="for all runtimes (default: %(default)s)")
     add("--load", action="append", default=[], type=Path, metavar="FILE", help="a run that --json wrote")
-    add("--json", type=Path, metavar="FILE", help="write the run there")
-    add("--html", type=Path, metavar="FILE", help="write a page for people there")
+    add("--json", type=Path, metavar="FILE", help="write the run as JSON")
+    add("--html", type=Path, metavar="FILE", help="write the run as an HTML page")
     add("--readme", action="store_true", help="write the table of README.md; measure its rows")
-    add("--profile", choices=architectures.NETWORKS, help="where the time of a network goes")
+    add("--profile", choices=architectures.NETWORKS, help="profile a network by node")
     arguments = parser.parse_args(argv)
     console = Console(width=None if sys.stdout.isatty() else 160)
     is_wanted = wanted(arguments.only, arguments.all)
@@ -148,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    # Programs that are started for a row measure the same package.
+    # Child processes must measure the same package.
     paths = str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     sys.exit(main())

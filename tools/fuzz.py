@@ -1,12 +1,12 @@
-"""Throw random descs at the package, without end or ``--count`` of them, in processes whose crashes are seen.
+"""Fuzz the package with random descs, ``--count`` of them or endlessly, in worker processes.
 
     python tools/fuzz.py --count 1000000 --workers 2
-    python tools/fuzz.py --seed 7 --case 1234        # one case again
-    python tools/fuzz.py programs --count 10000      # programs under the debug layers, and each with one mistake
+    python tools/fuzz.py --seed 7 --case 1234        # reproduce one case
+    python tools/fuzz.py programs --count 10000      # programs under the debug layers, valid and with one mistake
 
-Each case is a valid desc, which executes, a desc with one rule broken, and several with corrupted memory (wild
-pointers, huge counts, flipped bytes). A worker that crashes, hangs or finds something wrong ends the run with exit code
-1 and the seed.
+Each case has a valid desc, which is executed, a desc that breaks one rule, and several with corrupted memory (wild
+pointers, huge counts, flipped bytes). If a worker crashes, hangs or fails, the run ends with exit code 1 and reports
+the seed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pathlib import Path
 CASES_APART = 1 << 40
 HANG_SECONDS = 60
 REPORT_SECONDS = 10
-# What a worker shows: the case that it is at, and how many descs of each kind it has behind it.
+# A worker's progress record: its current case, and the counts of descs by kind.
 PROGRESS = struct.Struct("<q6Q")
 KINDS = ("valid", "broken", "corrupted", "accepted", "refused", "type_errors")
 
@@ -44,7 +44,7 @@ def run_case(seed: int, case: int) -> int:
 
 
 def work(path: Path, seed: int, first: int, step: int, count: int) -> int:
-    """Run the cases ``first``, ``first + step`` ... until ``count`` descs are done (0: without end)."""
+    """Run the cases ``first``, ``first + step`` ... until ``count`` descs are done (0: endlessly)."""
     from fuzzing.fuzz_cases import Fuzzer
 
     faulthandler.enable()
@@ -72,7 +72,7 @@ class FuzzWorker:
         self.case, self.counts, self.moved = -1, Counter[str](), time.monotonic()
 
     def look(self) -> str:
-        """What went wrong, if something did."""
+        """Update the progress; returns the failure, if any."""
         ended = self.process.poll()
         case, *counts = PROGRESS.unpack(self.path.read_bytes())
         now = time.monotonic()
@@ -144,10 +144,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--count", type=natural, default=0, help="descs to try (default: without end)")
-    parser.add_argument("--seed", type=natural, default=None, help="default: another one every time")
+    parser.add_argument("--count", type=natural, default=0, help="descs to try (default: endless)")
+    parser.add_argument("--seed", type=natural, default=None, help="default: random")
     parser.add_argument("--workers", type=natural, default=os.cpu_count() or 1)
-    parser.add_argument("--case", type=natural, help="run this case alone, in this process")
+    parser.add_argument("--case", type=natural, help="run only this case, in this process")
     options = parser.parse_args(arguments)
     seed = time.time_ns() & 0xFFFFFFFF if options.seed is None else options.seed
     if options.case is not None:

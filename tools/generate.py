@@ -1,4 +1,4 @@
-"""Write every file that follows from the API catalog in ``tools/api``.
+"""Generate every file that is derived from the API catalog in ``tools/api``.
 
 ``python tools/generate.py`` computes everything, then writes; if something is missing, it says what, and writes
 nothing. ``--check`` writes nothing and fails if a file differs.
@@ -35,7 +35,7 @@ GENERATORS = (header, enums, structs, stubs, iids, schema, com_interfaces, expec
 
 
 def formatted(files: dict[str, str]) -> dict[str, str]:
-    """Python as ``ruff`` would leave it, so that generated files obey the house style."""
+    """The files, with Python formatted by ``ruff``, so that generated files follow the project's style."""
     return {
         path: formatted_python(path, text) if path.endswith((".py", ".pyi")) else text
         for path, text in files.items()
@@ -52,7 +52,7 @@ def formatted_python(path: str, text: str) -> str:
 
 
 def generated_files() -> dict[str, str]:
-    """Path relative to the repository, and content, of every generated file. Raises ``Incomplete``."""
+    """The content of every generated file, by path relative to the repository. Raises ``Incomplete``."""
     catalog = Catalog()
     files: dict[str, str] = {}
     for generator in GENERATORS:
@@ -82,7 +82,7 @@ def main(argv: list[str] | None = None) -> int:
             (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
             (ROOT / path).write_text(files[path], encoding="utf-8")
     if not check:
-        # An install makes these; this clone may be one that is installed.
+        # An install builds these too, but this clone may be installed in editable mode.
         build_outputs.write(ROOT / "directml_py", ROOT / "include")
     return int(check and bool(drifted))
 

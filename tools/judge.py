@@ -1,12 +1,12 @@
-"""Hold CreateOperator against that of Microsoft's library, on descs of all kinds.
+"""Differential testing of CreateOperator against Microsoft's library, on random descs of all kinds.
 
     python tools/judge.py                       # a million descs
-    python tools/judge.py --descs 20000         # a glance
-    python tools/judge.py --page                # and write docs/inside/fidelity.md
+    python tools/judge.py --descs 20000         # a quick check
+    python tools/judge.py --page                # also write docs/inside/fidelity.md
 
-The library is fetched from PyPI with pip and kept in the user's cache. It is asked on the emulated Direct3D 12 device,
-at its highest feature level, 6_2: it does not limit itself to a lower one. The exit code is 1 if the sides disagree
-about a desc for a reason that ``judging/stricter.py`` does not list.
+The library is fetched from PyPI with pip and kept in the user's cache. It runs on the emulated Direct3D 12 device, at
+its highest feature level, 6_2, since it does not emulate lower ones. The exit code is 1 if the sides disagree on a desc
+for a reason that ``judging/stricter.py`` does not list.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from judging.streams import MUTATIONS_EACH, OPERATORS, RANKS, only
 from judging.wheel import library
 from judging.workers import judge
 
-# The shares of the streams; what is left are mutations.
+# The shares of the streams; the rest are mutations.
 VALID, TABLES = 0.4, 0.1
-# Beside the descs, of which no share is theirs.
+# In addition to the other descs, relative to their number.
 GRAPHS = 0.02
 EVERY = ".*"
 EXAMPLES = 3
@@ -35,16 +35,14 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--descs", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=0, help="other descs")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the random descs")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument(
         "--library", type=Path, help="Microsoft's libdirectml.so (default: that of the wheel)"
     )
     parser.add_argument("--page", action="store_true", help="write docs/inside/fidelity.md")
-    parser.add_argument(
-        "--examples", type=int, default=EXAMPLES, help="descs that are printed for each reason"
-    )
-    parser.add_argument("--operators", default=EVERY, help="a regular expression of their names")
+    parser.add_argument("--examples", type=int, default=EXAMPLES, help="descs to print for each reason")
+    parser.add_argument("--operators", default=EVERY, help="a regular expression for their names")
     arguments = parser.parse_args()
     only(arguments.operators)
     path = arguments.library or library()
@@ -56,20 +54,22 @@ def main() -> int:
     }
     run = JudgingRun()
     for stream, cases in streams.items():
-        counts, found = judge(path, stream, cases, arguments.workers, arguments.seed)
-        run.add(stream, counts, found)
-        print(f"{stream}: {run.descs[stream]} descs, {len(found)} disagreements: {dict(run.kinds[stream])}")
-        show(found, arguments.examples)
-    print(f"{run.total} descs, {run.unlisted} disagreements that nothing lists")
+        counts, disagreements = judge(path, stream, cases, arguments.workers, arguments.seed)
+        run.add(stream, counts, disagreements)
+        print(
+            f"{stream}: {run.descs[stream]} descs, {len(disagreements)} disagreements: {dict(run.kinds[stream])}"
+        )
+        show(disagreements, arguments.examples)
+    print(f"{run.total} descs, {run.unlisted} unlisted disagreements")
     if arguments.page:
         fidelity_page.write(run)
     return 1 if run.unlisted else 0
 
 
-def show(found: list[dict[str, Any]], examples: int) -> None:
-    """Print what nothing lists, by operator and reason."""
+def show(disagreements: list[dict[str, Any]], examples: int) -> None:
+    """Print the unlisted disagreements, by operator and reason."""
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for entry in found:
+    for entry in disagreements:
         kind = kind_of(entry)
         if kind in UNLISTED:
             why = entry["field"] if kind == "false green" else ", ".join(entry["rules"])

@@ -1,8 +1,8 @@
 """Train the network of ``directml_py.samples.digits`` and write its weights, with NumPy alone.
 
 ``python tools/make_digits_weights.py`` needs scikit-learn for its handwritten digits (extra ``samples``). The network
-sees the digits of even index; those of odd index are held out, and their accuracy is printed. The same seed gives the
-same weights up to the rounding of the machine's BLAS.
+is trained on the digits with even indices; those with odd indices are held out, and their accuracy is printed. The same
+seed gives the same weights up to the rounding of the machine's BLAS.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 TARGET = Path(__file__).resolve().parents[1] / "directml_py" / "samples" / "digits_weights"
 CHANNELS, CLASSES, SIDE = 12, 10, 8
 EPOCHS, BATCH, RATE, DECAY = 80, 32, 3e-3, 3e-3
-# The share of images that are moved in each pass, so that the network does not learn places by heart.
+# Data augmentation: the share of images that are shifted in each epoch.
 MOVED = 0.3
 
 
@@ -30,18 +30,18 @@ def columns(images: Array) -> Array:
 
 
 def shifted(images: Array, rng: np.random.Generator) -> Array:
-    """Some of the images moved by up to one pixel."""
+    """The images, some of them shifted by up to one pixel."""
     moved = images.copy()
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
-    places = rng.integers(0, 3, (len(images), 2))
+    offsets = rng.integers(0, 3, (len(images), 2))
     for index in np.flatnonzero(rng.random(len(images)) < MOVED):
-        y, x = places[index]
+        y, x = offsets[index]
         moved[index] = padded[index, y : y + SIDE, x : x + SIDE]
     return np.asarray(moved)
 
 
 def forward(weights: dict[str, Array], images: Array) -> tuple[Array, ...]:
-    """Convolution, ReLU, 2 x 2 maximum, matrix product: the scores, and what the way back needs."""
+    """Convolution, ReLU, 2 x 2 max pooling, matrix product: the scores, and what the backward pass needs."""
     rows = columns(images)
     hidden = np.maximum(rows @ weights["filter"] + weights["filter_bias"], 0)
     half = SIDE // 2
@@ -72,7 +72,7 @@ def gradients(weights: dict[str, Array], images: Array, labels: Array) -> dict[s
 
 
 def train(images: Array, labels: Array) -> dict[str, Array]:
-    """Adam with a falling rate."""
+    """Train with Adam and a decaying rate."""
     rng = np.random.default_rng(7)
     inner = (SIDE // 2) ** 2 * CHANNELS
     weights: dict[str, Array] = {
@@ -104,7 +104,7 @@ def main() -> None:
     right = forward(weights, images[1::2])[0].argmax(1) == labels[1::2]
     print(f"accuracy on the held-out half: {right.mean():.4f}")
     half = SIDE // 2
-    # As DirectML lays them out: filters {C, 1, 3, 3}, and a matrix whose rows follow channels first.
+    # DirectML's layouts: filters {C, 1, 3, 3}, and a matrix with rows in channels-first order.
     arrays = {
         "filter": weights["filter"].T.reshape(CHANNELS, 1, 3, 3),
         "filter_bias": weights["filter_bias"].reshape(1, CHANNELS, 1, 1),

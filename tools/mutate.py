@@ -1,13 +1,13 @@
-"""Change the code in one place at a time, and see whether a test notices.
+"""Mutation testing: change one expression at a time, and check that a test fails.
 
     python tools/mutate.py directml_py/dml directml_py/d3d12 --count 150 --seed 1
-    python tools/mutate.py directml_py/dml/bindings.py:168       # all of a line
-    python tools/mutate.py directml_py/dml/bindings.py --list     # what would be tried
+    python tools/mutate.py directml_py/dml/bindings.py:168       # all mutants of a line
+    python tools/mutate.py directml_py/dml/bindings.py --list     # list the mutants
 
-Works on a copy of the tree, whose files hold all mutants and are told which one is meant. First the tests run once,
-those that may know the rooms that are changed (or ``--tests``), to learn which of them come by
-which place and how long they take; then each mutant is given to the tests of its place, as many as take ``--seconds``.
-A mutant that survives is a line that could be wrong without a test to say so, or code that means the same.
+Works on a copy of the tree whose files contain all mutants, with a switch that activates one. The tests that may cover
+the changed rooms (or ``--tests``) run once without a mutant, to record their coverage and durations; then each mutant
+is tested with those that cover it, within a budget of ``--seconds``. A surviving mutant is either untested code or an
+equivalent change.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from mutating.code_changes import QUESTION, Mutant, mutants_of, switched
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("directml_py", "include", "tests", "tools", "docs", "pyproject.toml", "README.md", "noxfile.py")
-# These know nothing of most rooms, and take long.
+# Test folders that do not cover most rooms and take long.
 APART = {"checkers", "docs", "kernels", "operators", "packaging", "tools"}
-# Above all numbers of mutants: that a test came by a function of a file.
+# Numbers from here on, above those of mutants, record that a test covers a function of a file.
 FILES = 1 << 20
-# A process of its own hangs after as many times what its tests took, and what it takes to collect them.
+# The timeout of a separate process, as a multiple of its tests' budget, which leaves time for collection.
 HANG = 4
-# Every process of the copy has this module, whoever starts it: ``sitecustomize`` or the package imports it.
+# Every process of the copy loads this module: ``sitecustomize`` or the package imports it.
 SWITCH = f"""
 import builtins
 import os
@@ -73,7 +73,7 @@ FIRST = "import os as _os\n"
 
 
 class Tree:
-    """A copy of the tree whose modules hold all of ``mutants``; the first is number 1."""
+    """A copy of the tree whose modules contain all of ``mutants``, numbered from 1."""
 
     def __init__(self, folder: Path, mutants: Sequence[Mutant]) -> None:
         self.root = folder
@@ -90,13 +90,13 @@ class Tree:
         self.files = {file: FILES + index for index, file in enumerate(choices)}
         for file, chosen in choices.items():
             path = folder / file
-            places = {(mutant.start, mutant.end) for _, mutant in chosen}
+            spans = {(mutant.start, mutant.end) for _, mutant in chosen}
             for mutant in mutants_of(path, file):
-                if not mutant.at_import and (mutant.start, mutant.end) not in places:
-                    places.add((mutant.start, mutant.end))
+                if not mutant.at_import and (mutant.start, mutant.end) not in spans:
+                    spans.add((mutant.start, mutant.end))
                     chosen.append((self.files[file], mutant))
             path.write_bytes(switched(path.read_bytes(), chosen))
-        # A Python inside a C++ program has no ``sitecustomize``.
+        # A Python embedded in a C++ program does not load ``sitecustomize``.
         package = folder / "directml_py" / "__init__.py"
         text = package.read_text(encoding="utf-8")
         package.write_text(
@@ -115,7 +115,7 @@ class Tree:
         )
 
     def verdict(self, number: int, tests: Sequence[str], seconds: float) -> str:
-        """What a process of its own says of a mutant that works when modules are imported."""
+        """Test a mutant that takes effect at import time, in a separate process."""
         chosen = self.root / "chosen.txt"
         chosen.write_text("\n".join(tests), encoding="utf-8")
         command = ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"@{chosen}"]
@@ -126,40 +126,40 @@ class Tree:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             return "timeout"
-        # 2 to 4 say that it did not come to the tests, since the package could not be imported.
+        # Exit codes 2 to 4 mean that no test ran, since the package could not be imported.
         return {0: "survived", 1: "killed", 2: "killed", 3: "killed", 4: "killed"}.get(
             code, f"ended with {code}"
         )
 
 
 def sample(root: Path, paths: Sequence[str], count: int, seed: int) -> list[Mutant]:
-    found: dict[Mutant, None] = {}
+    mutants: dict[Mutant, None] = {}
     for name in paths:
-        place, _, line = name.partition(":")
-        files = [root / place] if (root / place).is_file() else sorted((root / place).rglob("*.py"))
+        target, _, line = name.partition(":")
+        files = [root / target] if (root / target).is_file() else sorted((root / target).rglob("*.py"))
         for path in files:
             for mutant in mutants_of(path, path.relative_to(root).as_posix()):
                 if line in ("", str(mutant.line)):
-                    found[mutant] = None
-    return random.Random(seed).sample(list(found), min(count, len(found)))
+                    mutants[mutant] = None
+    return random.Random(seed).sample(list(mutants), min(count, len(mutants)))
 
 
 def knowing(root: Path, paths: Sequence[str]) -> list[str]:
-    """All tests, of the folders ``APART`` only those of the rooms that ``paths`` lie in."""
-    meant = {part for path in paths for part in Path(path).parts[1:2]}
+    """All test folders, of those in ``APART`` only the ones for the rooms of ``paths``."""
+    rooms_of_paths = {part for path in paths for part in Path(path).parts[1:2]}
     rooms = sorted(path.name for path in (root / "tests").iterdir() if any(path.glob("test_*.py")))
-    return [f"tests/{room}" for room in rooms if room not in APART - meant]
+    return [f"tests/{room}" for room in rooms if room not in APART - rooms_of_paths]
 
 
 def lines_of(path: Path, process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
-    """What ``process`` writes to ``path``, as soon as it does."""
+    """Follow the JSON lines that ``process`` writes to ``path``."""
     path.touch()
     with path.open(encoding="utf-8") as file:
-        rest = ""
+        partial = ""
         while True:
             ended = process.poll() is not None
-            rest += file.read()
-            *lines, rest = rest.split("\n")
+            partial += file.read()
+            *lines, partial = partial.split("\n")
             yield from map(json.loads, lines)
             if ended:
                 return
@@ -169,7 +169,7 @@ def lines_of(path: Path, process: subprocess.Popen[bytes]) -> Iterator[dict[str,
 def verdicts(
     tree: Tree, mutants: Sequence[Mutant], tests: Sequence[str], seconds: float
 ) -> Iterator[tuple[int, str, str, int]]:
-    """Each mutant's number, what became of it, the test that found it, and how many tests it was given."""
+    """Each mutant's number, its verdict, the test that killed it, and the number of tests tried."""
     task = {
         "files": [tree.files[mutant.file] for mutant in mutants],
         "rooms": [mutant.file.split("/")[1] for mutant in mutants],
@@ -181,13 +181,13 @@ def verdicts(
     process = tree.start(["tools/mutating/trials.py", "task.json"], MUTANT_WATCH="1")
     fresh = []
     try:
-        for found in lines_of(tree.root / "found.txt", process):
-            if "passed" in found:
-                print(f"without a change: {found['passed']} of {found['tests']} pass", flush=True)
-            elif found["verdict"] == "imported":
-                fresh.append((found["number"], found["tests"]))
+        for entry in lines_of(tree.root / "found.txt", process):
+            if "passed" in entry:
+                print(f"without a change: {entry['passed']} of {entry['tests']} pass", flush=True)
+            elif entry["verdict"] == "imported":
+                fresh.append((entry["number"], entry["tests"]))
             else:
-                yield found["number"], found["verdict"], found["test"], len(found["tests"])
+                yield entry["number"], entry["verdict"], entry["test"], len(entry["tests"])
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
@@ -201,12 +201,14 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("paths", nargs="+", help="folders, modules or their lines, from the tree's root")
-    parser.add_argument("--count", type=int, default=100, help="how many mutants (default: 100)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=60, help="of tests for a mutant (default: 60)")
     parser.add_argument(
-        "--tests", nargs="+", help="what pytest is given (default: those that know the paths)"
+        "paths", nargs="+", help="folders, modules or lines (FILE:LINE), relative to the root"
+    )
+    parser.add_argument("--count", type=int, default=100, help="number of mutants (default: 100)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=60, help="test budget per mutant (default: 60)")
+    parser.add_argument(
+        "--tests", nargs="+", help="arguments for pytest (default: the tests that may cover the paths)"
     )
     parser.add_argument("--list", action="store_true", help="print the mutants and try none")
     options = parser.parse_args(arguments)
@@ -215,7 +217,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.list:
         print(*mutants, sep="\n")
         return 0
-    # Ended from outside, it takes the processes of the tests with it.
+    # When terminated, it terminates its test processes too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree = Tree(Path(folder), mutants)
@@ -225,7 +227,7 @@ def main(arguments: Sequence[str]) -> int:
             by = f" by {test}" if test else f" ({given} tests)"
             print(f"{kind}{by}: {mutants[number - 1]}", flush=True)
     killed = sum(counts.values()) - counts["survived"]
-    print(f"{killed} of {len(mutants)} killed, {counts['timeout']} of them by not ending")
+    print(f"{killed} of {len(mutants)} killed, {counts['timeout']} of them by timeout")
     return 1 if counts["survived"] else 0
 
 

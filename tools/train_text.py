@@ -1,8 +1,9 @@
 """Train the network of ``directml_py.samples.lstm_text`` and write its weights, with NumPy alone.
 
-``python tools/train_text.py`` takes half a minute. The network learns ``lstm_text.txt`` by heart: it reads the text in
-streams that begin anywhere and go round, and a state goes on from one part of a stream to the next, as it does in the
-sample. The same seed gives the same weights up to the rounding of the machine's BLAS.
+``python tools/train_text.py`` takes half a minute. The network is overfitted to ``lstm_text.txt`` by truncated
+backpropagation through time: it reads the text cyclically in streams from random positions, and the state is carried
+from one part of a stream to the next, as in the sample. The same seed gives the same weights up to the rounding of the
+machine's BLAS.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ Array = npt.NDArray[Any]
 SAMPLES = Path(__file__).resolve().parents[1] / "directml_py" / "samples"
 TEXT, TARGET = SAMPLES / "lstm_text.txt", SAMPLES / "lstm_text_weights"
 HIDDEN = 96
-# A round is how many parts of as many characters each stream goes on before it begins elsewhere.
+# In each round every stream reads PARTS parts of LENGTH characters before it restarts at a random position.
 ROUNDS, STREAMS, PARTS, LENGTH = 60, 16, 12, 40
 RATE, DECAY, LONGEST = 8e-3, 2e-6, 1.0
-# The share of a state that is forgotten in training, so that the network does not rely on a few numbers.
+# The dropout rate of the hidden state.
 DROPPED = 0.1
 
 
@@ -31,7 +32,7 @@ def sigmoid(x: Array) -> Array:
 def forward(
     weights: dict[str, Array], characters: Array, state: tuple[Array, Array], kept: Array
 ) -> list[Any]:
-    """The steps of {LENGTH, STREAMS} characters: what the way back needs of each, and the state behind it."""
+    """The forward pass over {LENGTH, STREAMS} characters: per step, the state and what the backward pass needs."""
     steps, (hidden, cell) = [], state
     for one, keep in zip(characters, kept):
         sums = weights["weight"][one] + hidden @ weights["recurrence"] + weights["bias"]
@@ -48,7 +49,7 @@ def forward(
 def backward(
     weights: dict[str, Array], steps: list[Any], wanted: Array, kept: Array
 ) -> tuple[float, dict[str, Array]]:
-    """The mean loss of the characters that follow, and its gradients."""
+    """The mean loss of the predictions, and its gradients."""
     slopes = {name: np.zeros_like(value) for name, value in weights.items()}
     shown = np.stack([step[4] for step in steps])
     scores = shown @ weights["matrix"] + weights["matrix_bias"]
@@ -82,7 +83,7 @@ def backward(
 
 
 def train(text: Array, classes: int) -> dict[str, Array]:
-    """Adam with a falling rate and gradients of limited length."""
+    """Train with Adam, a decaying rate and gradient clipping."""
     rng = np.random.default_rng(7)
 
     def drawn(*sizes: int) -> Array:
@@ -91,7 +92,7 @@ def train(text: Array, classes: int) -> dict[str, Array]:
     weights = {
         "weight": drawn(classes, 4 * HIDDEN),
         "recurrence": drawn(HIDDEN, 4 * HIDDEN),
-        # The forget gates, the third of four, begin open.
+        # The biases of the forget gates, the third of four, are initialized to 1.
         "bias": np.repeat(np.array([0, 0, 1, 0], np.float32), HIDDEN),
         "matrix": drawn(HIDDEN, classes),
         "matrix_bias": np.zeros(classes, np.float32),
@@ -101,13 +102,13 @@ def train(text: Array, classes: int) -> dict[str, Array]:
     step = 0
     for number in range(ROUNDS):
         rate = RATE * 0.5 * (1 + np.cos(np.pi * number / ROUNDS))
-        places = rng.integers(0, len(text), STREAMS) + np.arange(LENGTH + 1)[:, None]
+        positions = rng.integers(0, len(text), STREAMS) + np.arange(LENGTH + 1)[:, None]
         state = (np.zeros((STREAMS, HIDDEN), np.float32),) * 2
         losses = []
         for _ in range(PARTS):
             step += 1
-            characters = text[places % len(text)]
-            places += LENGTH
+            characters = text[positions % len(text)]
+            positions += LENGTH
             kept = (rng.random((LENGTH, STREAMS, HIDDEN)) >= DROPPED).astype(np.float32) / np.float32(
                 1 - DROPPED
             )
@@ -130,8 +131,8 @@ def train(text: Array, classes: int) -> dict[str, Array]:
 def main() -> None:
     characters = TEXT.read_text(encoding="ascii")
     alphabet = sorted(set(characters))
-    weights = train(np.array([alphabet.index(one) for one in characters]), len(alphabet))
-    # As DirectML lays them out: rows of W and R are those of gates i, o, f and c; a second bias is that of R.
+    weights = train(np.array([alphabet.index(character) for character in characters]), len(alphabet))
+    # DirectML's layout: rows of W and R in the order of gates i, o, f and c; the second bias is that of R.
     arrays = {
         "weight": weights["weight"].T[None, None],
         "recurrence": weights["recurrence"].T[None, None],

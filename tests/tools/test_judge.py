@@ -62,7 +62,7 @@ def test_a_library_that_agrees():
     """The emulator's own, about an operator that its newest level changed nothing of."""
     found = judge(OWN / "libdirectml.so", "JOIN|ELEMENT_WISE_LOGICAL_.*")
     assert found.returncode == 0, found.stdout + found.stderr
-    assert re.search(r"\d{3,} descs, 0 disagreements that nothing lists", found.stdout)
+    assert re.search(r"\d{3,} descs, 0 unlisted disagreements", found.stdout)
 
 
 def test_a_library_that_refuses_and_crashes(tmp_path):

@@ -1,4 +1,4 @@
-"""Whole networks, each described once: what Microsoft's samples of DirectML build, with random weights."""
+"""Descriptions of whole networks: those of Microsoft's DirectML samples, with random weights."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ EPSILON = 1e-5
 
 
 class NetworkLayer(NamedTuple):
-    """One layer; ``inputs`` are those of earlier layers' outputs that it reads, by position, the image being 0.
+    """One layer; ``inputs`` are the positions of the earlier outputs that it reads, the image being 0.
 
-    ``kind`` is a function of ``Graph`` in capitals. ``activation`` is fused: ``RELU``, ``TANH`` or none.
+    ``kind`` is the name of a ``Graph`` function in capitals. ``activation`` is fused: ``RELU``, ``TANH`` or none.
     """
 
     kind: str
@@ -25,9 +25,9 @@ class NetworkLayer(NamedTuple):
 
 
 class Network:
-    """Layers in the order in which they run; methods add one and return the position of its output.
+    """Layers in execution order; methods add a layer and return the position of its output.
 
-    ``sizes`` are those of the image, whose pixels are below ``white``.
+    ``sizes`` are those of the image, whose pixels are less than ``white``.
     """
 
     def __init__(self, *sizes: int, white: float = 1.0) -> None:
@@ -49,7 +49,7 @@ class Network:
         activation: str = "",
         **attributes: Any,
     ) -> int:
-        """``channels`` of the output; 0 are those of the first input."""
+        """``channels`` are the output's; 0 means those of the first input."""
         self.layers.append(NetworkLayer(kind, inputs, tuple(weights), attributes, activation))
         self._channels.append(channels or self._channels[inputs[0]])
         return len(self.layers)
@@ -65,7 +65,7 @@ class Network:
         groups: int = 1,
         backward: bool = False,
     ) -> int:
-        """``backward`` doubles the size, and one more column and row, as the samples do for a stride of 2."""
+        """A convolution; ``backward`` upsamples by 2, with one extra row and column, as the samples do for stride 2."""
         before = self._channels[x]
         sizes = (before, channels) if backward else (channels, before // groups)
         scale = (2 / (before // groups * window**2)) ** 0.5
@@ -85,20 +85,20 @@ class Network:
         )
 
     def batch_normalization(self, x: int, activation: str = "") -> int:
-        """Weights are the mean, the variance, the scale and the bias."""
+        """A batch norm; its weights are the mean, the variance, the scale and the bias."""
         count = self._channels[x]
         mean, bias = self._vector(count), self._vector(count)
         weights = [mean, 1 + np.abs(self._vector(count)), 1 + self._vector(count), bias]
         return self.add("BATCH_NORMALIZATION", x, weights=weights, activation=activation)
 
     def instance_normalization(self, x: int, activation: str = "") -> int:
-        """Weights are the scale and the bias."""
+        """An instance norm; its weights are the scale and the bias."""
         count = self._channels[x]
         weights = [1 + self._vector(count), self._vector(count)]
         return self.add("MEAN_VARIANCE_NORMALIZATION1", x, weights=weights, activation=activation)
 
     def join(self, *inputs: int) -> int:
-        return self.add("JOIN", *inputs, channels=sum(self._channels[one] for one in inputs))
+        return self.add("JOIN", *inputs, channels=sum(self._channels[position] for position in inputs))
 
     def _vector(self, count: int) -> Array:
         return self._random.standard_normal(count, np.float32) * np.float32(0.1)
@@ -132,7 +132,7 @@ def squeezenet() -> Network:
 
 
 def mobilenet() -> Network:
-    """MobileNet-v2, whose batch normalizations are nodes of their own."""
+    """MobileNet-v2, with its batch norms as separate nodes."""
     net = Network(1, 3, 224, 224)
 
     def block(x: int, channels: int, window: int, stride: int, activation: str, groups: int = 1) -> int:
@@ -162,7 +162,7 @@ def mobilenet() -> Network:
 
 
 def super_resolution() -> Network:
-    """Three times as many rows and columns, by sub-pixels."""
+    """Sub-pixel super-resolution by a factor of 3."""
     net, x = Network(1, 1, 224, 224), 0
     for channels, window, activation in ((64, 5, "RELU"), (64, 3, "RELU"), (32, 3, "RELU"), (9, 3, "")):
         x = net.convolution(x, channels, window, padding=window // 2, activation=activation)
@@ -171,7 +171,7 @@ def super_resolution() -> Network:
 
 
 def style_transfer() -> Network:
-    """The network of the sample with the name of a picture, Candy."""
+    """The style transfer network of the Candy sample."""
     net = Network(1, 3, 720, 720, white=255.0)
     x = net.add("VALUE_SCALE_2D", 0, bias=[-103.9, -116.8, -123.7])
     x = net.add("PADDING", x, padding=40)

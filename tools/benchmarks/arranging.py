@@ -1,4 +1,4 @@
-"""Borders, steps, tiles, blocks and windows: elements that change places in ways known beforehand."""
+"""Data movement with static patterns: padding, slices, tiles, space-to-depth blocks and windows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .benchmark_case import LARGE, TYPES, BenchmarkCase, Contest, cube, filled, 
 from .peers import onnx_call, torch, torch_call
 from .replay_cost import output_like, recorded, tensor
 
-# How ONNX, NumPy and PyTorch call the modes.
+# The names of the modes in ONNX, NumPy and PyTorch.
 MODES = {
     "CONSTANT": ("constant", "constant"),
     "EDGE": ("edge", "replicate"),
@@ -26,7 +26,7 @@ ORDERS = {"depth column row": ("DCR", "DEPTH_COLUMN_ROW"), "column row depth": (
 
 
 def cases() -> Iterator[BenchmarkCase]:
-    """Limits are copies of as many bytes as are written, or of those that are read where that is more."""
+    """Limits are copies of the bytes written or read, whichever are more."""
     kinds: list[tuple[str, Callable[..., Contest], str]] = [
         *((f"PADDING {mode.lower()}", partial(padding, mode), "copy") for mode in MODES),
         *((f"SLICE steps of {step}", partial(sliced, step, 1), "") for step in (2, 3)),
@@ -52,7 +52,7 @@ def cases() -> Iterator[BenchmarkCase]:
 
 
 def padding(mode: str, dtype: str, threads: int) -> Contest:
-    """Three elements around each plane."""
+    """A border of three elements around each plane."""
     planes, height, width = cube(dtype, LARGE)
     x = filled(dtype, (1, planes, height, width))
     pads = [0, 0, 3, 3]
@@ -76,7 +76,7 @@ def padding(mode: str, dtype: str, threads: int) -> Contest:
 
 
 def sliced(step: int, axis: int, dtype: str, threads: int) -> Contest:
-    """Elements along one dimension, in steps."""
+    """A strided slice along one dimension."""
     x = filled(dtype, matrix(dtype, LARGE))
     sizes = list(x.shape)
     length = sizes[axis]
@@ -104,7 +104,7 @@ def sliced(step: int, axis: int, dtype: str, threads: int) -> Contest:
 
 
 def slice_gradient(step: int, dtype: str, threads: int) -> Contest:
-    """Every element of the output for steps of 1, but for a border; else zeros between."""
+    """With a step of 1 all elements of the output but a border; otherwise zeros are in between."""
     sizes = matrix(dtype, LARGE)
     offset = 3 if step == 1 else 0
     counts = (sizes[0], (sizes[1] - 2 * offset) // step)
@@ -132,7 +132,7 @@ def slice_gradient(step: int, dtype: str, threads: int) -> Contest:
 
 
 def subsequences(axis: int, dtype: str, threads: int) -> Contest:
-    """A length for each row, or each column."""
+    """One length per row, or per column."""
     x = filled(dtype, matrix(dtype, LARGE))
     sizes = [size if each != axis else 1 for each, size in enumerate(x.shape)]
     lengths = np.random.default_rng(11).integers(1, x.shape[axis], sizes).astype(np.uint32)
@@ -175,7 +175,7 @@ def to_space(order: str, dtype: str, threads: int) -> Contest:
 
 
 def blocks(operator: str, order: str, x: Any, sizes: Sequence[int], threads: int) -> Contest:
-    """Blocks of two by two."""
+    """Space-to-depth blocks of two by two."""
     mode, name = ORDERS[order]
     desc = getattr(dml, f"DML_{operator}1_OPERATOR_DESC")(
         InputTensor=tensor(x),
@@ -206,7 +206,7 @@ def blocks(operator: str, order: str, x: Any, sizes: Sequence[int], threads: int
 
 
 def windows(desc: Any, **tensors: Any) -> Any:
-    """Of three by three, with a border of one around what they slide over."""
+    """Windows of three by three, with a padding of one."""
     return desc(
         **tensors,
         WindowSizes=[3, 3],

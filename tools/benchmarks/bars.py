@@ -1,4 +1,4 @@
-"""What each row must reach: ratios to the best peer and to the machine's limit, and amounts."""
+"""Performance targets of rows: ratios to the best peer and to the machine's limit, and absolute amounts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .interleaved_timing import Row
 
 
 class RowLimits(NamedTuple):
-    """The most that a row may take, as a multiple of the best peer's and of the limit, and in the row's unit; None is
-    no bar."""
+    """The most that a row may take, as a multiple of the best peer and of the limit, and in the row's unit; None is no
+    bar."""
 
     peer: float | None = None
     limit: float | None = None
@@ -29,7 +29,7 @@ class LimitVerdict(NamedTuple):
         return self.value <= self.bar
 
 
-# The first entry counts whose words all occur in a row's group and name.
+# The first entry applies whose words all occur in a row's group and name.
 BARS: Sequence[tuple[str, RowLimits]] = (
     ("small execute recorded", RowLimits(amount=5)),
     ("small evaluate", RowLimits(amount=120)),
@@ -58,16 +58,16 @@ BARS: Sequence[tuple[str, RowLimits]] = (
     ("REDUCE", RowLimits(peer=1)),
     ("", RowLimits(peer=1, limit=1.25)),
 )
-# What groups' names have whose ratios' geometric mean is a row of its own.
+# Words in the names of groups for which the geometric mean of ratios is an extra row.
 MEANS = ("CONVOLUTION",)
-# Operators that move bytes without looking at them: FLOAT32 and INT8 say what happens with FLOAT16 between them.
+# Operators that only move bytes: FLOAT32 and INT8 bracket FLOAT16.
 MOVEMENTS = (
     *("PADDING", "SLICE", "REVERSE", "TILE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "UNFOLD", "JOIN", "SPLIT"),
     *("GATHER", "SCATTER", "ONE_HOT", "NONZERO", "identity", "DIAGONAL", "FILL_VALUE_CONSTANT"),
 )
-# Maps that cost what others cost.
+# Element-wise operators with the cost of others.
 RELATIVES = ("ABS", "RELU", "CLIP", "LOG", "TANH", "SIGMOID", "SIN", "SQRT", "MULTIPLY")
-# What no short run measures: other sizes and types of what it has, or relatives of it.
+# Rows left out of the default run: further sizes and types, or similar operators.
 LEFT_OUT = (
     "1 KiB",
     "256 KiB float16",
@@ -80,7 +80,7 @@ LEFT_OUT = (
     "POOLING float16",
     "MAX_POOLING uint8",
     "MAX_POOLING int8",
-    # Indices are most of what these read, and some peers take seconds for each call.
+    # Most bytes that these read are indices, and some peers take seconds per call.
     *(f"{name} int8, 64 MiB" for name in ("GATHER_ND", "GATHER_ELEMENTS", "SCATTER")),
     *(
         "GATHER_ELEMENTS columns",
@@ -123,7 +123,7 @@ def bar_of(row: Row) -> RowLimits:
 
 
 def verdicts(row: Row) -> list[LimitVerdict]:
-    """Of the row's bars, those that there is something to compare to."""
+    """The verdicts on the row's bars that are comparable."""
     bar = bar_of(row)
     values = (row.ratio, row.limit_ratio, row.ours)
     return [

@@ -1,4 +1,4 @@
-"""The operator cases: which operation, over which tensors, against whom, and what bounds it."""
+"""Benchmark cases of operators: operation, tensors, peers, and the limiting resource."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .replay_cost import Recorded
 KIB = 1024
 LARGE = 64 << 20
 SIZES = {"1 KiB": KIB, "256 KiB": 256 * KIB, "64 MiB": LARGE}
-# No multiple of anything that a loop could have blocks of.
+# A prime, so that no loop's block size divides it.
 DIFFERENT = 1_000_003
 TYPES = ("float32", "float16", "int8", "int64")
 
 
-# The candidate that won when a limit was measured for the first time; the others need not be tried again.
+# The fastest candidate of each limit's first measurement; the others are not measured again.
 FASTEST: dict[tuple[tuple[str, int] | None, int], str] = {}
 
 
 class Contest(NamedTuple):
-    """The calls by name, ``ours`` among them, and the dispatch whose memory all of them use."""
+    """Our recorded dispatch and the peers' calls by name, all over the same memory."""
 
     ours: Recorded
     peers: Mapping[str, Callable[[], object] | None]
@@ -37,7 +37,7 @@ class Contest(NamedTuple):
 
 
 class Measurable(Protocol):
-    """What makes a row."""
+    """The interface of what produces a row."""
 
     @property
     def group(self) -> str: ...
@@ -50,10 +50,10 @@ class Measurable(Protocol):
 
 @dataclass(frozen=True)
 class BenchmarkCase:
-    """Its contest is made when the case is measured: only then is its memory needed.
+    """A case whose contest is created lazily, since it allocates the memory.
 
-    ``limit``: the bytes that are read or copied at least, for operations that memory bounds (``("copy", bytes)``), or
-    the operations of FLOAT32 that a product takes (``("sgemm", operations)``).
+    ``limit``: the minimum of bytes read or copied, for memory-bound operations (``("copy", bytes)``), or the FLOAT32
+    operations of a matrix product (``("sgemm", operations)``).
     """
 
     group: str
@@ -84,13 +84,13 @@ def matrix(dtype: str, size: int) -> tuple[int, int]:
 
 
 def cube(dtype: str, size: int) -> tuple[int, int, int]:
-    """Three sizes that are as equal as powers of two allow."""
+    """Three sizes, as equal as powers of two allow."""
     bits = (size // np.dtype(dtype).itemsize).bit_length() - 1
     return 1 << bits // 3, 1 << (bits + 1) // 3, 1 << (bits + 2) // 3
 
 
 def filled(dtype: str, shape: tuple[int, ...]) -> Any:
-    """Numbers of both signs that no reduction overflows much, the same in every run; some million different ones."""
+    """Reproducible numbers of both signs, small enough for reductions; about a million distinct ones."""
     generator = np.random.default_rng(7)
     kind, count = np.dtype(dtype), math.prod(shape)
     few = min(count, DIFFERENT)
@@ -102,7 +102,7 @@ def filled(dtype: str, shape: tuple[int, ...]) -> Any:
 
 
 def layouts(dtype: str, size: int) -> Iterator[tuple[str, Any]]:
-    """A matrix of ``size`` bytes as it lies packed, with gaps behind its rows, and transposed."""
+    """A matrix of ``size`` bytes in packed, padded-row and transposed layout."""
     rows, columns = matrix(dtype, size)
     yield "packed", filled(dtype, (rows, columns))
     yield "padded", filled(dtype, (rows, columns + 16))[:, :columns]

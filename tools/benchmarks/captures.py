@@ -1,4 +1,4 @@
-"""What a capture costs the program that it records."""
+"""The overhead of a capture for the recorded program."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def rows() -> Iterator[Row]:
 
 
 def program(turns: int) -> None:
-    """A whole one: devices, uploads, dispatches with a barrier behind each, reading back. They begin
-    with each of the first ``turns`` buffers in turn: with 1 all do the same, with 3 each reads what others wrote."""
+    """A complete program: devices, uploads, dispatches with a barrier after each, readback. Dispatches rotate through
+    the first ``turns`` buffers: with 1 all are identical, with 3 each reads what others wrote."""
     session = Session()
     desc = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, SIZES)
     add = session.compile(dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(desc, desc, desc))
@@ -50,6 +50,6 @@ def program(turns: int) -> None:
 
 
 def captured(run: partial[None], folders: Iterator[Path]) -> None:
-    """To delete a capture is no part of it."""
+    """Capture the program into the next folder; deleting captures is not timed."""
     with dml.capture(next(folders)):
         run()

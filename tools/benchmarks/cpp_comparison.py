@@ -1,4 +1,4 @@
-"""The same work from C++, through ``libdirectml.so``, and from Python."""
+"""The same work in C++, through ``libdirectml.so``, and in Python."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def timed(call: Callable[[], None]) -> float:
 
 
 def python_round() -> Callable[[], None]:
-    """What the C++ program does in a round."""
+    """The Python equivalent of one round of the C++ program."""
     session = opened()
     compiled, commands, allocator = session.compile(join_desc(3, 4)), session.commands, session.allocator
     sizes = [slot.tensor.total_size for slot in (*compiled.inputs, *compiled.outputs) if slot.tensor]

@@ -1,4 +1,4 @@
-"""From a desc in memory to a compiled operator."""
+"""The cost of validating, decoding and compiling a desc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Executing a recorded dispatch again, with and without the debug layers."""
+"""The cost of executing a recorded dispatch, with and without the debug layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network in PyTorch, a call after the other."""
+"""A network in PyTorch's eager mode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Function = Callable[..., Any]
 
 
 def _functions() -> dict[str, Callable[[Attributes], Function]]:
-    """By the kind of a layer: from its attributes to a function of its inputs and weights."""
+    """For each kind of layer, a factory from attributes to a function of inputs and weights."""
     of = torch.nn.functional
 
     def spread(weights: Any) -> Any:
@@ -65,7 +65,7 @@ def eager(network: Network, image: Array) -> Call | None:
         (
             functions[layer.kind](layer.attributes),
             layer.inputs,
-            [torch.from_numpy(one) for one in layer.weights],
+            [torch.from_numpy(weight) for weight in layer.weights],
             activations[layer.activation],
         )
         for layer in network.layers
@@ -83,5 +83,5 @@ def eager(network: Network, image: Array) -> Call | None:
                     values[index] = None
         return values[-1].numpy()
 
-    made: Call = torch.inference_mode()(run)
-    return made
+    call: Call = torch.inference_mode()(run)
+    return call

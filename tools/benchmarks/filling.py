@@ -1,4 +1,4 @@
-"""Outputs that are made out of a few numbers."""
+"""Operators that generate outputs from a few numbers: fills, sequences, diagonals, random numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""``footprint.py RUNTIME NETWORK THREADS``: run a network once and print the peak of this process's memory in MiB, and
-the milliseconds from the network's description, or its ONNX model, to what is ready to run.
+"""``footprint.py RUNTIME NETWORK THREADS``: run a network once and print this process's peak memory in MiB, and the
+milliseconds to compile it from its description or ONNX model.
 
-Whoever runs, the same modules are imported; PyTorch takes no part.
+The same modules are imported for either runtime; PyTorch is not involved.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from directml_py.session import Session
 
 
 def peak() -> float:
-    """In MiB."""
+    """This process's peak memory in MiB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 1024

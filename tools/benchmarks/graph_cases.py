@@ -1,4 +1,4 @@
-"""Compiled graphs: what a node costs, what a JOIN and a SPLIT between nodes cost, and how much memory is shared."""
+"""Compiled graphs: the overhead of a node, the cost of a JOIN and a SPLIT between nodes, and memory reuse."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def graph_desc(
 
 
 def chain(count: int, sizes: Sequence[int]) -> Any:
-    made = device()
-    operators = [made.CreateOperator(scale_desc(sizes)) for _ in range(count)]
+    own_device = device()
+    operators = [own_device.CreateOperator(scale_desc(sizes)) for _ in range(count)]
     between = [(index, 0, index + 1, 0) for index in range(count - 1)]
-    return made.CompileGraph(graph_desc(operators, [(0, 0, 0)], [(count - 1, 0, 0)], between))
+    return own_device.CompileGraph(graph_desc(operators, [(0, 0, 0)], [(count - 1, 0, 0)], between))
 
 
 def bound(compiled: Any) -> Callable[[], None]:
-    """A call that runs a compiled graph over memory of its own."""
+    """A call that runs a compiled graph with buffers of its own."""
     inputs = [np.zeros(slot.tensor.total_size, np.uint8) for slot in compiled.inputs]
     outputs = [np.zeros(slot.tensor.total_size, np.uint8) for slot in compiled.outputs]
     run: Callable[[], None] = compiled.program.bind(
@@ -68,8 +68,8 @@ def bound(compiled: Any) -> Callable[[], None]:
 
 
 def tiny_nodes() -> Row:
-    made = device()
-    single = made.CompileOperator(made.CreateOperator(scale_desc(TINY)))
+    own_device = device()
+    single = own_device.CompileOperator(own_device.CreateOperator(scale_desc(TINY)))
     kernel = bound(single)
 
     def kernels() -> None:
@@ -86,17 +86,17 @@ def tiny_nodes() -> Row:
 
 
 def moved_data() -> Iterator[Row]:
-    """SPLIT into two nodes and JOIN of their outputs, against the two nodes with the copies around them."""
-    made = device()
+    """SPLIT into two nodes and JOIN of their outputs, compared with the two nodes and explicit copies."""
+    own_device = device()
     half = [WIDE[0], WIDE[1] // 2]
     part, whole = dml.tensor_desc(FLOAT32, half), dml.tensor_desc(FLOAT32, WIDE)
-    split = made.CreateOperator(dml.DML_SPLIT_OPERATOR_DESC(whole, OutputTensors=[part, part], Axis=1))
-    join = made.CreateOperator(
+    split = own_device.CreateOperator(dml.DML_SPLIT_OPERATOR_DESC(whole, OutputTensors=[part, part], Axis=1))
+    join = own_device.CreateOperator(
         dml.DML_JOIN_OPERATOR_DESC(InputTensors=[part, part], OutputTensor=whole, Axis=1)
     )
-    node = made.CreateOperator(scale_desc(half))
+    node = own_device.CreateOperator(scale_desc(half))
     graph = bound(
-        made.CompileGraph(
+        own_device.CompileGraph(
             graph_desc(
                 [split, node, node, join],
                 [(0, 0, 0)],
@@ -105,7 +105,7 @@ def moved_data() -> Iterator[Row]:
             )
         )
     )
-    calls = [bound(made.CompileOperator(operator)) for operator in (split, node, node, join)]
+    calls = [bound(own_device.CompileOperator(operator)) for operator in (split, node, node, join)]
 
     def one_by_one() -> None:
         for call in calls:

@@ -1,4 +1,4 @@
-"""Images brought to another size: resampling, regions of interest."""
+"""Image resizing: resampling and regions of interest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .benchmark_case import BenchmarkCase, Contest, filled
 from .operation import Operation, contest
 from .peers import torch
 
-# Regions, channels, and the size of the image and of what becomes of a region.
+# The counts of regions and channels, and the sizes of the image and of a sampled region.
 REGIONS, CHANNELS, SIZE, STEPS = 128, 256, 64, 7
 
 
@@ -47,7 +47,7 @@ def resample(mode: str, threads: int) -> Contest:
 
 
 def image_and_regions() -> tuple[Any, Any]:
-    """Regions of all sizes, on all sides of the image: two corners each."""
+    """An image and regions of all sizes, at all positions, by two corners each."""
     corners = np.random.default_rng(3).uniform(0, SIZE, (REGIONS, 2, 2)).astype(np.float32)
     return filled("float32", (1, CHANNELS, SIZE, SIZE)), np.sort(corners, 1).reshape(REGIONS, 4)
 

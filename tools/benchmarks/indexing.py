@@ -1,4 +1,4 @@
-"""Elements by their indices; order and running sums."""
+"""Gather, scatter, top-k and scans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ K = 10
 
 
 def cases() -> Iterator[BenchmarkCase]:
-    """Limits are copies of as many bytes as are written, or of those that are read where that is more."""
+    """Limits are copies of the bytes written or read, whichever are more."""
     for name, make, limit in (
         ("CUMULATIVE_SUMMATION rows", partial(cumulative, "SUMMATION", 1), "copy"),
         ("CUMULATIVE_SUMMATION columns", partial(cumulative, "SUMMATION", 0), "copy"),
@@ -89,13 +89,13 @@ def cumulative_backwards(axis: int, dtype: str, threads: int) -> Contest:
 
 
 def tuples(count: int, sizes: tuple[int, int]) -> Any:
-    """Coordinates in the first two dimensions, all of them different, in random order."""
+    """Distinct coordinates in the first two dimensions, in random order."""
     numbers = np.random.default_rng(11).permutation(sizes[0] * sizes[1])[:count]
     return np.ascontiguousarray(np.stack(np.divmod(numbers, sizes[1]), -1))
 
 
 def gather_tuples(width: int, dtype: str, threads: int) -> Contest:
-    """Rows of so many elements, by two coordinates each."""
+    """GATHER_ND of rows of ``width`` elements, by two coordinates each."""
     rows, columns = matrix(dtype, LARGE // width)
     x = filled(dtype, (rows, columns, width))
     indices = tuples(rows * columns, (rows, columns))
@@ -119,7 +119,7 @@ def gather_tuples(width: int, dtype: str, threads: int) -> Contest:
 
 
 def scatter_tuples(width: int, dtype: str, threads: int) -> Contest:
-    """As many updates as there are places, in random order."""
+    """SCATTER_ND of one update per row, in random order."""
     rows, columns = matrix(dtype, LARGE // width)
     x = filled(dtype, (rows, columns, width))
     indices = tuples(rows * columns, (rows, columns))
@@ -170,7 +170,7 @@ def gather_elements(axis: int, dtype: str, threads: int) -> Contest:
 
 
 def scatter(axis: int, dtype: str, threads: int) -> Contest:
-    """As many updates as elements; no element has two."""
+    """One update for each element."""
     x = filled(dtype, matrix(dtype, LARGE))
     generator = np.random.default_rng(11)
     orders = [generator.permutation(x.shape[axis]) for _ in range(64)]
@@ -201,7 +201,7 @@ def scatter(axis: int, dtype: str, threads: int) -> Contest:
 
 
 def top_k(count: int, dtype: str, threads: int) -> Contest:
-    """The largest of each row; half of them for 0."""
+    """The ``count`` largest elements of each row; 0 means half of them."""
     x = filled(dtype, matrix(dtype, LARGE))
     rows, columns = x.shape
     count = count or columns // 2
@@ -214,10 +214,10 @@ def top_k(count: int, dtype: str, threads: int) -> Contest:
     )
     ours = recorded(desc, [x])
     (x,), (out, _) = ours.inputs, ours.outputs
-    found = np.empty((rows, count), np.int64)
+    positions = np.empty((rows, count), np.int64)
     peers = {
         "PyTorch": torch_call(lambda a: torch.topk(a, count, 1), [x], []),
-        "ONNX Runtime": onnx_call("TopK", [x], [out, found], threads, {}, {"k": np.array([count])}),
+        "ONNX Runtime": onnx_call("TopK", [x], [out, positions], threads, {}, {"k": np.array([count])}),
     }
     return Contest(ours, peers)
 
@@ -233,17 +233,17 @@ def nonzero(dtype: str, threads: int) -> Contest:
     )
     ours = recorded(desc, [x])
     (x,) = ours.inputs
-    found = np.empty((2, int(np.count_nonzero(x))), np.int64)
+    coordinates = np.empty((2, int(np.count_nonzero(x))), np.int64)
     peers = {
         "NumPy": lambda: np.nonzero(x),
         "PyTorch": torch_call(lambda a: torch.nonzero(a), [x], []),
-        "ONNX Runtime": onnx_call("NonZero", [x], [found], threads, {}),
+        "ONNX Runtime": onnx_call("NonZero", [x], [coordinates], threads, {}),
     }
     return Contest(ours, peers)
 
 
 def one_hot(dtype: str, threads: int) -> Contest:
-    """Of 16 elements each."""
+    """One-hot rows of 16 elements."""
     depth = 16
     count = LARGE // depth // np.dtype(dtype).itemsize
     indices = np.random.default_rng(5).integers(0, depth, (count, 1))

@@ -1,4 +1,4 @@
-"""Measuring several things side by side."""
+"""Interleaved timing of several calls."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ Item = TypeVar("Item")
 
 ROUNDS = 7
 ROUND_SECONDS = 0.02
-# After a rest threads sleep and caches are empty: for so long calls take less and less time, and who rested longer
-# would seem to be slower. So each is made for a while before its round; and all calls of a row are made equally often,
-# those of several milliseconds too, unless that takes too long.
+# After a pause threads sleep and caches are cold, and calls get faster for this long; those after a longer pause would
+# seem slower. So each call is warmed up before its round; and all calls of a row are repeated equally often, even those
+# of several milliseconds, unless that takes too long.
 HEATING_SECONDS = 0.03
 REPEATS = 8
 LONGEST_ROUND_SECONDS = 0.1
-# Of a call that takes long, fewer rounds are enough: what lasts longer varies less.
+# Long calls need fewer rounds: they vary less.
 FEW_ROUNDS = 3
 MOST_SECONDS = 0.5
-# Fewer are enough, too, where they agree.
+# Fewer rounds are also enough where they agree within this fraction.
 STABLE = 0.02
-# What takes so long, and so many times as long as the fastest of its row, decides nothing: one call says enough.
+# A call this slow, both absolutely and relative to the fastest of its row, is measured only once.
 HOPELESS_SECONDS = 0.3
 HOPELESS = 10
-# Worker threads of libraries spin for a while after their work, on the processors that the next call needs if it is one
-# of those that use several: ONNX Runtime's for 40 ms, BLAS's for up to 130. So each that may use several begins when
-# this process rests.
+# Worker threads of libraries spin after their work, on processors that a multithreaded next call needs: ONNX Runtime's
+# for 40 ms, BLAS's for up to 130. So each call that may use several threads begins when this process is idle.
 LONG_SECONDS = 7e-6
 PAUSE_SECONDS = 0.01
 RESTING = 0.1
@@ -37,7 +36,7 @@ LONGEST_PAUSE_SECONDS = 0.5
 
 
 def title(group: str, name: str) -> str:
-    """What a row is called and found by; names that begin with their group do not say it twice."""
+    """A row's title, by which it is selected; a name that begins with the group is not prefixed again."""
     return name if name.startswith(group) else f"{group} {name}"
 
 
@@ -45,7 +44,7 @@ def title(group: str, name: str) -> str:
 class Row:
     """One line of the table, in ``unit``: our time, those of the ``peers``, and the machine's ``limit``.
 
-    ``family`` is what rows of a kind stand under.
+    ``family`` is the heading of related rows.
     """
 
     group: str
@@ -79,10 +78,10 @@ class Row:
 def interleaved(
     calls: Mapping[str, Callable[[], object]], after: Callable[[], object] = lambda: None
 ) -> dict[str, float]:
-    """The median time of each call in microseconds, measured in turn over several rounds.
+    """The median time of each call in microseconds, interleaved over several rounds.
 
-    Rounds of a call end when they agree, or have taken long. ``after`` each round is called what no time is taken of.
-    What was there before is no garbage collector's business meanwhile: the rows before must not decide about this one.
+    Rounds of a call end when they agree or have taken long. ``after`` is called after each round, untimed. Existing
+    objects are hidden from the garbage collector, so that earlier rows do not affect this one.
     """
     gc.collect()
     gc.freeze()
@@ -96,15 +95,15 @@ def _interleaved(calls: Mapping[str, Callable[[], object]], after: Callable[[], 
     times: dict[str, list[float]] = {name: [] for name in calls}
     once = {name: warm(call) for name, call in calls.items()}
     most, counts = max(map(repeats, once.values())), {}
-    for name, found in once.items():
-        if found > max(HOPELESS_SECONDS, HOPELESS * min(once.values())):
-            times[name].append(found * 1e6)
+    for name, first_time in once.items():
+        if first_time > max(HOPELESS_SECONDS, HOPELESS * min(once.values())):
+            times[name].append(first_time * 1e6)
         else:
-            counts[name] = max(repeats(found), min(most, int(LONGEST_ROUND_SECONDS / found)))
-    for done in range(ROUNDS):
-        for name, count in turned(list(counts.items()), done):
-            call, known = calls[name], times[name]
-            if done >= FEW_ROUNDS and (sum(known) * count > MOST_SECONDS * 1e6 or agree(known)):
+            counts[name] = max(repeats(first_time), min(most, int(LONGEST_ROUND_SECONDS / first_time)))
+    for round_ in range(ROUNDS):
+        for name, count in turned(list(counts.items()), round_):
+            call, samples = calls[name], times[name]
+            if round_ >= FEW_ROUNDS and (sum(samples) * count > MOST_SECONDS * 1e6 or agree(samples)):
                 continue
             if count < ROUND_SECONDS / LONG_SECONDS:
                 rest()
@@ -112,13 +111,14 @@ def _interleaved(calls: Mapping[str, Callable[[], object]], after: Callable[[], 
             start = time.perf_counter()
             for _ in range(count):
                 call()
-            known.append((time.perf_counter() - start) / count * 1e6)
+            samples.append((time.perf_counter() - start) / count * 1e6)
             after()
-    return {name: statistics.median(found) for name, found in times.items()}
+    return {name: statistics.median(first_time) for name, first_time in times.items()}
 
 
 def turned(items: list[Item], turn: int) -> list[Item]:
-    """In another order each turn, so that nobody always follows the same: what one leaves in caches is for all."""
+    """The items in a different order each turn, so that no call always follows the same one and benefits from its cache
+    contents."""
     start = turn % len(items)
     order = items[start:] + items[:start]
     return order[::-1] if turn % 2 else order
@@ -129,7 +129,7 @@ def agree(times: Sequence[float]) -> bool:
 
 
 def rest() -> None:
-    """Wait until all threads of this process together take less than a tenth of a processor, or do not stop."""
+    """Wait until all threads of this process together use less than a tenth of a processor, up to a time limit."""
     begin = before = time.perf_counter()
     spent = time.process_time()
     while before - begin < LONGEST_PAUSE_SECONDS:
@@ -141,14 +141,14 @@ def rest() -> None:
 
 
 def heat(call: Callable[[], object], once: float) -> None:
-    """Make a call of ``once`` seconds until caches are as they are when it is made again and again."""
+    """Repeat a call of ``once`` seconds until caches are in steady state."""
     stop = time.perf_counter() + HEATING_SECONDS
     while once < HEATING_SECONDS and time.perf_counter() < stop:
         call()
 
 
 def warm(call: Callable[[], object]) -> float:
-    """The seconds that a call takes the second time; the first run warms it up."""
+    """The duration of a call in seconds, after a first call to warm up."""
     call()
     start = time.perf_counter()
     call()
@@ -156,5 +156,5 @@ def warm(call: Callable[[], object]) -> float:
 
 
 def repeats(once: float) -> int:
-    """How often a call of so many seconds fits into a round."""
+    """The number of calls of ``once`` seconds in a round."""
     return max(1, int(ROUND_SECONDS / once), min(REPEATS, int(LONGEST_ROUND_SECONDS / once)))

@@ -1,4 +1,4 @@
-"""The machine's own limits: the fastest read and copy of so many bytes, and a product of so many operations."""
+"""The machine's limits: the fastest read and copy of given bytes, and matrix product of given operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOURCE = Path(__file__).with_name("limits.c")
 
 @cache
 def library() -> Any:
-    """The loops, compiled for this processor; None where that cannot be done."""
+    """The loops, compiled for this processor; None without a compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
         return None
@@ -39,19 +39,19 @@ def library() -> Any:
         ]
         if subprocess.run(command, capture_output=True).returncode:
             return None
-        found = ctypes.CDLL(str(target))
+        loaded = ctypes.CDLL(str(target))
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
-    found.limit_read.argtypes = (pointer, size, ctypes.c_int)
-    found.limit_stream.argtypes = found.limit_copy.argtypes = (pointer, pointer, size, ctypes.c_int)
-    return found
+    loaded.limit_read.argtypes = (pointer, size, ctypes.c_int)
+    loaded.limit_stream.argtypes = loaded.limit_copy.argtypes = (pointer, pointer, size, ctypes.c_int)
+    return loaded
 
 
 def limits(kind: str, size: int, memory: Recorded, threads: int) -> dict[str, Callable[[], object]]:
-    """The candidates for the limit of ``kind``, by name; the fastest of them counts.
+    """The candidates for the limit of ``kind``, by name; the limit is the fastest of them.
 
-    ``read`` and ``copy`` go over ``size`` bytes, in the memory of a dispatch as far as that is large enough; none where
-    there is no compiler. ``sgemm`` is a product of FLOAT32 matrices, nearly square, of ``size`` operations, additions
-    counted too; it runs on as many threads as NumPy's BLAS was started with.
+    ``read`` and ``copy`` process ``size`` bytes, in a dispatch's memory where that is large enough; empty without a
+    compiler. ``sgemm`` is a nearly square FLOAT32 matrix product of ``size`` operations, counting additions; it uses as
+    many threads as NumPy's BLAS was started with.
     """
     if kind == "sgemm":
         return {"limit sgemm": sgemm(size)}
@@ -59,18 +59,18 @@ def limits(kind: str, size: int, memory: Recorded, threads: int) -> dict[str, Ca
     if lib is None:
         return {}
     source, target = block(memory.inputs, size), block(memory.outputs, size)
-    found: dict[str, Callable[[], object]] = {}
+    candidates: dict[str, Callable[[], object]] = {}
     for count in sorted({1, threads}):
         if kind == "read":
-            found[f"limit read {count}"] = partial(_run, lib.limit_read, (source,), size, count)
+            candidates[f"limit read {count}"] = partial(_run, lib.limit_read, (source,), size, count)
             continue
         for name, call in (("stream", lib.limit_stream), ("copy", lib.limit_copy)):
-            found[f"limit {name} {count}"] = partial(_run, call, (source, target), size, count)
-    return found
+            candidates[f"limit {name} {count}"] = partial(_run, call, (source, target), size, count)
+    return candidates
 
 
 def sgemm(operations: int) -> Callable[[], object]:
-    """BLAS's product of a square matrix and one with as many columns as make up the rest of the operations."""
+    """BLAS's product of a square matrix and one with as many columns as the number of operations requires."""
     rows = max(1, 16 * round((operations / 2) ** (1 / 3) / 16))
     columns = max(1, round(operations / 2 / rows**2))
     left, right = np.ones((rows, rows), np.float32), np.ones((rows, columns), np.float32)
@@ -82,7 +82,7 @@ def _run(call: Any, blocks: tuple[Any, ...], size: int, threads: int) -> None:
 
 
 def block(tensors: Sequence[Any], size: int) -> Any:
-    """``size`` bytes from the beginning of the first tensor's memory; elsewhere if it has not so many."""
+    """``size`` bytes from the start of the first tensor's memory; newly allocated if that is too small."""
     base = tensors[0].base
     if base is not None and base.nbytes >= size and base.ctypes.data % 32 == 0:
         return base

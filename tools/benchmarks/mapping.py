@@ -1,4 +1,4 @@
-"""Element by element: arithmetic, functions, conversions, and a chain of ten in one graph."""
+"""Element-wise operators: arithmetic, functions, conversions, and a chain of ten in one graph."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ NODES = 10
 
 
 def out_of(name: str) -> Any:
-    """A function of PyTorch's that takes ``out``, as one of inputs and output."""
+    """A PyTorch function with ``out=``, as a function of inputs and output."""
     return lambda *tensors: getattr(torch, name)(*tensors[:-1], out=tensors[-1])
 
 
 def aten(name: str, *attributes: Any) -> Any:
-    """An operator of PyTorch's whose function takes no ``out``."""
+    """An ATen operator whose Python function has no ``out=``."""
     return lambda *tensors: getattr(torch.ops.aten, name).out(*tensors[:-1], *attributes, out=tensors[-1])
 
 
 def scale_bias(x: Any, out: Any) -> None:
-    """In one pass over memory."""
+    """``x * scale + bias`` in one pass over memory."""
     torch.add(torch.tensor(BIAS, dtype=x.dtype), x, alpha=SCALE, out=out)
 
 
-# Memory bounds these; what is computed beside it is little.
+# Memory-bound operators.
 ARITHMETIC = {
     "ADD": (2, Operation("add", {}, np.add, out_of("add"), ("Add", {}))),
     "MULTIPLY": (2, Operation("multiply", {}, np.multiply, out_of("mul"), ("Mul", {}))),
@@ -114,7 +114,7 @@ def cases() -> Iterator[BenchmarkCase]:
 
 
 def arithmetic(operation: Operation, inputs: int, dtype: str, layout: str, threads: int) -> Contest:
-    """With two inputs, the second is one row, one column, or transposed."""
+    """With two inputs, the second is a broadcast row, a broadcast column, or transposed."""
     rows, columns = matrix(dtype, SIZE)
     arrays = [filled(dtype, (rows, columns))]
     if inputs == 2:
@@ -164,7 +164,7 @@ def conversion(before: str, after: str, threads: int) -> Contest:
 
 
 def chain(threads: int) -> Contest:
-    """``x * 2 + 1`` and RELU, five times; PyTorch eagerly, a call after the other."""
+    """``x * 2 + 1`` and RELU, five times; in PyTorch's eager mode."""
     x = filled("float32", matrix("float32", SIZE))
     graph = Graph()
     y = graph.input_tensor(0, ELEMENT[x.dtype], list(x.shape))

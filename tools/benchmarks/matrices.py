@@ -1,4 +1,4 @@
-"""Products of matrices, and what consists of them: recurrent networks and attention."""
+"""Matrix products, recurrent networks and attention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .peers import torch
 
 
 class Shape(NamedTuple):
-    """As many products {rows, depth} x {depth, columns} as ``batch``; whether the right factor lies transposed."""
+    """A batch of products {rows, depth} x {depth, columns}; ``transposed`` is the second operand's layout."""
 
     name: str
     batch: int
@@ -27,7 +27,7 @@ class Shape(NamedTuple):
 
     @property
     def limit(self) -> tuple[str, int] | None:
-        """Of a single row or column memory is the limit."""
+        """The limit of the product; a single row or column is memory-bound."""
         operations = 2 * self.batch * self.rows * self.depth * self.columns
         return ("sgemm", operations) if min(self.rows, self.columns) > 1 else None
 
@@ -70,7 +70,7 @@ def cases() -> Iterator[BenchmarkCase]:
 def factors(shape: Shape, *dtypes: str) -> list[Any]:
     right = (shape.columns, shape.depth) if shape.transposed else (shape.depth, shape.columns)
     sizes = ((1, shape.batch, shape.rows, shape.depth), (1, shape.batch, *right))
-    return [filled(dtype, one) for dtype, one in zip(dtypes, sizes)]
+    return [filled(dtype, shape_) for dtype, shape_ in zip(dtypes, sizes)]
 
 
 def product(shape: Shape, dtype: str, threads: int) -> Contest:
@@ -93,7 +93,7 @@ def single(value: Any) -> Any:
 
 
 def integers(shape: Shape, threads: int) -> Contest:
-    """Both have zero points."""
+    """An integer product with two zero points."""
     zeros = np.uint8(120), np.int8(-3)
     a, b = factors(shape, "uint8", "int8")
     ours = {"a": a, "a_zero_point": single(zeros[0]), "b": b, "b_zero_point": single(zeros[1])}
@@ -110,12 +110,12 @@ def quantized(shape: Shape, threads: int) -> Contest:
         if array is not None:
             ours[name] = array
         ours |= {f"{name}_scale": single(scale), f"{name}_zero_point": single(zero)}
-    seen = [one if one.size > 1 else one.reshape(()) for one in ours.values()]
-    return contest(operation, [], threads, seen, ours)
+    onnx_inputs = [operand if operand.size > 1 else operand.reshape(()) for operand in ours.values()]
+    return contest(operation, [], threads, onnx_inputs, ours)
 
 
 def recurrent(kind: str, batch: int, threads: int) -> Contest:
-    """The gates' order differs between the peers, which costs nothing."""
+    """A recurrent layer. The gate order differs between peers, which does not affect the cost."""
     height = GATES[kind] * HIDDEN
     x = filled("float32", (1, STEPS, batch, HIDDEN))
     weights, recurrence = (filled("float32", (1, 1, height, HIDDEN)) / 32 for _ in range(2))
@@ -152,10 +152,10 @@ def recurrent(kind: str, batch: int, threads: int) -> Contest:
 
 
 def attention(masks: bool, threads: int) -> Contest:
-    """With a mask a third of the keys is hidden from each query."""
+    """Multi-head attention. With ``masks`` a third of the keys is masked for each query."""
     arrays = [filled("float32", (1, LENGTH, HEADS * WIDTH)) for _ in range(3)]
-    places = np.add.outer(np.arange(LENGTH), np.arange(LENGTH))
-    mask = (places % 3 > 0).astype(np.int32).reshape(1, 1, LENGTH, LENGTH)
+    distances = np.add.outer(np.arange(LENGTH), np.arange(LENGTH))
+    mask = (distances % 3 > 0).astype(np.int32).reshape(1, 1, LENGTH, LENGTH)
     visible = None if torch is None or not masks else torch.from_numpy(mask != 0)
 
     def pytorch(*tensors: Any) -> None:

@@ -1,4 +1,4 @@
-"""256 KiB: work that is over soon, so that it counts what a call and another thread cost."""
+"""Short work over 256 KiB, for which the overhead of calls and threads matters."""
 
 from __future__ import annotations
 

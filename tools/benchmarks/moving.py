@@ -1,4 +1,4 @@
-"""JOIN, SPLIT, identity and GATHER: nothing but memory that moves."""
+"""Pure data movement: JOIN, SPLIT, identity and GATHER."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def identity(dtype: str, size: int, layout: str, threads: int) -> Contest:
 
 
 def gather(dtype: str, size: int, kind: str, threads: int) -> Contest:
-    """``rows`` and ``nested`` take rows of at most 512 bytes, by a list and by a table of indices."""
+    """``rows`` and ``nested`` gather rows of at most 512 bytes, by a list and by a matrix of indices."""
     item = np.dtype(dtype).itemsize
     if kind == "columns":
         rows, columns = matrix(dtype, size)
@@ -108,7 +108,7 @@ def gather(dtype: str, size: int, kind: str, threads: int) -> Contest:
     if kind == "nested":
         indices = indices.reshape(2, -1)
     sizes = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-    # The input and the output of the operator have one rank; a table of indices needs a leading 1 in the input.
+    # The operator's input and output have equal ranks, so a matrix of indices requires a leading 1 in the input.
     rank = len(sizes)
     wide = x.reshape((1,) * (rank - 2) + x.shape)
     flat = indices.reshape((1,) * (rank - indices.ndim) + indices.shape)

@@ -1,4 +1,4 @@
-"""What networks of images spend their time in: convolutions."""
+"""Convolutions of image networks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .peers import torch
 
 
 class ConvolutionLayer(NamedTuple):
-    """A convolution of square images: sizes, and how its window moves. ``padding`` is that of each side."""
+    """A convolution of square images: sizes, stride and padding. ``padding`` is that of each side."""
 
     name: str
     batch: int
@@ -31,13 +31,13 @@ class ConvolutionLayer(NamedTuple):
 
     @property
     def limit(self) -> tuple[str, int] | None:
-        """The product of as many operations; none for many groups, which are no such product."""
+        """A matrix product of as many operations; none for grouped convolutions."""
         edge = (self.size + 2 * self.padding - self.window) // self.stride + 1
         products = self.batch * self.inputs * self.outputs * (edge * self.window) ** self.dimensions
         return ("sgemm", 2 * products) if self.groups == 1 else None
 
 
-# The kinds of layers of ResNet-50, MobileNet-v2 (depthwise too), SqueezeNet, and two that are unlike them.
+# Layers of ResNet-50, MobileNet-v2 (with depthwise ones), SqueezeNet, and two unusual ones.
 LAYERS = (
     ConvolutionLayer("ResNet-50 first", 1, 3, 64, 224, 7, 2, 3),
     ConvolutionLayer("ResNet-50 3x3, 56", 1, 64, 64, 56, 3, 1, 1),
@@ -71,7 +71,7 @@ LAYERS = (
 )
 
 
-# Those that are measured in other types too.
+# Layers that are measured in other data types too.
 TYPICAL = ("ResNet-50 3x3, 56", "ResNet-50 1x1, 14", "ResNet-50 3x3, 7", "SqueezeNet expand, 55")
 
 
@@ -79,7 +79,7 @@ def cases() -> Iterator[BenchmarkCase]:
     for layer in LAYERS:
         name = f"{layer.name}, float32"
         yield BenchmarkCase("CONVOLUTION", name, partial(convolution, layer, "float32", False), layer.limit)
-    for layer in (one for one in LAYERS if one.name in TYPICAL):
+    for layer in (candidate for candidate in LAYERS if candidate.name in TYPICAL):
         yield BenchmarkCase(
             "CONVOLUTION", f"{layer.name}, float16", partial(convolution, layer, "float16", False)
         )
@@ -94,7 +94,7 @@ TRANSPOSED = ConvolutionLayer("backward", 1, 64, 32, 180, 3, 2, 1)
 
 
 class Movement(NamedTuple):
-    """How a layer's window moves: of each dimension the stride, the padding on either side, and 1."""
+    """A layer's window: for each dimension the stride, the padding on either side, and the dilation 1."""
 
     strides: list[int]
     padding: list[int]
@@ -102,7 +102,7 @@ class Movement(NamedTuple):
 
     @classmethod
     def of(cls, layer: ConvolutionLayer) -> Movement:
-        return cls(*([one] * layer.dimensions for one in (layer.stride, layer.padding, 1)))
+        return cls(*([value] * layer.dimensions for value in (layer.stride, layer.padding, 1)))
 
     def attributes(self, layer: ConvolutionLayer) -> dict[str, Any]:
         return {
@@ -166,7 +166,7 @@ def integer_convolution(layer: ConvolutionLayer, threads: int) -> Contest:
 
 
 def quantized(layer: ConvolutionLayer, threads: int) -> Contest:
-    """With a scale for each output channel, as quantized networks have them."""
+    """A quantized convolution with per-channel scales."""
     x, weights = operands(layer, "uint8", "int8")
     movement, one = Movement.of(layer), np.ones((1,) * x.ndim, np.float32)
     zero, scales = np.full(one.shape, 120, np.uint8), abs(filled("float32", (layer.outputs,))) / 100
@@ -189,5 +189,5 @@ def quantized(layer: ConvolutionLayer, threads: int) -> Contest:
     }
     scalars = [part.reshape(()) for part in (one, zero, one * output, zero)]
     signed = np.zeros(layer.outputs, np.int8)
-    seen = [x, *scalars[:2], weights, scales, signed, *scalars[2:], bias]
-    return contest(operation, [], threads, seen, others)
+    onnx_inputs = [x, *scalars[:2], weights, scales, signed, *scalars[2:], bias]
+    return contest(operation, [], threads, onnx_inputs, others)

@@ -1,4 +1,4 @@
-"""One operator of the graph builder against functions of the peers, over the same memory."""
+"""One operator of the graph builder and its equivalents in the peers, over the same memory."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Function = Callable[..., object]
 
 
 class Operation(NamedTuple):
-    """``method`` of ``Graph`` with ``attributes``, and what peers call: functions of the inputs and the output, and an
-    ONNX node with its attributes."""
+    """``method`` of ``Graph`` with ``attributes``, and the peers' equivalents: functions of the inputs and the output,
+    and an ONNX node with its attributes."""
 
     method: str
     attributes: Mapping[str, Any] = {}
@@ -34,17 +34,17 @@ def contest(
     seen: Sequence[Any] = (),
     others: Mapping[str, Any] = {},
 ) -> Contest:
-    """``arrays`` are the inputs; peers read ``seen`` in their stead if it is given: the same numbers in other sizes.
+    """``arrays`` are the inputs; peers read ``seen`` instead if given: the same numbers with other sizes.
 
-    ``others`` are inputs by name, in the order of the desc, behind those of ``arrays``.
+    ``others`` are inputs by name, in desc order, after those of ``arrays``.
     """
     graph = Graph()
     inputs = [
-        graph.input_tensor(index, ELEMENT[one.dtype], list(one.shape), strides_of(one))
-        for index, one in enumerate([*arrays, *others.values()])
+        graph.input_tensor(index, ELEMENT[array.dtype], list(array.shape), strides_of(array))
+        for index, array in enumerate([*arrays, *others.values()])
     ]
-    named = dict(zip(others, inputs[len(arrays) :]))
-    getattr(graph, operation.method)(*inputs[: len(arrays)], **named, **operation.attributes)
+    keyword_inputs = dict(zip(others, inputs[len(arrays) :]))
+    getattr(graph, operation.method)(*inputs[: len(arrays)], **keyword_inputs, **operation.attributes)
     node = graph.nodes[-1]
     assert isinstance(node, OperatorNode)
     ours = recorded(encode(node.desc), [*arrays, *others.values()])

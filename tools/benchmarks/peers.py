@@ -1,4 +1,4 @@
-"""The same operations in NumPy, PyTorch and ONNX Runtime, over the same arrays, into memory that they own already."""
+"""The same operations in NumPy, PyTorch and ONNX Runtime, over the same arrays, into preallocated outputs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ except ImportError:
 
 
 def versions() -> dict[str, str]:
-    found = {"NumPy": np.__version__}
+    installed = {"NumPy": np.__version__}
     if torch is not None:
-        found["PyTorch"] = torch.__version__
+        installed["PyTorch"] = torch.__version__
     if onnxruntime is not None:
-        found["ONNX Runtime"] = onnxruntime.__version__
-    return found
+        installed["ONNX Runtime"] = onnxruntime.__version__
+    return installed
 
 
 def set_threads(count: int) -> None:
-    """PyTorch's; ONNX Runtime's sessions take theirs when they are made."""
+    """Set PyTorch's thread count; ONNX Runtime's is set for each session."""
     if torch is not None:
         torch.set_num_threads(count)
 
@@ -55,10 +55,10 @@ def onnx_call(
     attributes: Mapping[str, Any],
     constants: Mapping[str, Array] | None = None,
 ) -> Call | None:
-    """``run`` with IO binding of a model of one node.
+    """``run`` with IO binding of a model with one node.
 
-    ``constants`` are further inputs that the model holds. None where ONNX Runtime is missing or has no kernel for these
-    types. A ``node`` of a domain that is not ONNX's own has its name and a colon in front.
+    ``constants`` are further inputs, stored in the model. None where ONNX Runtime is missing or has no kernel for these
+    types. A ``node`` of a domain other than ONNX's own has the domain and a colon as a prefix.
     """
     domain, _, kind = node.rpartition(":")
     contiguous = all(array.flags.c_contiguous for array in (*inputs, *outputs))
@@ -90,7 +90,7 @@ def onnx_call(
             binding.bind_ortvalue_output(name, value)
         run.run_with_iobinding(binding)
     except Exception:
-        # Whatever it raises for a type without a kernel.
+        # The exceptions for a type without a kernel have no common base class.
         return None
     return lambda: run.run_with_iobinding(binding)
 

@@ -1,4 +1,4 @@
-"""Windows that slide over images: pools of all kinds, and their gradients."""
+"""Pooling of all kinds, and its gradients."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PoolShape(NamedTuple):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """Those that all pools have."""
+        """The attributes that all pools have."""
         padding = [self.padding] * 2
         return {
             "window_size": [self.window] * 2,
@@ -48,7 +48,7 @@ class PoolShape(NamedTuple):
 
     @property
     def geometry(self) -> tuple[int, int, int]:
-        """What PyTorch's functions take in this order."""
+        """The window, stride and padding in the order of PyTorch's functions."""
         return self.window, self.stride, self.padding
 
     def images(self, dtype: str = "float32") -> Any:
@@ -116,7 +116,7 @@ def average_pool(pool: PoolShape, threads: int, *, dtype: str = "float32") -> Co
 
 
 def norm_pool(pool: PoolShape, order: int, threads: int) -> Contest:
-    """PyTorch's has no padding."""
+    """LP pooling; PyTorch's has no padding."""
     operation = Operation(
         "lp_pooling",
         {**pool.attributes, "p": order},
@@ -131,9 +131,9 @@ def average_gradient(pool: PoolShape, threads: int) -> Contest:
     x = pool.images()
 
     def pytorch(gradients: Any, out: Any) -> None:
-        seen, steps, padding = ([one] * 2 for one in pool.geometry)
+        window, steps, padding = ([value] * 2 for value in pool.geometry)
         torch.ops.aten.avg_pool2d_backward.grad_input(
-            gradients, out, seen, steps, padding, False, False, None, grad_input=out
+            gradients, out, window, steps, padding, False, False, None, grad_input=out
         )
 
     attributes = {**pool.attributes, "include_padding": False, "output_sizes": x.shape}
@@ -141,13 +141,13 @@ def average_gradient(pool: PoolShape, threads: int) -> Contest:
 
 
 def max_gradient(pool: PoolShape, threads: int) -> Contest:
-    """PyTorch's backward pass is told where the largest elements are; here its forward pass finds them."""
+    """Max pooling gradient. PyTorch's backward pass takes the indices of the maxima; its forward pass computes them."""
 
     def pytorch(x: Any, gradients: Any, out: Any) -> None:
-        seen, steps, padding = ([one] * 2 for one in pool.geometry)
-        _, indices = torch.nn.functional.max_pool2d(x, seen, steps, padding, return_indices=True)
+        window, steps, padding = ([value] * 2 for value in pool.geometry)
+        _, indices = torch.nn.functional.max_pool2d(x, window, steps, padding, return_indices=True)
         torch.ops.aten.max_pool2d_with_indices_backward.grad_input(
-            gradients, x, seen, steps, padding, [1, 1], False, indices, grad_input=out
+            gradients, x, window, steps, padding, [1, 1], False, indices, grad_input=out
         )
 
     attributes = {**pool.attributes, "dilations": [1, 1]}
@@ -170,5 +170,5 @@ def quantized_average_pool(pool: PoolShape, threads: int) -> Contest:
         "output_scale": scale,
         "output_zero_point": zero,
     }
-    single = [one.reshape(()) for one in (scale, zero)]
+    single = [array.reshape(()) for array in (scale, zero)]
     return contest(operation, [], threads, [x, *single, *single], ours)

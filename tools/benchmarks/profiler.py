@@ -1,4 +1,4 @@
-"""Where the time of a compiled network goes, node by node."""
+"""Profiler of compiled networks, node by node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDS = 9
 
 
 class Timed:
-    """A graph's program whose calls note how many nanoseconds they take, by the index of their node."""
+    """A graph's program that records the duration of each call in nanoseconds, by node index."""
 
     def __init__(self, program: GraphProgram) -> None:
         self._program = program
@@ -46,9 +46,9 @@ class Timed:
 
 
 class Spent(NamedTuple):
-    """The least of several runs; ``operations`` are those of a convolution, additions counted too.
+    """The minimum of several runs; ``operations`` are those of a convolution, counting additions.
 
-    Of nodes that run together, ``node`` is the last, and ``tensors`` are those of the convolution, or else of the last.
+    For fused nodes, ``node`` is the last one, and ``tensors`` are those of the convolution, or else of the last.
     """
 
     node: int
@@ -69,17 +69,17 @@ def profile(name: str) -> list[Spent]:
     ours = replayed(Session(graph.device), op, [network.image(), *weights])
     for _ in range(ROUNDS):
         ours.execute()
-    found = []
+    entries = []
     for index in timed.rounds[-1]:
         step = timed.steps[index]
         desc = max((program.graph.node(node).desc for node in reversed(step.nodes)), key=operations)
         least = min(spent[index] for spent in timed.rounds)
-        found.append(Spent(index, step.operator, tensors(desc), least, operations(desc)))
-    return sorted(found, key=lambda one: -one.nanoseconds)
+        entries.append(Spent(index, step.operator, tensors(desc), least, operations(desc)))
+    return sorted(entries, key=lambda one: -one.nanoseconds)
 
 
 def tensors(desc: Any) -> str:
-    """The sizes of inputs and outputs; those that hold a number for each channel are left out."""
+    """The sizes of inputs and outputs, without per-channel tensors."""
     sides = [
         [slot.tensor.sizes for slot in side if slot.tensor is not None]
         for side in (desc.inputs, desc.outputs)
@@ -102,8 +102,8 @@ def operations(desc: Any) -> int:
 
 
 def profile_table(name: str) -> Table:
-    found = profile(name)
-    total = sum(one.nanoseconds for one in found)
+    entries = profile(name)
+    total = sum(entry.nanoseconds for entry in entries)
     by_operator: Counter[str] = Counter()
     table = Table(
         "node", "operator", "tensors", "ms", "share", "GFLOP/s", title=f"{name}: {total / 1e6:.2f} ms"
@@ -112,10 +112,10 @@ def profile_table(name: str) -> Table:
     def add(node: str, operator: str, sizes: str, nanoseconds: int, speed: str = "") -> None:
         table.add_row(node, operator, sizes, f"{nanoseconds / 1e6:.3f}", f"{nanoseconds / total:.1%}", speed)
 
-    for one in found:
-        by_operator[one.operator] += one.nanoseconds
-        speed = f"{one.operations / one.nanoseconds:.0f}" if one.operations else ""
-        add(str(one.node), one.operator, one.tensors, one.nanoseconds, speed)
+    for entry in entries:
+        by_operator[entry.operator] += entry.nanoseconds
+        speed = f"{entry.operations / entry.nanoseconds:.0f}" if entry.operations else ""
+        add(str(entry.node), entry.operator, entry.tensors, entry.nanoseconds, speed)
     table.add_section()
     for operator, nanoseconds in by_operator.most_common():
         add("all", operator, "", nanoseconds)

@@ -15,14 +15,14 @@ from .peers import onnx_call, torch, torch_call
 from .replay_cost import ELEMENT, recorded, tensor
 
 FUNCTIONS = tuple(name.removeprefix("DML_REDUCE_FUNCTION_") for name in dml.DML_REDUCE_FUNCTION.__members__)
-# Of the other types, a function of every kind of loop, as far as the tables have it.
+# For the other types, one function per kind of loop, where the tables support it.
 OTHERS = {
     "float16": ("SUM", "L2", "MAX", "ARGMAX", "LOG_SUM_EXP"),
     "int8": ("MAX", "ARGMAX"),
     "int64": ("SUM", "MAX", "ARGMAX"),
 }
 STRIDED = ("SUM", "MAX", "ARGMAX")
-# The functions that memory bounds.
+# Memory-bound functions.
 BOUND = ("SUM", "MIN", "MAX", "L1", "SUM_SQUARE", "AVERAGE")
 SHAPES = ("leading", "middle", "trailing", "all")
 
@@ -75,7 +75,7 @@ def reduce(function: str, shape: str, dtype: str, layout: str, size: int, thread
 
 
 def numpy_call(function: str, x: Any, axes: tuple[int, ...], out: Any) -> Callable[[], object]:
-    """The best single expression."""
+    """The fastest single NumPy expression."""
     options: Any = {"axis": axes, "keepdims": True, "out": out}
     axis = axes[0] if len(axes) == 1 else None
     calls: dict[str, Callable[[], object]] = {

@@ -1,4 +1,4 @@
-"""Our side: an operator over arrays, recorded once and executed again and again, as a program would."""
+"""Our side of a contest: an operator over arrays, recorded once and executed repeatedly."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ ELEMENT = {
 
 
 def strides_of(array: Any) -> list[int]:
-    """In elements."""
+    """The strides of an array in elements."""
     return [stride // array.itemsize for stride in array.strides]
 
 
 def tensor(array: Any) -> dml.DML_TENSOR_DESC:
-    """The desc of a tensor that lies in memory as ``array`` does."""
+    """The desc of a tensor with the memory layout of ``array``."""
     return dml.tensor_desc(ELEMENT[array.dtype], list(array.shape), strides_of(array))
 
 
@@ -47,8 +47,8 @@ def scalar(kind: Any, number: float) -> dml.DML_SCALAR_UNION:
 
 
 class Recorded(NamedTuple):
-    """``execute`` runs a recorded dispatch and signals a fence; ``inputs`` and ``outputs`` are the tensors in its
-    buffers, for peers to work on the same memory. ``session`` keeps alive what was recorded."""
+    """``execute`` runs a recorded dispatch and signals a fence; ``inputs`` and ``outputs`` are views of its buffers, so
+    that peers use the same memory. ``session`` keeps the recorded objects alive."""
 
     execute: Callable[[], None]
     inputs: list[Any]
@@ -68,13 +68,13 @@ def opened(debug: bool = False) -> Session:
 
 
 def recorded(desc: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
-    """A dispatch of ``desc`` over copies of ``inputs``, one for each tensor that is there, recorded once."""
+    """A dispatch of ``desc`` over copies of ``inputs``, one per present tensor, recorded once."""
     session = opened(debug)
     return replayed(session, session.compile(desc), inputs, debug)
 
 
 def replayed(session: Session, compiled: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
-    """The same of what is compiled already, on the session's device; inputs that it owns are none of ``inputs``."""
+    """The same for a compiled operator on the session's device; ``inputs`` does not contain owned inputs."""
     given = iter(inputs)
     tensors = [slot.tensor for slot in compiled.inputs]
     results = [slot.tensor for slot in compiled.outputs]
@@ -92,7 +92,7 @@ def replayed(session: Session, compiled: Any, inputs: Sequence[Any], debug: bool
         queue.ExecuteCommandLists(lists)
         queue.Signal(fence, value)
         if debug:
-            # The debug layer takes a list again only when somebody has seen that it ran.
+            # The debug layer accepts a list again only after a wait has shown that it ran.
             fence.SetEventOnCompletion(value, None)
 
     execute()

@@ -1,4 +1,4 @@
-"""A run of the benchmark: when, on what, and its rows; kept as JSON."""
+"""A benchmark run: date, machine and rows; stored as JSON."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .interleaved_timing import Row
 
 @dataclass(frozen=True)
 class BenchmarkRun:
-    """``machine`` says in words what it ran on, by what."""
+    """``machine`` describes the hardware and software."""
 
     date: str
     machine: Mapping[str, str]
     rows: Sequence[Row]
 
     def with_means(self) -> Sequence[Row]:
-        """The rows, and behind those of the groups of ``MEANS`` the geometric mean of their ratios."""
+        """The rows; those of the groups in ``MEANS`` are followed by the geometric mean of their ratios."""
         rows = list(self.rows)
         for group in MEANS:
             own = [(index, row) for index, row in enumerate(rows) if group in row.group and row.ratio]
@@ -60,7 +60,7 @@ def this_machine(threads: int) -> dict[str, str]:
 
 
 def processor() -> str:
-    """Its name, where the system tells it."""
+    """The processor's name, where the system reports it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -84,7 +84,7 @@ def save(run: BenchmarkRun, path: Path) -> None:
 
 
 def load(paths: Sequence[Path]) -> BenchmarkRun:
-    """One run out of those of several files; of rows that occur more than once the last one counts."""
+    """Merge the runs of several files; of rows that occur more than once the last one is kept."""
     contents = [json.loads(path.read_text()) for path in paths]
     names = [field.name for field in dataclasses.fields(Row)]
     rows: dict[str, Row] = {}

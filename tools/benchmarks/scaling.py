@@ -1,7 +1,6 @@
-"""How the work of the debug layer, of files and of pictures grows: many of a thing against as many as a quarter.
+"""Scaling of the debug layer, of file parsing and of pictures: time per item for n items against n / 4.
 
-What takes time in proportion to the count stays close to its peer; what compares everything with everything takes
-four times as long for each.
+Linear algorithms stay close to their peer; quadratic ones take four times as long per item.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def duplicate(count: int) -> float:
 
 
 def picture(count: int) -> float:
-    """A chain with a branch at every third node, so that boxes stand side by side."""
+    """A chain with a branch at every third node, so that layers have several nodes."""
     graph = Graph()
     value = graph.input_tensor("x", FLOAT32, [1, 4])
     before = value
@@ -76,7 +75,7 @@ def debug_device() -> dml.IDMLDevice:
 
 
 def dispatches(count: int) -> float:
-    """All read one buffer, and each writes a part of another."""
+    """Dispatches that all read one buffer and each write a part of another."""
     session = Session(debug_device())
     tensor = dml.tensor_desc(FLOAT32, [1, 4])
     relu = session.compile(dml.DML_ACTIVATION_RELU_OPERATOR_DESC(tensor, tensor))

@@ -1,4 +1,4 @@
-"""Sessions of ONNX Runtime, where that and the package ``onnx`` are installed."""
+"""ONNX Runtime sessions, where it and the package ``onnx`` are installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ except ImportError:
 
 
 def session(model: bytes, threads: int) -> Any:
-    """Raises exceptions of ONNX Runtime's own, which have no base in common, for what it cannot do."""
+    """Create a session. Raises ONNX Runtime's exceptions, which have no common base, for unsupported models."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 4

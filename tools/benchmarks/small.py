@@ -1,4 +1,4 @@
-"""What tiny tensors cost: importing, checking, compiling, recording, executing."""
+"""Overheads with tiny tensors: importing, validating, compiling, recording, executing."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .replay_cost import recorded
 from .timing_samples import convolution_desc, device, join_desc
 
 IMPORT_RUNS = 15
-# More than are remembered.
+# More than any cache holds.
 DIFFERENT = 2000
 
 
 def rows() -> Iterator[Row]:
     yield importing("import directml_py beyond NumPy", "import directml_py")
     yield importing("every name of directml_py beyond NumPy", "from directml_py import *")
-    made, three = device(), join_desc(3, 4, 2)
-    others = itertools.cycle([join_desc(width, width + 1, width + 2) for width in range(1, DIFFERENT)])
+    own_device, three = device(), join_desc(3, 4, 2)
+    descs = itertools.cycle([join_desc(width, width + 1, width + 2) for width in range(1, DIFFERENT)])
     convolutions = itertools.cycle([convolution_desc(height) for height in range(1, DIFFERENT)])
     parts = [np.ones((1, 1, 2, width), np.float32) for width in (3, 4, 2)]
     whole = np.empty((1, 1, 2, 9), np.float32)
@@ -42,12 +42,14 @@ def rows() -> Iterator[Row]:
         "PyTorch": cat,
         "ONNX Runtime": run,
         "round": python_round(),
-        "create": lambda: made.CompileOperator(made.CreateOperator(three)),
-        "create another": lambda: made.CompileOperator(made.CreateOperator(next(others))),
-        "create a convolution": lambda: made.CompileOperator(made.CreateOperator(next(convolutions))),
+        "create": lambda: own_device.CompileOperator(own_device.CreateOperator(three)),
+        "create another": lambda: own_device.CompileOperator(own_device.CreateOperator(next(descs))),
+        "create a convolution": lambda: own_device.CompileOperator(
+            own_device.CreateOperator(next(convolutions))
+        ),
         "evaluate": lambda: dml.evaluate(three, parts),
         "validate": lambda: dml.validate(three),
-        "validate another": lambda: dml.validate(next(others)),
+        "validate another": lambda: dml.validate(next(descs)),
     }
     times = interleaved({name: call for name, call in calls.items() if call is not None})
     names: tuple[str, ...] = ("NumPy", "PyTorch", "ONNX Runtime")
@@ -67,14 +69,14 @@ def rows() -> Iterator[Row]:
 
 
 def importing(name: str, statement: str) -> Row:
-    """Beyond NumPy, whose own import is the peer."""
+    """The import time in addition to NumPy's, which is the peer."""
     code = (
         "import time; start = time.perf_counter(); import numpy; middle = time.perf_counter(); "
         f"{statement}; print(time.perf_counter() - middle, middle - start)"
     )
     command = [sys.executable, "-c", code]
     with tempfile.TemporaryDirectory() as folder:
-        # Bytecode is written by the first run and read by the others, whatever the environment says.
+        # The first run writes bytecode and the others read it, whatever the environment's settings.
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": folder}
         runs = [
             subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout

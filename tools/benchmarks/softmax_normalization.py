@@ -1,4 +1,4 @@
-"""Softmaxes and normalizations: what has to see a row, a channel or a neighbourhood."""
+"""Softmax and normalization over rows, channels or neighbourhoods."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def layer_norm(dtype: str, threads: int) -> Contest:
     x = filled(dtype, matrix(dtype, SIZE))
     row = x.shape[1:]
     scale, bias = filled(dtype, row), filled(dtype, row)
-    spread = [np.broadcast_to(one, (1, *row)) for one in (scale, bias)]
+    spread = [np.broadcast_to(array, (1, *row)) for array in (scale, bias)]
     operation = Operation(
         "mean_variance_normalization2",
         {"axes": [1], "use_mean": True, "use_variance": True, "epsilon": EPSILON},
         None,
-        # It has no form that writes the means elsewhere and the result here.
+        # PyTorch has no variant with a preallocated output only for the result.
         lambda x, scale, bias, out: torch.nn.functional.layer_norm(x, row, scale, bias, EPSILON),
         ("LayerNormalization", {"axis": 1, "epsilon": EPSILON}),
     )
@@ -72,7 +72,7 @@ def batch_norm(dtype: str, threads: int) -> Contest:
         ),
         ("BatchNormalization", {"epsilon": EPSILON}),
     )
-    spread = [one.reshape(1, -1, 1, 1) for one in channels]
+    spread = [array.reshape(1, -1, 1, 1) for array in channels]
     return contest(operation, [x, *spread], threads, seen=[x, scale, bias, mean, variance])
 
 

@@ -1,4 +1,4 @@
-"""The operators and tensors that the benchmark uses."""
+"""Operators and tensors for the benchmarks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def convolution_desc(height: int) -> dml.DML_CONVOLUTION_OPERATOR_DESC:
 
 
 def scale_desc(sizes: Sequence[int]) -> dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC:
-    """A node that computes, so that a graph cannot fold it away."""
+    """An identity with a scale, which a graph cannot elide."""
     x = dml.tensor_desc(FLOAT32, sizes)
     return dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, x, dml.DML_SCALE_BIAS(1.0, 1.0))
 

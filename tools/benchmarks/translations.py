@@ -1,4 +1,4 @@
-"""A network as a graph of ours and as an ONNX model, which compute the same."""
+"""Translation of a network to a graph of ours and to an equivalent ONNX model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _both(value: Any) -> list[int]:
 
 
 def _transposed(get: Attributes, sizes: Sizes) -> list[int]:
-    """The sizes of a transposed convolution with one element of PyTorch's output padding."""
+    """The output sizes of a transposed convolution with an output padding of 1, as in PyTorch."""
     less = 2 * get["padding"] - get["window"] - 1
     return [sizes[0], get["features"], *((size - 1) * get["stride"] - less for size in sizes[2:])]
 
@@ -43,7 +43,7 @@ def _pooling(get: Attributes, sizes: Sizes) -> dict[str, Any]:
     }
 
 
-# By the kind of a layer: the attributes of the operator, from those of the layer and the sizes of its first input.
+# For each kind of layer, the operator's attributes from the layer's and the sizes of its first input.
 DIRECTML: Mapping[str, Callable[[Attributes, Sizes], dict[str, Any]]] = {
     "CONVOLUTION": lambda get, sizes: {
         "mode": dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION,
@@ -53,7 +53,7 @@ DIRECTML: Mapping[str, Callable[[Attributes, Sizes], dict[str, Any]]] = {
         "start_padding": _both(get["padding"]),
         "end_padding": _both(get["padding"]),
         "output_padding": [0, 0],
-        # The last row and column that PyTorch adds have a bias, which those of OutputPadding have not.
+        # PyTorch adds the bias to the extra row and column too, which OutputPadding does not.
         **({"output_sizes": _transposed(get, sizes)} if get["backward"] else {}),
         "group_count": get["groups"],
     },
@@ -90,13 +90,13 @@ DIRECTML: Mapping[str, Callable[[Attributes, Sizes], dict[str, Any]]] = {
 
 
 def directml(network: Network) -> tuple[Graph, list[Array]]:
-    """The graph, and the arrays of its inputs behind the image: weights, which are OWNED_BY_DML."""
+    """The graph, and the arrays of its inputs after the image: weights, which are OWNED_BY_DML."""
     graph = Graph()
     values = [graph.input_tensor("image", FLOAT32, network.sizes)]
     weights: list[Array] = []
 
     def owned(array: Array, sizes: Sizes | None) -> Expression:
-        """Numbers for each channel are spread over ``sizes``."""
+        """An owned input; per-channel arrays are broadcast to ``sizes``."""
         channels = array.ndim == 1
         weights.append(array.reshape(1, -1, 1, 1) if channels else array)
         flags = dml.DML_TENSOR_FLAG_OWNED_BY_DML
@@ -125,7 +125,7 @@ def _window(get: Attributes) -> dict[str, Any]:
     }
 
 
-# By the kind of a layer: the node, its attributes, and inputs behind the layer's own that are constant.
+# For each kind of layer, the node, its attributes, and constant inputs after the layer's own.
 ONNX: Mapping[str, Callable[[Attributes], tuple[str, dict[str, Any], list[Array]]]] = {
     "CONVOLUTION": lambda get: (
         "ConvTranspose" if get["backward"] else "Conv",
@@ -158,7 +158,7 @@ ONNX: Mapping[str, Callable[[Attributes], tuple[str, dict[str, Any], list[Array]
 
 
 def onnx_model(network: Network) -> bytes:
-    """The model, from ``image`` to ``result``, which needs the package ``onnx``."""
+    """The ONNX model from ``image`` to ``result``; needs the package ``onnx``."""
     nodes: list[Any] = []
     constants: list[Any] = []
 
@@ -175,8 +175,8 @@ def onnx_model(network: Network) -> bytes:
             mean, variance, scale, bias = weights
             weights = [scale, bias, mean, variance]
         elif layer.kind in ("ADD", "MULTIPLY"):
-            weights = [one.reshape(-1, 1, 1) for one in weights]
-        inputs = [names[one] for one in layer.inputs] + [constant(one) for one in (*weights, *extra)]
+            weights = [item.reshape(-1, 1, 1) for item in weights]
+        inputs = [names[item] for item in layer.inputs] + [constant(item) for item in (*weights, *extra)]
         name = "result" if index == len(network.layers) - 1 else f"value{index}"
         before = f"{name}_before" if layer.activation else name
         nodes.append(onnx.helper.make_node(kind, inputs, [before], **attributes))

@@ -1,4 +1,4 @@
-"""Whole networks: run again as a compiled graph, compiled, and the memory that running takes."""
+"""Whole networks: execution as a compiled graph, compilation, and peak memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .replay_cost import replayed
 from .sessions import onnxruntime, session
 from .translations import directml, onnx_model
 
-# Of the largest element of the result. Networks are deep, and nobody adds up in the order of another.
+# Relative to the largest element of the result: networks are deep, and summation orders differ.
 TOLERANCE = 1e-3
 FIGURES = ("peak resident", "described and compiled")
 FOOTPRINT = Path(__file__).with_name("footprint.py")
@@ -56,15 +56,15 @@ def running(name: str, threads: int) -> Contest:
 
 
 def compare(title: str, ours: Array, theirs: Any) -> None:
-    """Say so if results are unlike each other: then times say nothing."""
+    """Warn if results disagree, which makes the timings meaningless."""
     error = np.abs(ours - theirs).max() / np.abs(theirs).max()
     if not error <= TOLERANCE:
-        print(f"{title} computes something else, by {error:.2g} of the largest element", file=sys.stderr)
+        print(f"{title} has a different result, by {error:.2g} of the largest element", file=sys.stderr)
 
 
 @dataclass(frozen=True)
 class Compiling:
-    """From descs, or a model's bytes, to what is ready to run; all has been compiled before in this process."""
+    """Compilation from descs, or from a model's bytes, with warm caches."""
 
     network: str
     group: str = "compile"
@@ -84,7 +84,7 @@ class Compiling:
 
 @dataclass(frozen=True)
 class Fresh:
-    """What a network takes in a process of its own; ``figure`` is one of those that ``footprint.py`` prints."""
+    """A network in a process of its own; ``figure`` is one of those that ``footprint.py`` prints."""
 
     network: str
     group: str
@@ -96,9 +96,9 @@ class Fresh:
 
     def measure(self, threads: int) -> Row:
         runtimes = ["ours"] if onnxruntime is None else ["ours", "ONNX Runtime"]
-        found = {one: footprint(one, self.network, threads)[self.figure] for one in runtimes}
+        figures = {runtime: footprint(runtime, self.network, threads)[self.figure] for runtime in runtimes}
         unit = "MiB" if self.group == "memory" else "ms"
-        return Row(self.group, self.name, found.pop("ours"), found, unit=unit)
+        return Row(self.group, self.name, figures.pop("ours"), figures, unit=unit)
 
 
 @cache

@@ -1,1 +1,1 @@
-"""A run as a table in the terminal, as a page, as the table in README.md."""
+"""Reports of a run: a table in the terminal, an HTML page, the table in README.md."""

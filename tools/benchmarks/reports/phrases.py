@@ -1,10 +1,10 @@
-"""Figures as people read them."""
+"""Formatting of figures."""
 
 from __future__ import annotations
 
 
 def amount(value: float | None, unit: str) -> str:
-    """Microseconds become milliseconds where they are many; empty for None."""
+    """An amount with its unit; large microseconds become milliseconds; empty for None."""
     if value is None:
         return ""
     if unit == "µs" and value >= 1000:

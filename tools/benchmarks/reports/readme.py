@@ -1,4 +1,4 @@
-"""The table of speed in README.md."""
+"""The performance table in README.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAD = (
     "| | directml-py | fastest of the others | ours / theirs | ours / limit |",
     "| --- | --- | --- | --- | --- |",
 )
-# What the table calls a row, and the row's title.
+# The table's labels, and the titles of their rows.
 CHOSEN: Mapping[str, str] = {
     "ADD, 64 MiB": "ADD packed, float32, 64 MiB",
     "EXP, 64 MiB": "EXP packed, float32, 64 MiB",
@@ -56,8 +56,8 @@ def table(run: BenchmarkRun) -> str:
 
 def rewrite(text: str, run: BenchmarkRun) -> str:
     """README's text with the table of ``run`` between the two marks. Raises ``ValueError`` if a mark is missing."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, tail = text.partition(BEGIN)
+    _, end, after = tail.partition(END)
     if not begin or not end:
         raise ValueError(f"README.md must have the lines {BEGIN.strip()!r} and {END.strip()!r}")
     return f"{before}{begin}\n{table(run)}\n{end}{after}"

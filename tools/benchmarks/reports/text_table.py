@@ -14,9 +14,9 @@ def print_table(run: BenchmarkRun, console: Console) -> None:
         "subject", "what", "ours", "best peer", "its", "ours / its", "limit", "ours / limit", "bars"
     )
     met = missed = 0
-    for row, found in run.judged():
-        met += sum(one.met for one in found)
-        missed += sum(not one.met for one in found)
+    for row, row_verdicts in run.judged():
+        met += sum(each.met for each in row_verdicts)
+        missed += sum(not each.met for each in row_verdicts)
         table.add_row(
             row.group,
             row.name,
@@ -26,15 +26,17 @@ def print_table(run: BenchmarkRun, console: Console) -> None:
             ratio(row.ratio),
             amount(row.limit, row.unit),
             ratio(row.limit_ratio),
-            " ".join(f"[{'green' if one.met else 'red'}]{one.what} {one.bar:g}[/]" for one in found),
+            " ".join(
+                f"[{'green' if each.met else 'red'}]{each.what} {each.bar:g}[/]" for each in row_verdicts
+            ),
         )
     console.print(", ".join(f"{name} {text}" for name, text in run.machine.items()))
     console.print(table)
     console.print(f"{met} bars met, {missed} missed")
-    for row, found in run.judged():
-        for one in found:
-            if not one.met:
+    for row, row_verdicts in run.judged():
+        for each in row_verdicts:
+            if not each.met:
                 console.print(
-                    f"missed: {row.title}: {one.what} {one.value:.2f}, the bar is {one.bar:g}",
+                    f"missed: {row.title}: {each.what} {each.value:.2f}, the bar is {each.bar:g}",
                     highlight=False,
                 )
