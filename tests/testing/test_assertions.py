@@ -285,7 +285,7 @@ def test_expect_without_a_plugin():
     ):
         device.CreateOperator(join(3))
     with (
-        pytest.raises(AssertionError, match=r"came in its place:\n  OutputTensor.Sizes is {1,1,2,9}"),
+        pytest.raises(AssertionError, match=r"but got:\n  OutputTensor.Sizes is {1,1,2,9}"),
         expect("DML-JOIN-axis"),
     ):
         device.CreateOperator(join(3, total=9))
