@@ -1,4 +1,4 @@
-"""The reference of structs, enumerations, interfaces and commands, from the catalog and the code."""
+"""Generator of the reference pages for structs, enumerations, interfaces and commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ API = "https://learn.microsoft.com/windows/win32/api"
 
 
 def structs_page() -> str:
-    """The structs that are no operator's, in C's order."""
+    """The structs other than operator descs, in C's order."""
     own = {schema.struct.name for schema in OPERATORS.values()}
     parts = []
     for schema in STRUCTS.values():
@@ -30,9 +30,9 @@ def structs_page() -> str:
             parts += [f"## {schema.name}", struct_table(schema)]
     return page(
         "# Structs",
-        "Structs are `ctypes.Structure`s with C's layout; `directml_py.cffi.ffi` knows the same ones. A pointer field "
-        "takes a Python object or a sequence, which the struct keeps alive; a count that is left out is filled in from "
-        "its array. Operator descs stand on the [operators' pages](../operators/index.md).",
+        "Structs are `ctypes.Structure`s with C's layout; `directml_py.cffi.ffi` has the same ones. A pointer field "
+        "takes a Python object or a sequence, which the struct keeps alive; an omitted count is filled in from its "
+        "array. Operator descs are on the [operators' pages](../operators/index.md).",
         *parts,
     )
 
@@ -43,7 +43,9 @@ def struct_table(schema: StructSchema) -> str:
         type_ = entry.type
         if entry.kind in ("enum", "flags"):
             type_ = f"[{type_}](enums.md#{type_.lower()})"
-        elif entry.type in STRUCTS and entry.type not in {one.struct.name for one in OPERATORS.values()}:
+        elif entry.type in STRUCTS and entry.type not in {
+            operator.struct.name for operator in OPERATORS.values()
+        }:
             type_ = f"[{type_}](#{type_.lower()})"
         else:
             type_ = f"`{type_}`"
@@ -64,12 +66,13 @@ def enums_page() -> str:
         for name, kind in vars(module).items():
             if inspect.isclass(kind) and issubclass(kind, Enum) and kind.__module__ == module.__name__:
                 rows = [
-                    (f"`{member}`", value_text(kind, one.value)) for member, one in kind.__members__.items()
+                    (f"`{member}`", value_text(kind, entry.value))
+                    for member, entry in kind.__members__.items()
                 ]
                 parts += [f"### {name}", table(("Name", "Value"), rows)]
     return page(
         "# Enumerations",
-        "Each is an `IntEnum` or an `IntFlag`; the members are names of the package too: "
+        "Each is an `IntEnum` or an `IntFlag`; the members are also names of the package: "
         "`dml.DML_TENSOR_DATA_TYPE_FLOAT32`.",
         *parts,
     )
@@ -81,7 +84,7 @@ def value_text(kind: type[Enum], value: Any) -> str:
 
 
 def interfaces() -> Iterator[type[IUnknown]]:
-    """The COM interfaces that Python programs meet, by name."""
+    """The COM interfaces that are public in Python, by name."""
     for name in sorted(EXPORTS):
         kind = getattr(directml_py, name)
         if inspect.isclass(kind) and issubclass(kind, IUnknown):
@@ -92,7 +95,7 @@ def interfaces_page() -> str:
     parts = []
     public = set(interfaces())
     for kind in interfaces():
-        base = next((one for one in kind.__mro__[1:] if one in public), None)
+        base = next((ancestor for ancestor in kind.__mro__[1:] if ancestor in public), None)
         parts += [f"## {kind.__name__}"]
         parts.append(f"Derives from [{base.__name__}](#{base.__name__.lower()})." if base else "")
         parts.append(plain(inspect.cleandoc(vars(kind).get("__doc__") or "")))
@@ -100,14 +103,14 @@ def interfaces_page() -> str:
             parts.append(definition(name, method))
     return page(
         "# Interfaces",
-        "Methods have C++'s names and order of arguments. Without `riid` and `ppv`: the object is returned. A failing "
-        "`HRESULT` is raised as `DMLError`.",
+        "Methods have the names and argument order of C++. There is no `riid` and `ppv`: the object is returned. A "
+        "failing `HRESULT` is raised as `DMLError`.",
         *parts,
     )
 
 
 def methods_of(kind: type, base: type | None) -> dict[str, Any]:
-    """The methods of an interface that it does not have from ``base``."""
+    """The methods of an interface, without those inherited from ``base``."""
     return {
         name: method
         for name, method in inspect.getmembers(kind, inspect.isfunction)
@@ -116,7 +119,7 @@ def methods_of(kind: type, base: type | None) -> dict[str, Any]:
 
 
 def definition(name: str, method: Any) -> str:
-    """A method with its signature and what it says of itself."""
+    """A method's signature and docstring."""
     signature = inspect.signature(method)
     parameters = [parameter for key, parameter in signature.parameters.items() if key != "self"]
     shown = str(signature.replace(parameters=parameters)).replace("'", "")
@@ -126,15 +129,19 @@ def definition(name: str, method: Any) -> str:
 
 
 def command_page() -> str:
-    """The commands with what their ``--help`` says."""
+    """The commands with their ``--help`` output."""
     top = parser()
-    actions = [one for one in top._actions if isinstance(one, argparse._SubParsersAction)]
+    actions = [candidate for candidate in top._actions if isinstance(candidate, argparse._SubParsersAction)]
     parts = []
     for name in COMMANDS:
         for action in actions:
             chosen = action.choices[name]
             parts += [f"## {name}", cell(plain(COMMANDS[name].HELP)), code("text", help_text(chosen))]
-            for nested in (one for one in chosen._actions if isinstance(one, argparse._SubParsersAction)):
+            for nested in (
+                candidate
+                for candidate in chosen._actions
+                if isinstance(candidate, argparse._SubParsersAction)
+            ):
                 for inner, its in nested.choices.items():
                     parts += [f"### {name} {inner}", code("text", help_text(its))]
     return page(
@@ -145,7 +152,7 @@ def command_page() -> str:
 
 
 def help_text(own: argparse.ArgumentParser) -> str:
-    """What ``--help`` prints in a terminal of 80 columns, whatever the width of ours."""
+    """The ``--help`` output for a terminal of 80 columns, whatever the actual width."""
     own.formatter_class = narrow(own.formatter_class)
     return own.format_help()
 

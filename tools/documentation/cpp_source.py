@@ -1,4 +1,4 @@
-"""An example as a C++ program over ``run_operator.h``, which does what all of them have in common."""
+"""Generator of C++ programs from examples, on top of the common code in ``run_operator.h``."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ TYPES = {"F64": "double", "F32": "float", "F16": "Half"}
 
 
 class CppWriter:
-    """Collects declarations; what a struct points to is declared before it."""
+    """Collects declarations in dependency order: what a struct points to is declared before it."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.names: dict[str, int] = {}
 
     def name(self, wanted: str) -> str:
-        """``wanted``, or with a number if it is taken."""
+        """A unique name: ``wanted``, with a number if it is already used."""
         self.names[wanted] = count = self.names.get(wanted, 0) + 1
         return wanted if count == 1 else f"{wanted}{count}"
 
 
 def program(example: Example, main: str = "main") -> str:
-    """The example as a program that prints the elements of each output, as they lie in memory."""
+    """The example as a program that prints the elements of each output in memory order."""
     writer = CppWriter()
     tensors = _tensors(writer, example)
     struct = _operator(writer, example.desc, tensors)
@@ -56,7 +56,7 @@ def program(example: Example, main: str = "main") -> str:
 
 
 def _tensors(writer: CppWriter, example: Example) -> dict[str, str]:
-    """Declare the tensors; their names by path."""
+    """Declare the tensors; returns their names by path."""
     names: dict[str, str] = {}
     slots = [*zip(example.desc.inputs, example.inputs), *((slot, None) for slot in example.desc.outputs)]
     for slot, values in slots:
@@ -89,23 +89,23 @@ def _declare(writer: CppWriter, name: str, tensor: TensorDesc, values: Any) -> N
 
 
 def _element_type(tensor: TensorDesc) -> str:
-    known = data_type_of(tensor.data_type)
-    if known.bits < 8:
+    element_type = data_type_of(tensor.data_type)
+    if element_type.bits < 8:
         return "uint8_t"
-    if known.kind == "F":
-        return TYPES[f"F{known.bits}"]
-    return f"{'' if known.kind == 'I' else 'u'}int{known.bits}_t"
+    if element_type.kind == "F":
+        return TYPES[f"F{element_type.bits}"]
+    return f"{'' if element_type.kind == 'I' else 'u'}int{element_type.bits}_t"
 
 
 def _memory(tensor: TensorDesc, values: Any) -> list[str]:
-    """The elements that lie in the tensor's memory, gaps included; of 4-bit types the bytes."""
+    """The elements in the tensor's memory, including gaps; bytes for 4-bit types."""
     memory = np.zeros(tensor.total_size, np.uint8)
     tensor.store(memory, values)
-    known = data_type_of(tensor.data_type)
-    if known.bits < 8:
-        return [str(one) for one in memory[: tensor.content_size]]
-    elements = memory[: tensor.content_size].view(known.dtype)
-    return [_literal(one) for one in elements]
+    element_type = data_type_of(tensor.data_type)
+    if element_type.bits < 8:
+        return [str(element) for element in memory[: tensor.content_size]]
+    elements = memory[: tensor.content_size].view(element_type.dtype)
+    return [_literal(element) for element in elements]
 
 
 def _literal(value: Any) -> str:
@@ -129,7 +129,7 @@ def _braced(values: Any) -> str:
 
 
 def _wrapped(head: str, items: list[str], tail: str) -> list[str]:
-    """Items on as many lines as they need."""
+    """A declaration wrapped to as many lines as its items need."""
     line = f"{head}{', '.join(items)}{tail}"
     if len(line) <= WIDTH:
         return [line]
@@ -143,7 +143,7 @@ def _wrapped(head: str, items: list[str], tail: str) -> list[str]:
 
 
 def _operator(writer: CppWriter, desc: OperatorDesc, tensors: dict[str, str]) -> str:
-    """Declare an operator desc and what it points to; the name of its variable."""
+    """Declare an operator desc and what it points to; returns its variable's name."""
     assignments = _assignments(writer, desc, tensors)
     name = writer.name(_short(desc))
     if writer.lines and writer.lines[-1]:
@@ -156,7 +156,7 @@ def _operator(writer: CppWriter, desc: OperatorDesc, tensors: dict[str, str]) ->
 def _short(desc: OperatorDesc) -> str:
     words = desc.name.removeprefix("ELEMENT_WISE_").removeprefix("ACTIVATION_").lower().split("_")
     name = words[0] + "".join(word.capitalize() for word in words[1:])
-    # Keywords, and functions of <cmath> that a variable would hide for the reader.
+    # Keywords and alternative tokens cannot be names.
     return name if name not in ("if", "and", "or", "xor", "not") else f"{name}Desc"
 
 
@@ -175,7 +175,7 @@ def _assignments(writer: CppWriter, desc: Record, tensors: dict[str, str]) -> li
 
 
 def _value(writer: CppWriter, entry: FieldSchema, value: Any, tensors: dict[str, str]) -> str:
-    """What stands behind a field's name: `` = …``, or empty for what is zero anyway."""
+    """The initializer after a field's name: `` = …``, or empty for zero."""
     if value is None or value == ():
         return ""
     if entry.is_tensor and entry.kind == "array":

@@ -1,4 +1,4 @@
-"""The directive ``{rules-of-debug-layers}``: a table of what is checked while commands are recorded and run."""
+"""The directive ``{rules-of-debug-layers}``: a table of the rules checked while commands are recorded and run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rows() -> list[tuple[str, str, str]]:
 
 
 def address(rule: str) -> str:
-    """Where a rule stands, seen from a folder beside the others: its operator's page, or that of all rules."""
+    """The link to a rule from a sibling folder: on its operator's page, or on the page of all rules."""
     operator = rule.split("-")[1]
     page = f"operators/{operator}" if operator in SCHEMAS else "reference/rules"
     return f"../{page}.html#{nodes.make_id(rule)}"

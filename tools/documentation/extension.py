@@ -1,4 +1,4 @@
-"""The Sphinx extension that writes generated pages before pages are read."""
+"""The Sphinx extension that writes the generated pages before Sphinx reads its sources."""
 
 from __future__ import annotations
 

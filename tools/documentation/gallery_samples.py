@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
-# Beside the page that shows them; git ignores it.
+# A folder beside the page, ignored by git.
 PICTURES = "pictures"
 
 
 class SampleDirective(SphinxDirective):
-    """``:pictures:`` gives the sample a folder to draw into, ``:lines: n`` shows n lines of its output, the last ones
+    """``:pictures:`` passes the sample a folder to draw into, ``:lines: n`` shows n lines of its output, the last ones
     after an ellipsis."""
 
     required_arguments = 1
@@ -52,7 +52,7 @@ class SampleDirective(SphinxDirective):
         ]
 
     def _run(self, name: str, arguments: list[str]) -> str:
-        """What the sample prints. A sample that fails is an error of the page."""
+        """The sample's output. A failing sample is an error of the page."""
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
         command = [sys.executable, "-m", f"directml_py.samples.{name}", *arguments]
         run = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, timeout=300)

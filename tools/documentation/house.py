@@ -1,4 +1,4 @@
-"""A house in section: floors from the roof down, each a row of rooms, as text and as SVG.
+"""Layer diagram in the form of a house: floors from the top down, each a row of rooms, from text to SVG.
 
 faces: samples, command line | com: vtables in C
 dml: devices, operators
@@ -27,21 +27,21 @@ class Room(NamedTuple):
 
 
 def parse(text: str) -> list[list[Room]]:
-    """Floors from the top. Raises ``ValueError`` for a room without a name or a text."""
+    """Parse floors from the top. Raises ``ValueError`` for a room without a name or a text."""
     floors = []
     for line in filter(None, map(str.strip, text.splitlines())):
         rooms = []
         for cell in line.split("|"):
             name, colon, rest = cell.partition(":")
             if not (name.strip() and colon and rest.strip()):
-                raise ValueError(f"{cell.strip()!r} is no 'name: what is in it'")
+                raise ValueError(f"{cell.strip()!r} is not of the form 'name: contents'")
             rooms.append(Room(name.strip(), rest.strip()))
         floors.append(rooms)
     return floors
 
 
 def draw(floors: list[list[Room]]) -> str:
-    """An SVG element, whose colours a style sheet gives: classes ``roof`` and ``bar``."""
+    """An SVG element, styled by the style sheet's classes ``roof`` and ``bar``."""
     parts = [
         svg.element("path", d=f"M0 {ROOF} L{WIDTH / 2} 4 L{WIDTH} {ROOF} z", class_="roof"),
     ]

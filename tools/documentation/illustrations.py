@@ -1,6 +1,6 @@
-"""An example for every operator: what its page prints, or one of ours from ``illustrations.toml``.
+"""Examples for every operator: those that its page prints, or our own from ``illustrations.toml``.
 
-Of one of ours no outputs are written down: they follow from its inputs and attributes.
+Our own examples have no stored outputs: these are computed from inputs and attributes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ else:
 
 FILE = Path(__file__).with_name("illustrations.toml")
 SIZES = (1, 1, 2, 3)
-# What is shown of functions of real numbers: both signs, and what lies between integers.
+# Inputs of real functions: both signs, integers and fractions.
 REAL = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 PREFERRED = ("FLOAT32", "INT32", "UINT32", "UINT8")
 
@@ -41,22 +41,22 @@ PREFERRED = ("FLOAT32", "INT32", "UINT32", "UINT8")
 @cache
 def printed() -> dict[str, list[Example]]:
     """The examples that the pages print, by operator."""
-    found: dict[str, list[Example]] = {}
-    for one in examples():
-        found.setdefault(one.operator, []).append(one)
-    return found
+    by_operator: dict[str, list[Example]] = {}
+    for entry in examples():
+        by_operator.setdefault(entry.operator, []).append(entry)
+    return by_operator
 
 
 @cache
 def written() -> dict[str, Mapping[str, Any]]:
-    """Our own examples, by operator; what an entry leaves out is filled in."""
+    """Our own examples, by operator; missing parts of an entry get defaults."""
     with FILE.open("rb") as file:
         entries: dict[str, Mapping[str, Any]] = tomllib.load(file)
     return entries
 
 
 def examples_of(operator: str) -> list[Example]:
-    """The examples of an operator, at least one: one of ours if there is one, and all that its page prints."""
+    """The examples of an operator, at least one: our own if there is one, then those that its page prints."""
     from_page = printed().get(operator, [])
     if operator in written() or not from_page:
         return [illustration(operator), *from_page]
@@ -68,19 +68,19 @@ def illustration(operator: str) -> Example:
     entry = written().get(operator, {})
     schema = SCHEMAS[operator]
     values: dict[str, Any] = {
-        name: attribute(operator, name, one) for name, one in entry.get("attributes", {}).items()
+        name: attribute(operator, name, item) for name, item in entry.get("attributes", {}).items()
     }
     inputs = {
         field.name: _input(field, schema, values, entry, position)
-        for position, field in enumerate(one for one in schema.struct.tensors if one.role == "input")
+        for position, field in enumerate(item for item in schema.struct.tensors if item.role == "input")
     }
-    values |= {name: _descs(one) for name, one in inputs.items() if one is not None}
+    values |= {name: _descs(item) for name, item in inputs.items() if item is not None}
     values |= _outputs(schema, values, entry)
     desc = build_operator_desc(schema, values)
     arrays = [
-        None if one is None else array(one)
+        None if item is None else array(item)
         for field in inputs
-        for one in (listed(inputs[field]) if inputs[field] is not None else [None])
+        for item in (listed(inputs[field]) if inputs[field] is not None else [None])
     ]
     return Example(operator, entry.get("title", "A small one"), desc, arrays, [], None)
 
@@ -96,7 +96,7 @@ def _input(
     entry: Mapping[str, Any],
     position: int,
 ) -> Any:
-    """The entry of an input, completed; None for an optional one that is not written down."""
+    """The completed entry of an input; None for an optional one without an entry."""
     own = entry.get("inputs", {}).get(field.name)
     if own is None and field.optional:
         return None
@@ -106,7 +106,7 @@ def _input(
 
 
 def _type(field: FieldSchema, schema: OperatorSchema, attributes: Mapping[str, Any]) -> str:
-    """The plainest data type that the newest table has for a tensor."""
+    """The most common data type that the newest support table has for a tensor."""
     desc = build_operator_desc(schema, attributes)
     table = support_at(desc, HIGHEST)
     names = [] if table is None else [data_type_of(kind).name for kind in table.tensors[field.name].types]
@@ -123,7 +123,7 @@ def _filled(entry: Mapping[str, Any], type_: str, position: int) -> dict[str, An
 
 
 def plain_values(type_: str, sizes: tuple[int, ...], position: int) -> Any:
-    """Values for the input at ``position``: real numbers for a small first one, counted from 1 for all others."""
+    """Default values of the input at ``position``: real numbers for a small first one, else 1, 2, 3 …"""
     count = prod(sizes)
     if position == 0 and count == len(REAL) and type_.startswith("F"):
         return np.array(REAL).reshape(sizes).tolist()
@@ -131,15 +131,15 @@ def plain_values(type_: str, sizes: tuple[int, ...], position: int) -> Any:
 
 
 def _outputs(schema: OperatorSchema, values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The tensors of outputs: those that the entry has, and what follows for those that are always there."""
+    """The output tensors: those in the entry, and inferred ones for required outputs."""
     own = entry.get("outputs", {})
-    outputs: dict[str, Any] = {name: _descs(one) for name, one in own.items()}
+    outputs: dict[str, Any] = {name: _descs(item) for name, item in own.items()}
     desc = build_operator_desc(schema, values)
-    wanted = entry.get("present", ())
+    present = entry.get("present", ())
     missing = [
-        one.name
-        for one in schema.struct.tensors
-        if one.role == "output" and one.name not in own and (one.name in wanted or not one.optional)
+        item.name
+        for item in schema.struct.tensors
+        if item.role == "output" and item.name not in own and (item.name in present or not item.optional)
     ]
     for name in missing:
         shapes = output_shapes(desc, HIGHEST, {}, _open_type(desc, name))
@@ -150,7 +150,7 @@ def _outputs(schema: OperatorSchema, values: Mapping[str, Any], entry: Mapping[s
 
 
 def _open_type(desc: OperatorDesc, output: str) -> int:
-    """A data type for an output that is free to have several."""
+    """A data type for an output that may have several."""
     table = support_at(desc, HIGHEST)
     names = [] if table is None else [data_type_of(kind).name for kind in table.tensors[output].types]
     return BY_NAME[next((name for name in PREFERRED if name in names), "FLOAT32")]

@@ -1,11 +1,11 @@
-"""Who does what when: lanes of bars, and what must stand between two of them, as text and as SVG.
+"""Swimlane diagram: lanes of bars, and arrows for what must order two of them, from text to SVG.
 
     CPU   | records both | Execute |                 |
     queue |              |         | first: writes b | ! second: reads b
     missing first -> second: UAV barrier
 
-A lane is a name and its cells, one a column; ``=`` goes on with the bar before, ``!`` marks what goes wrong. An arrow
-names the bars that it joins by how their texts begin.
+A lane is a name and its cells, one per column; ``=`` extends the previous bar, ``!`` marks an error. An arrow refers to
+its bars by prefixes of their texts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from directml_py.graph.pictures import svg
 
 SIZE = 12.0
 LINE = 15.0
-# Of a column; fewer where no bar needs so many.
+# The width of a column; fewer where no bar needs as many.
 LETTERS = 17
 FEWEST_LETTERS = 9
 PADDING = 8.0
@@ -29,7 +29,7 @@ ARROW = re.compile(r"^(missing )?(.+?) -> (.+?): (.+)$")
 
 
 class TimelineBar(NamedTuple):
-    """``last`` is the last column that it takes; ``is_wrong`` says that it should not be there, or not yet."""
+    """``last`` is the last column it spans; ``is_wrong`` marks work that is erroneous or premature."""
 
     lane: int
     first: int
@@ -56,7 +56,8 @@ class LaneDiagram(NamedTuple):
 
 
 def parse(text: str) -> LaneDiagram:
-    """Raises ``ValueError`` for a line that is neither lane nor arrow, and for an arrow between bars there are not."""
+    """Parse a diagram. Raises ``ValueError`` for a line that is neither lane nor arrow, and for an arrow between
+    nonexistent bars."""
     lanes: list[str] = []
     bars: list[TimelineBar] = []
     arrows: list[TimelineArrow] = []
@@ -87,14 +88,14 @@ def _bars(lane: int, cells: list[str]) -> Iterator[TimelineBar]:
 
 
 def _find(bars: list[TimelineBar], start: str) -> TimelineBar:
-    found = [bar for bar in bars if bar.text.startswith(start)]
-    if len(found) != 1:
-        raise ValueError(f"{len(found)} bars begin with {start!r}; it must be one")
-    return found[0]
+    matches = [bar for bar in bars if bar.text.startswith(start)]
+    if len(matches) != 1:
+        raise ValueError(f"{len(matches)} bars begin with {start!r}; there must be one")
+    return matches[0]
 
 
 class _Box(NamedTuple):
-    """Where a bar is in the picture."""
+    """The position of a bar in the picture."""
 
     x: float
     y: float
@@ -111,7 +112,7 @@ class _Box(NamedTuple):
 
 
 class _DrawnLanes(NamedTuple):
-    """Parts of a picture, and how far to the right and down they reach."""
+    """SVG elements of a picture, and their extents to the right and down."""
 
     parts: list[str]
     right: float
@@ -119,7 +120,7 @@ class _DrawnLanes(NamedTuple):
 
 
 def draw(timeline: LaneDiagram) -> str:
-    """An SVG element whose colours a style sheet gives: classes ``bar``, ``wrong``, ``arrow``, ``missing``."""
+    """An SVG element, styled by the style sheet's classes ``bar``, ``wrong``, ``arrow``, ``missing``."""
     left = max(svg.text_width(name, SIZE) for name in timeline.lanes) + 2 * PADDING
     lines = [line for bar in timeline.bars if bar.first == bar.last for line in bar.lines]
     letters = max(FEWEST_LETTERS, *map(len, lines), 0)
@@ -168,7 +169,7 @@ def _lane_height(timeline: LaneDiagram, lane: int) -> float:
 
 
 def _bar(bar: TimelineBar, box: _Box) -> str:
-    # Behind the colour, which lets through what is under it, the page's own.
+    # The colour is translucent, so an opaque rectangle in the page's colour is drawn under it.
     kinds = ("ground", "bar wrong" if bar.is_wrong else "bar")
     first = box.y + box.height / 2 - (len(bar.lines) - 1) * LINE / 2 + SIZE / 3
     return svg.group(

@@ -1,4 +1,4 @@
-"""What each feature level brought: one table of operators, dimension counts and data types, with a filter."""
+"""The page of feature levels: one table of added operators, dimension counts and data types, with a filter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .support_table import counts, level_text, types_text, when_text
 
 
 class News(NamedTuple):
-    """What ``level`` brought to an operator: ``what`` in words, for the data types ``types``."""
+    """An addition of ``level`` to an operator: ``what`` as text, for the data types ``types``."""
 
     level: int
     operator: str
@@ -30,10 +30,10 @@ class News(NamedTuple):
 def levels_page() -> str:
     return page(
         "# Feature levels",
-        "A feature level says which operators a device has, and which data types and dimension counts each of them "
-        "takes. A program asks with `CheckFeatureSupport`; `DMLCreateDevice(..., feature_level=...)` and `pytest "
-        "--dml-feature-level=2_1` emulate an older one. The table has a row for all that a level brought to an "
-        "operator.",
+        "A feature level determines which operators a device has, and which data types and dimension counts each of "
+        "them supports. A program queries it with `CheckFeatureSupport`; `DMLCreateDevice(..., feature_level=...)` and "
+        "`pytest --dml-feature-level=2_1` emulate an older one. The table has one row for each level's additions to "
+        "an operator.",
         data_types(),
         controls(),
         news_table(sorted(every_news(), key=lambda one: (one.level, one.operator))),
@@ -41,10 +41,10 @@ def levels_page() -> str:
 
 
 def data_types() -> str:
-    """Which data types a level brought at all."""
+    """The data types by the level that introduced them."""
     by_level: dict[int, list[str]] = {}
-    for known in DATA_TYPES.values():
-        by_level.setdefault(known.level, []).append(known.name)
+    for element_type in DATA_TYPES.values():
+        by_level.setdefault(element_type.level, []).append(element_type.name)
     parts = [f"{', '.join(names)} since {level_text(level)}" for level, names in sorted(by_level.items())]
     return f"Data types: {'; '.join(parts)}."
 
@@ -57,7 +57,7 @@ def every_news() -> Iterator[News]:
 
 
 def news(schema: OperatorSchema) -> Iterator[News]:
-    """The rows of an operator: of each support table what the one before did not have."""
+    """The rows of an operator: the additions of each support table to the previous one."""
     tables = support_of(schema)
     for entry in tables:
         earlier = [one for one in tables if one.when == entry.when and one.level < entry.level]
@@ -73,7 +73,7 @@ def news(schema: OperatorSchema) -> Iterator[News]:
 
 
 def difference(entry: Support, before: Support | None) -> tuple[str, tuple[str, ...]]:
-    """In words, and the data types in it; empty for a table that repeats the one before."""
+    """The additions as text, and the data types in it; empty for a table that repeats the previous one."""
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for name, tensor in entry.tensors.items():
         old = None if before is None else before.tensors.get(name)
@@ -85,9 +85,9 @@ def difference(entry: Support, before: Support | None) -> tuple[str, tuple[str, 
     parts = []
     for (ranks, kinds), names in groups.items():
         subject = "" if len(names) == len(entry.tensors) else f"{', '.join(names)}: "
-        words = [types_text(kinds)] if kinds else []
-        words += [f"{ranks} dimension{'' if ranks == '1' else 's'}"] if ranks else []
-        parts.append(subject + ", ".join(words))
+        texts = [types_text(kinds)] if kinds else []
+        texts += [f"{ranks} dimension{'' if ranks == '1' else 's'}"] if ranks else []
+        parts.append(subject + ", ".join(texts))
     every = dict.fromkeys(kind for _, kinds in groups for kind in kinds)
     return "; ".join(parts), tuple(every)
 
@@ -97,10 +97,10 @@ def options(values: Sequence[tuple[str, str]]) -> str:
 
 
 def controls() -> str:
-    """The form of the filter; ``levels.js`` makes it work."""
+    """The filter's form; ``levels.js`` implements it."""
     levels = [(str(level.value), level_text(level)) for level in sorted(DML_FEATURE_LEVEL)]
     families = [(family, heading) for family, heading in FAMILIES.items()]
-    types = [(known.name, known.name) for known in DATA_TYPES.values()]
+    types = [(element_type.name, element_type.name) for element_type in DATA_TYPES.values()]
     return (
         '<form class="level-filter" id="level-filter" role="search">\n'
         '<label>Operator <input type="search" name="text" placeholder="such as JOIN" autocomplete="off"></label>\n'
@@ -115,12 +115,12 @@ def controls() -> str:
 
 def news_table(rows: Sequence[News]) -> str:
     lines = [
-        f'<tr data-level="{one.level}" data-family="{one.family}" data-types="{" ".join(one.types)}">'
-        f'<td>{level_text(one.level)}</td><td><a href="operators/{one.operator}.html"><code>{one.operator}</code></a>'
-        f"</td><td>{escape(one.what)}</td></tr>"
-        for one in rows
+        f'<tr data-level="{row.level}" data-family="{row.family}" data-types="{" ".join(row.types)}">'
+        f'<td>{level_text(row.level)}</td><td><a href="operators/{row.operator}.html"><code>{row.operator}</code></a>'
+        f"</td><td>{escape(row.what)}</td></tr>"
+        for row in rows
     ]
-    head = "<thead><tr><th>Level</th><th>Operator</th><th>What came</th></tr></thead>"
+    head = "<thead><tr><th>Level</th><th>Operator</th><th>Added</th></tr></thead>"
     body = "\n".join(lines)
     return (
         f'<div class="table-wrapper docutils container">\n<table class="docutils" id="levels">\n{head}\n<tbody>\n'

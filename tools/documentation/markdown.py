@@ -1,4 +1,4 @@
-"""Markdown as MyST reads it: tables, blocks of code, and links to the pages of Microsoft's documentation."""
+"""Helpers for MyST Markdown: tables, code blocks, and links to Microsoft's documentation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from directml_py.cli.page_links import learn
 
 
 def cell(text: str) -> str:
-    """Nothing in a cell looks like the end of it."""
+    """Escape text for a table cell."""
     return text.replace("|", "\\|").replace("\n", " ")
 
 
@@ -24,13 +24,13 @@ def code(language: str, text: str) -> str:
 
 
 def details(summary: str, body: str, *, is_open: bool = False) -> str:
-    """A part that unfolds."""
+    """A collapsible section."""
     state = " open" if is_open else ""
     return f"<details{state}>\n<summary>{escape(summary)}</summary>\n\n{body}\n\n</details>"
 
 
 def page(*parts: str) -> str:
-    """A page of parts; empty ones are left out."""
+    """A page of sections; empty ones are left out."""
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -39,7 +39,7 @@ def literal(text: str) -> str:
 
 
 def anchored(identifier: str) -> str:
-    """An identifier to which other pages can link as ``[](#identifier)``."""
+    """An identifier with an anchor, to which other pages link as ``[](#identifier)``."""
     return f"[`{identifier}`]{{#{identifier}}}"
 
 
@@ -49,5 +49,5 @@ def source_link(source: str) -> str:
 
 
 def plain(docstring: str) -> str:
-    """A docstring as Markdown: one backtick where it has two."""
+    """A docstring as Markdown: double backticks become single ones."""
     return docstring.replace("``", "`")

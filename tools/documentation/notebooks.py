@@ -1,4 +1,4 @@
-"""The notebooks of the documentation as .ipynb files, for Jupyter: made of the pages' text when they are built."""
+"""Conversion of the documentation's MyST notebooks to .ipynb files at build time."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FOLDER = "downloads"
 
 
 def notebook(text: str) -> dict[str, Any]:
-    """A page in MyST's form for notebooks, in Jupyter's (nbformat 4.5), without outputs."""
-    # Between the pieces of text stand those of code.
+    """A MyST notebook in Jupyter's format (nbformat 4.5), without outputs."""
+    # Text and code cells alternate.
     pieces = CODE.split(FRONT_MATTER.sub("", text))
     cells = [
         _cell(number, "code" if number % 2 else "markdown", piece.strip())

@@ -1,4 +1,4 @@
-"""The page of an operator: what it computes, its struct, what it supports, its rules, its examples."""
+"""Generator of an operator's page: description, struct, support table, rules, examples."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .printed import Example
 from .support_table import support_rows, types_text, when_text
 
 HEADER = Path(__file__).resolve().parents[2] / "include/DirectML.h"
-# So many examples stand open on a page; the rest unfold.
+# The number of examples that are initially open on a page; the others are collapsed.
 OPEN_EXAMPLES = 2
 
 
@@ -57,13 +57,13 @@ def operator_page(name: str) -> str:
 
 
 def facts(schema: OperatorSchema) -> str:
-    """What can be said in a line each."""
+    """Facts of one line each."""
     lines = [
         f"- `{schema.type_name}` = {schema.value}, since `{level_name(schema.level)}`",
         f"- Microsoft's page: [{schema.struct.name}]({learn(schema.page)})",
     ]
     if schema.in_place:
-        names = " or ".join(f"`{one}`" for one in schema.in_place)
+        names = " or ".join(f"`{field}`" for field in schema.in_place)
         lines.append(f"- In place: the output may be bound to the memory of {names}")
     relatives = [other for other in versions(schema.name) if other != schema.name]
     if relatives:
@@ -72,7 +72,7 @@ def facts(schema: OperatorSchema) -> str:
 
 
 def versions(name: str) -> list[str]:
-    """The operators whose names differ in the number at their end alone, oldest first."""
+    """The operators whose names differ only in the trailing number, oldest first."""
     base = re.sub(r"\d+$", "", name)
     same = [other for other in SCHEMAS if re.sub(r"\d+$", "", other) == base]
     return sorted(same, key=lambda other: SCHEMAS[other].value)
@@ -84,7 +84,7 @@ def header() -> str:
 
 
 def c_struct(schema: OperatorSchema) -> str:
-    """The struct as ``DirectML.h`` has it."""
+    """The struct's definition in ``DirectML.h``."""
     text = header()
     start = text.index(f"typedef struct {schema.struct.name}\n")
     end = text.index(f"}} {schema.struct.name}", start)
@@ -115,7 +115,7 @@ def role(entry: FieldSchema) -> str:
 
 
 def graph_function(schema: OperatorSchema) -> str:
-    """The function of the graph builder, with a parameter on each line."""
+    """The signature of the graph builder's function, one parameter per line."""
     method = OperatorMethod(schema)
     parameters = [parameter(one) for one in method.signature.parameters.values()]
     first = next(
@@ -134,7 +134,7 @@ def graph_function(schema: OperatorSchema) -> str:
 
 
 def parameter(one: inspect.Parameter) -> str:
-    """A parameter as it is written where annotations need no quotes."""
+    """A parameter's source text, without quotes around annotations."""
     default = "" if one.default is one.empty else f" = {one.default!r}"
     return f"{one.name}: {one.annotation}{default}"
 
@@ -162,7 +162,7 @@ def own_rules(name: str) -> list[Rule]:
 
 
 def rules(schema: OperatorSchema, shown: list[Example]) -> str:
-    """Each rule with what is said to whoever breaks it."""
+    """Each rule with an example of its message."""
     entries = []
     messages = dict(broken(schema, shown))
     for rule in own_rules(schema.name):
@@ -171,20 +171,24 @@ def rules(schema: OperatorSchema, shown: list[Example]) -> str:
         if rule.id in messages:
             lines.append(f"\n  *Broken:* {messages[rule.id]}")
         entries.append("\n".join(lines))
-    general = "Rules of [every desc and every tensor](../reference/rules.md) hold too."
+    general = "Rules of [every desc and every tensor](../reference/rules.md) apply too."
     return "\n\n".join([*entries, general])
 
 
 def broken(schema: OperatorSchema, shown: list[Example]) -> Iterator[tuple[str, str]]:
-    """Identifiers of rules with the message for a desc that breaks the rule alone."""
+    """Identifiers of rules, each with the message for a desc that breaks only this rule."""
     for rule in derived_rules(schema.name):
         for level in (HIGHEST, schema.level):
-            found = (derived_change(one.desc, rule, level) for one in shown[:3] if is_valid(one, level))
-            change = next((one for one in found if one is not None), None)
+            changes = (
+                derived_change(candidate.desc, rule, level)
+                for candidate in shown[:3]
+                if is_valid(candidate, level)
+            )
+            change = next((candidate for candidate in changes if candidate is not None), None)
             if change is not None:
                 message = check(change.desc, level)[1].diagnostics[0].message
-                at = "" if level == HIGHEST else f" (on a device of `{level_name(level)}`)"
-                yield rule, f"`{message}`{at}"
+                where = "" if level == HIGHEST else f" (on a device of `{level_name(level)}`)"
+                yield rule, f"`{message}`{where}"
                 break
 
 
@@ -193,12 +197,12 @@ def is_valid(example: Example, level: int) -> bool:
 
 
 def notes(schema: OperatorSchema) -> str:
-    """What was decided where documents leave something open, from the docstring of the implementation."""
+    """Decisions where the documents leave behaviour open, from the implementation's docstring."""
     own = vars(type(operator_of(schema.name))).get("__doc__")
     if not own:
         return ""
-    _, _, rest = inspect.cleandoc(own).partition("\n\n")
-    return plain(rest)
+    _, _, remarks = inspect.cleandoc(own).partition("\n\n")
+    return plain(remarks)
 
 
 def examples(shown: list[Example]) -> str:
@@ -219,7 +223,7 @@ def examples(shown: list[Example]) -> str:
 
 
 def output_of(program: str) -> str:
-    """What a Python program prints."""
+    """The output of a Python program."""
     printed = io.StringIO()
     with redirect_stdout(printed):
         exec(compile(program, "<example>", "exec"), {"__name__": "__main__"})

@@ -1,4 +1,4 @@
-"""The directives ``{timeline}`` and ``{house}``: a picture in the page of what their text says."""
+"""The directives ``{timeline}`` and ``{house}``, which draw the diagram that their text describes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class PictureDirective(SphinxDirective):
-    """A text that cannot be drawn is an error of the page."""
+    """Base class; text that cannot be drawn is an error of the page."""
 
     has_content = True
 
     @abstractmethod
     def draw(self, text: str) -> str:
-        """An SVG element. Raises ``ValueError`` for a text that says nothing that can be drawn."""
+        """An SVG element. Raises ``ValueError`` for text that cannot be drawn."""
 
     def run(self) -> list[nodes.Node]:
         try:

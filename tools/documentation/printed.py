@@ -26,14 +26,14 @@ FOLDER = Path(__file__).resolve().parents[2] / "tests/operators/examples"
 
 
 class Output(NamedTuple):
-    """What must come out; None for what no page prints. ``tolerance`` is absolute."""
+    """An expected output; None where no page prints it. ``tolerance`` is absolute."""
 
     values: Any
     tolerance: float
 
 
 class Example(NamedTuple):
-    """``breaks``: the rule of which the debug layer warns, though the page prints it."""
+    """``breaks``: the rule that the debug layer reports as a warning for this example."""
 
     operator: str
     title: str
@@ -62,13 +62,13 @@ def attribute(operator: str, name: str, value: Any) -> Any:
     schema = SCHEMAS[operator].struct
     entry = schema.fields[schema.index[name]]
     if isinstance(value, dict) and "operator" in value:
-        rest = {key: one for key, one in value.items() if key != "operator"}
-        nested = {key: attribute(value["operator"], key, one) for key, one in rest.items()}
+        members = {key: item for key, item in value.items() if key != "operator"}
+        nested = {key: attribute(value["operator"], key, item) for key, item in members.items()}
         return build_operator_desc(SCHEMAS[value["operator"]], nested)
     if isinstance(value, dict):
         return tuple(value.values())
     if isinstance(value, list):
-        return [attribute(operator, name, one) if isinstance(one, dict) else one for one in value]
+        return [attribute(operator, name, item) if isinstance(item, dict) else item for item in value]
     return enum_class(entry.type)[f"{entry.type}_{value}"] if isinstance(value, str) else value
 
 

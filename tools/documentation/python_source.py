@@ -1,4 +1,4 @@
-"""A decoded desc as the Python expression that makes it, and an example as a program."""
+"""Generator of Python source: decoded descs as expressions, and examples as programs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .printed import Example
 
 WIDTH = 100
 INDENT = "    "
-# The members of DML_SCALAR_UNION by the kind and the bits of a data type.
+# Prefixes of DML_SCALAR_UNION's members, by the kind of the data type.
 MEMBERS = {"F": "Float", "I": "Int", "U": "UInt"}
 
 
 def program(example: Example) -> str:
     """The example as a program that prints the outputs."""
-    arrays = [_array(one) for one in example.inputs]
-    needs_numpy = any("np." in one for one in arrays)
+    arrays = [_array(array) for array in example.inputs]
+    needs_numpy = any("np." in array for array in arrays)
     outputs = example.desc.outputs
     lines = ["import numpy as np", ""] if needs_numpy else []
     lines += ["import directml_py as dml", "", f"desc = {record(example.desc)}"]
@@ -41,7 +41,7 @@ def program(example: Example) -> str:
 
 
 def call(head: str, opening: str, parts: list[str], closing: str, depth: int = 0) -> str:
-    """``head(parts)`` on one line if it fits, else with a part on each line."""
+    """``head(parts)`` on one line if it fits, else with one part per line."""
     line = f"{head}{opening}{', '.join(parts)}{closing}"
     if "\n" not in line and len(line) + depth * len(INDENT) <= WIDTH:
         return line
@@ -62,7 +62,7 @@ def record(value: Record, depth: int = 0) -> str:
 
 
 def is_default(entry: FieldSchema, value: Any) -> bool:
-    """Whether a struct that nobody filled in holds the value; enumerators are written out all the same."""
+    """Whether the value is that of a zero-initialized struct; enumerators are always written out."""
     if entry.kind == "enum":
         return False
     return value is None or value == () or (isinstance(value, (int, float)) and not value)
@@ -106,7 +106,7 @@ def scalar(value: Scalar) -> str:
 
 
 def scalar_member(value: Scalar) -> tuple[str, str]:
-    """The member of DML_SCALAR_UNION that holds the value, and its literal; a FLOAT16 has none but that of its bits."""
+    """The member of DML_SCALAR_UNION with the value, and its literal; a FLOAT16 is stored as bits in UInt16."""
     known = data_type_of(value.data_type)
     if known.name == "FLOAT16":
         return "UInt16", f"0x{int.from_bytes(value.raw[:2], sys.byteorder):04X}"
@@ -115,7 +115,7 @@ def scalar_member(value: Scalar) -> tuple[str, str]:
 
 
 def number(value: float) -> str:
-    """The shortest decimal number that is the same FLOAT."""
+    """The shortest decimal number that rounds to the same FLOAT."""
     if not np.isfinite(value):
         return f'float("{value}")'
     short = float(str(np.float32(value)))
@@ -123,11 +123,11 @@ def number(value: float) -> str:
 
 
 def _array(values: Any) -> str:
-    """An array as nested lists; as an array of NumPy's where it holds what has no literal."""
+    """An array as nested lists; as ``np.array`` where elements have no literal."""
     if values is None:
         return "None"
     text = _nested(values, 1)
-    # NumPy makes a float64 of a list that holds integers of both sides of 2**63.
+    # NumPy converts a list with integers on both sides of 2**63 to float64.
     is_large = values.dtype == np.uint64 and values.size and values.max() >= 1 << 63
     return f"np.array({text}, np.uint64)" if is_large else text
 
@@ -139,7 +139,7 @@ def _nested(values: Any, depth: int) -> str:
 
 
 def element(value: Any) -> str:
-    """An element as a literal, whole numbers without a point."""
+    """An element as a literal; whole numbers have no decimal point."""
     if value.dtype.kind != "f":
         return str(value)
     if not np.isfinite(value):

@@ -1,4 +1,4 @@
-"""All rules that are checked, by area; those of an operator stand on its page."""
+"""Generator of the page of all rules, by area; rules of an operator are on its page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ message: `Axis is 7; it must be less than InputTensor.DimensionCount, which is 4
 stable, so that a test can expect one: `with dml.expect("DML-GATHER-axis"):`. `python -m directml_py rules`
 prints the same list, with the test that breaks each rule.
 
-A rule fails the call that breaks it, unless it is said to be a warning. What only the debug layers check is marked."""
+A call that breaks a rule fails, unless the rule is a warning. Rules that only the debug layers check are marked."""
 
 AREAS = {
     "Descs and tensors": ("Desc", "BufferTensor", "TensorFlags", "Operator", "FusedActivation"),
@@ -42,7 +42,7 @@ DIRECT3D = "Direct3D 12"
 
 
 def area_of(rule: Rule) -> str:
-    """The heading under which a rule of no operator stands."""
+    """The heading for a rule that belongs to no operator."""
     layer, subject = rule.id.split("-")[:2]
     if layer != "DML":
         return DIRECT3D
@@ -68,7 +68,7 @@ def rules_page() -> str:
         f"{INTRODUCTION}\n\nThere are {sum(counts.values()) + sum(map(len, areas.values()))} of them.",
         *parts,
         "## Operators",
-        "The rules of an operator stand on its page, each with a message that it gives.",
+        "The rules of an operator are on its page, each with an example of its message.",
         table(("Operator", "Rules"), rows),
     )
 

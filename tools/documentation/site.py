@@ -1,4 +1,4 @@
-"""All generated pages by their path below ``docs``, and writing them."""
+"""The generated pages, by path relative to ``docs``, and their output."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .operator_index import CPP, operator_index
 from .operator_page import operator_page
 from .rules_page import rules_page
 
-# Folders in which every page is generated: what else lies there is from an older catalog.
+# Folders that contain only generated pages: any other file is stale.
 OWN_FOLDERS = ("operators",)
 
 
 def pages() -> dict[str, str]:
-    """Every generated page, by its path."""
+    """Every generated page, by path."""
     return {
         "levels.md": levels_page(),
         "reference/structs.md": structs_page(),
@@ -33,7 +33,7 @@ def pages() -> dict[str, str]:
 
 
 def write(docs: Path, texts: Mapping[str, str]) -> None:
-    """Write pages below ``docs``; those that are as they should be stay untouched, so that they are not built again."""
+    """Write pages below ``docs``; unchanged files are not touched, so that Sphinx does not rebuild them."""
     for folder in OWN_FOLDERS:
         for path in (docs / folder).glob("*.md"):
             if path.relative_to(docs).as_posix() not in texts:

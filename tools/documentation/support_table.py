@@ -1,4 +1,4 @@
-"""Support tables as rows: which dimension counts and data types an operator takes from which level on."""
+"""Support tables as rows: an operator's dimension counts and data types by feature level."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from directml_py.validation.support_tables import When, support_of
 
 
 class SupportRow(NamedTuple):
-    """What the tensors ``tensors`` (empty: all) may be from ``level`` on, for the attribute values ``when``."""
+    """What ``tensors`` (empty: all) support from ``level`` on, for the attribute values ``when``."""
 
     level: int
     when: When
@@ -22,7 +22,7 @@ class SupportRow(NamedTuple):
 
 
 def support_rows(schema: OperatorSchema) -> list[SupportRow]:
-    """The tables of an operator; tensors that may be the same share a row."""
+    """The tables of an operator; tensors with equal support share a row."""
     rows = []
     every = {entry.name for entry in schema.struct.tensors}
     for entry in support_of(schema):
@@ -61,7 +61,7 @@ def level_text(level: int) -> str:
 
 
 def types_text(names: Sequence[str]) -> str:
-    """Data types with those of one kind together: ``FLOAT16 to 64, INT8 to 32``, where none between is missing."""
+    """Data types grouped by kind: ``FLOAT16 to 64, INT8 to 32`` for contiguous widths."""
     parts = []
     for kind in ("FLOAT", "INT", "UINT"):
         widths = sorted(int(name.removeprefix(kind)) for name in names if name.startswith(kind))

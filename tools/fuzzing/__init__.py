@@ -1,1 +1,1 @@
-"""Random descs, valid and broken, and what must come of them."""
+"""Fuzzing with random descs, valid and broken, and random programs."""

@@ -1,4 +1,4 @@
-"""One case: a valid desc, which runs, one with one rule broken, and corrupted memory; each must fare as it should."""
+"""Fuzz cases: a valid desc that is executed, one that breaks one rule, and corrupted memory, with checks of each."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ NO_DESCS: tuple[Any, ...] = (
     ctypes.c_double * 4,
 )
 SPOILT_PER_CASE = 4
-# A case has a few kilobytes of descs.
+# The time limit of a case, which has a few kilobytes of descs.
 SLOW_SECONDS = 4
-# Elements of a tensor up to which compiling is tried: what some operators prepare grows with their number.
+# The largest tensor, in elements, for which compilation is tried: some operators precompute data of that size.
 LARGE = 1 << 20
-# Addresses that no program has memory at, or whose last bytes do not fit in the address space.
+# Addresses that are never mapped, or at which a struct would wrap around the address space.
 NOWHERE = (
     *(1, 8, 0xFFF, 0xFFFF, 0xDEADBEEF, 0x7FFFFFFFF000, 0x7FFFFFFFFFFF),
     *(0x800000000000, 0xFFFF800000000000, (1 << 63) - 1, 1 << 63, (1 << 64) - 8, (1 << 64) - 1),
@@ -53,7 +53,7 @@ NOWHERE = (
 
 
 class Wrong(AssertionError):
-    """The package did not do what it must."""
+    """A failed check of the package's behaviour."""
 
 
 def want(condition: object, text: str, *details: object) -> None:
@@ -62,7 +62,7 @@ def want(condition: object, text: str, *details: object) -> None:
 
 
 class Fuzzer:
-    """Runs cases by their seeds and counts descs: valid, broken, corrupted; of the last what came of them."""
+    """Runs cases by seed and counts descs: valid, broken and corrupted, the latter by outcome."""
 
     def __init__(self) -> None:
         d3d12 = D3D12CreateDevice()
@@ -71,7 +71,7 @@ class Fuzzer:
         }
         self.region = GuardedMemory()
         self.counts: Counter[str] = Counter()
-        # Nothing here may change while a case runs, as Python's own objects would.
+        # Memory that stays constant while a case runs, unlike that of Python's objects.
         self._block = ctypes.create_string_buffer(random.Random(0).randbytes(1 << 12), 1 << 12)
         self._code = ctypes.cast(ctypes.CDLL(None).memcpy, ctypes.c_void_p).value or 0
 
@@ -80,7 +80,7 @@ class Fuzzer:
         return self.counts["valid"] + self.counts["broken"] + self.counts["corrupted"]
 
     def case(self, seed: int) -> None:
-        """Raises ``Wrong``, or whatever the package raised that it must not raise."""
+        """Run a case. Raises ``Wrong``, or any unexpected exception of the package."""
         start = time.process_time()
         self._case(seed)
         seconds = time.process_time() - start
@@ -97,18 +97,19 @@ class Fuzzer:
             self.corrupted(source, image, level)
 
     def valid(self, source: RandomSource, desc: OperatorDesc, image: Image, level: DML_FEATURE_LEVEL) -> None:
-        """No rule answers; the operator is created and compiled, from ctypes structs or flat memory, and runs."""
+        """Check that no rule is reported, and that the operator is created, compiled and run, from ctypes structs or
+        flat memory."""
         self.counts["valid"] += 1
         holder: Any = encode(desc) if source.chance(50) else self.write_before_guard(image, bytes(image.data))
         decoded = decode_operator_desc(holder)
         want(decoded.desc == desc and not decoded.faults, "decoded wrongly", desc, *decoded)
         diagnostics = validate(holder, feature_level=level)
-        want(not diagnostics, f"a valid desc is refused at {level.name}", desc, *diagnostics)
+        want(not diagnostics, f"a valid desc is rejected at {level.name}", desc, *diagnostics)
         self.create(holder, level)
         self.execute(source, desc)
 
     def broken(self, source: RandomSource, level: DML_FEATURE_LEVEL) -> None:
-        """The one broken rule answers at its place, and no other."""
+        """Check that exactly the broken rule is reported, at its path."""
         self.counts["broken"] += 1
         desc, rule, path = broken_desc(source, None, level)
         diagnostics = validate(desc, feature_level=level)
@@ -116,12 +117,12 @@ class Fuzzer:
         want(is_right, f"expected {rule} at {path} alone at {level.name}", desc, *diagnostics)
 
     def corrupted(self, source: RandomSource, image: Image, level: DML_FEATURE_LEVEL) -> None:
-        """Whatever stands in memory, it is accepted or refused with diagnostics, and not changed."""
+        """Check that arbitrary memory is accepted or rejected with diagnostics, and is not modified."""
         self.counts["corrupted"] += 1
         data = bytearray(image.data)
         for _ in range(source.integer(1, 4)):
             self.corrupt(source, image, data)
-        # Cut off, everything lies misaligned and reaches into the guard page.
+        # A truncated image is misaligned and extends into the guard page.
         kept = source.integer(0, len(data)) if source.chance(10) else len(data)
         address = self.write_before_guard(image, bytes(data), kept)
         before = self.region.read(address)
@@ -152,7 +153,7 @@ class Fuzzer:
             want(error.hresult == E_NOTIMPL, "an accepted desc does not compile", error)
 
     def execute(self, source: RandomSource, desc: OperatorDesc) -> None:
-        """Over memory full of whatever numbers come: indices that lie outside, NaN and infinity are among them."""
+        """Execute on random memory, which includes out-of-range indices, NaN and infinity."""
         program = OperatorProgram(desc)
         inputs = [
             None if slot.tensor is None else self.memory(source, slot.tensor.total_size)
@@ -178,7 +179,7 @@ class Fuzzer:
         data = source.random.randbytes(size) if kind else bytes(size)
         memory = np.frombuffer(bytearray(data), np.uint8)
         if kind == 1:
-            # Small numbers of any type of one, two, four or eight bytes.
+            # Small numbers in any integer type.
             memory[np.arange(size) % 8 > 0] = 0
         return memory
 
@@ -187,20 +188,20 @@ class Fuzzer:
             self.devices[level].CreateOperator(holder)
         except DMLError as error:
             reserved = any(item.rule == "DML-Desc-reserved-type" for item in diagnostics)
-            wanted = DXGI_ERROR_UNSUPPORTED if reserved else E_INVALIDARG
-            want(error.hresult == wanted, "CreateOperator fails in another way", error)
-            # Beside errors it tells what only a page forbids.
+            expected = DXGI_ERROR_UNSUPPORTED if reserved else E_INVALIDARG
+            want(error.hresult == expected, "CreateOperator fails with a different HRESULT", error)
+            # Besides errors it reports violations of documentation-only rules.
             errors = [item for item in error.diagnostics if item.severity is Severity.ERROR]
             same = [item[1:3] for item in errors] == [item[1:3] for item in diagnostics]
-            want(same, "CreateOperator says something else than validate", error, *diagnostics)
+            want(same, "CreateOperator and validate disagree", error, *diagnostics)
         else:
-            raise Wrong("CreateOperator takes what validate refuses")
+            raise Wrong("CreateOperator accepts what validate rejects")
 
     def holder(self, source: RandomSource, address: int) -> Any:
-        """The address in one of the forms that a caller may have it in, at times as another desc, or no desc at all."""
+        """The address in one of the forms that callers may use, sometimes as another desc's, or not a desc at all."""
         kind = source.integer(0, 20)
         if kind < 2:
-            # Behind the DML_OPERATOR_DESC comes the typed desc.
+            # The typed desc follows the DML_OPERATOR_DESC.
             return ctypes.cast(address + 16 * kind, ctypes.POINTER(source.choice(TYPED)))
         if kind == 2:
             return source.choice(NO_DESCS)
@@ -218,7 +219,7 @@ class Fuzzer:
         base = self.region.end - (len(data) if kept is None else kept)
         for offset in image.pointers:
             own = image.data[offset : offset + 8]
-            # A pointer that was corrupted stays as it is; null stays null.
+            # Corrupted and null pointers are not relocated.
             if placed[offset : offset + 8] == own and any(own):
                 placed[offset : offset + 8] = (int.from_bytes(own, "little") + base).to_bytes(8, "little")
         return self.region.write(bytes(placed[:kept]))
@@ -248,7 +249,7 @@ class Fuzzer:
         return source.integer(0, 200) if source.chance(40) else (far + near) & 0xFFFFFFFF
 
     def wild(self, source: RandomSource) -> int:
-        """A pointer: nowhere, into the guard page or right before it, or to memory that holds something else."""
+        """A wild pointer: unmapped, into or just before the guard page, or to unrelated memory."""
         kind = source.integer(0, 5)
         region = self.region
         if kind == 0:

@@ -1,4 +1,4 @@
-"""A desc as a C program lays it out, flat in memory whose end is guarded; written without the package's encoder."""
+"""Memory images of descs as in a C program, with a guard page at the end; independent of the package's encoder."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _FORMATS = {"UINT": "I", "INT": "i", "FLOAT": "f"}
 
 @dataclass
 class Image:
-    """The bytes of a DML_OPERATOR_DESC, first in ``data``, and of all that it points to.
+    """The bytes of a DML_OPERATOR_DESC, first in ``data``, and of everything it points to.
 
-    Pointers are offsets in ``data`` until ``place`` makes them addresses; the lists hold the offsets of fields by
-    what is stored there.
+    Pointers are offsets in ``data`` until they are relocated; the lists have the offsets of fields by kind.
     """
 
     data: bytearray = field(default_factory=bytearray)
@@ -46,7 +45,7 @@ class Image:
         self.pointers.append(offset)
 
     def operator(self, desc: OperatorDesc) -> int:
-        """A DML_OPERATOR_DESC and what it points to."""
+        """Append a DML_OPERATOR_DESC and what it points to; returns its offset."""
         top = self.reserve(OPERATOR_SIZE)
         self.operator_at(top, desc)
         return top
@@ -82,7 +81,7 @@ class Image:
                 self.point(offset, self.target(entry.type, value))
 
     def target(self, type_name: str, value: Any) -> int:
-        """What a pointer leads to."""
+        """Append the target of a pointer; returns its offset."""
         if isinstance(value, TensorDesc):
             return self.array((value,))
         if isinstance(value, OperatorDesc):
@@ -92,11 +91,11 @@ class Image:
         return self.numbers(value, _FORMATS[type_name]) if type_name in _FORMATS else self.array(value)
 
     def array(self, values: tuple[Any, ...]) -> int:
-        """Of tensors or operators, whose structs have one size."""
+        """Append an array of tensors or operators, whose structs have equal sizes."""
         base = self.reserve(TENSOR_SIZE * len(values))
         for index, value in enumerate(values):
-            place = self.tensor if isinstance(value, TensorDesc) else self.operator_at
-            place(base + TENSOR_SIZE * index, value)
+            write_item = self.tensor if isinstance(value, TensorDesc) else self.operator_at
+            write_item(base + TENSOR_SIZE * index, value)
         return base
 
     def numbers(self, values: tuple[Any, ...], code: str = "I") -> int:
@@ -105,7 +104,7 @@ class Image:
         return base
 
     def tensor(self, offset: int, tensor: TensorDesc) -> None:
-        """A DML_TENSOR_DESC at ``offset``; its DML_BUFFER_TENSOR_DESC and arrays go where there is room."""
+        """Write a DML_TENSOR_DESC at ``offset``, and append its DML_BUFFER_TENSOR_DESC and arrays."""
         body = self.reserve(BUFFER_TENSOR_SIZE)
         self.put("i", offset, 1)
         self.point(offset + 8, body)
@@ -127,7 +126,7 @@ def image_of(desc: OperatorDesc) -> Image:
 
 
 class GuardedMemory:
-    """Memory of four pages whose last page cannot be touched, so that reading too far is seen."""
+    """Memory with a trailing guard page, so that out-of-bounds reads crash."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, 4 * PAGE)
@@ -139,11 +138,11 @@ class GuardedMemory:
             raise OSError(ctypes.get_errno(), "mprotect failed")
 
     def write(self, data: bytes) -> int:
-        """Put ``data`` right before the guard page; returns its address."""
+        """Write ``data`` just before the guard page; returns its address."""
         address = self.end - len(data)
         ctypes.memmove(address, data, len(data))
         return address
 
     def read(self, address: int) -> bytes:
-        """What is there now, up to the guard page."""
+        """The current bytes from ``address`` to the guard page."""
         return ctypes.string_at(address, self.end - address)

@@ -1,1 +1,1 @@
-"""The parts of ``tools/judge.py``: where descs come from, who is asked, what is listed, what is told."""
+"""The parts of ``tools/judge.py``: generators of descs, workers, listed differences, reports."""

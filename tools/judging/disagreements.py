@@ -1,4 +1,4 @@
-"""What a disagreement is, and the figures of a run."""
+"""Classification of disagreements, and the figures of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def kind_of(entry: dict[str, Any]) -> str:
 
 
 class JudgingRun:
-    """``judged`` and ``listed`` are by operator, ``descs`` and ``kinds`` by stream."""
+    """The counts of a run: ``judged`` and ``listed`` by operator, ``descs`` and ``kinds`` by stream."""
 
     def __init__(self) -> None:
         self.judged: Counter[str] = Counter()
@@ -28,11 +28,11 @@ class JudgingRun:
         self.descs: dict[str, int] = {}
         self.kinds: dict[str, Counter[str]] = {}
 
-    def add(self, stream: str, counts: Counter[str], found: list[dict[str, Any]]) -> None:
+    def add(self, stream: str, counts: Counter[str], disagreements: list[dict[str, Any]]) -> None:
         self.judged += counts
         self.descs[stream] = sum(counts.values())
-        self.kinds[stream] = Counter(map(kind_of, found))
-        self.listed += Counter(entry["operator"] for entry in found if kind_of(entry) not in UNLISTED)
+        self.kinds[stream] = Counter(map(kind_of, disagreements))
+        self.listed += Counter(entry["operator"] for entry in disagreements if kind_of(entry) not in UNLISTED)
 
     @property
     def total(self) -> int:

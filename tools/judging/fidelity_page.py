@@ -1,4 +1,4 @@
-"""``docs/inside/fidelity.md``: how faithful the emulator is, by the last run of the judge."""
+"""Generator of ``docs/inside/fidelity.md``: the emulator's fidelity, by the last run of the judge."""
 
 from __future__ import annotations
 
@@ -134,6 +134,6 @@ def _rules(rules: Iterable[Rule]) -> str:
     return _table("Rule", "What it says", ((rule.id, rule.text) for rule in rules))
 
 
-def _table(left: str, right: str, entries: Iterable[tuple[str, str]]) -> str:
-    rows = [f"| `{one}` | {other.replace('|', chr(92) + '|')} |" for one, other in sorted(entries)]
-    return "\n".join([f"| {left} | {right} |", "| --- | --- |", *rows])
+def _table(heading: str, text_heading: str, entries: Iterable[tuple[str, str]]) -> str:
+    rows = [f"| `{key}` | {text.replace('|', chr(92) + '|')} |" for key, text in sorted(entries)]
+    return "\n".join([f"| {heading} | {text_heading} |", "| --- | --- |", *rows])

@@ -1,7 +1,7 @@
-"""Random small graphs, and what both sides say of them.
+"""Random small graphs, and the verdicts of both sides.
 
-Their tensors have few sizes, so that edges may connect them, in several layouts. No node is an identity that changes
-nothing: what the library makes of those is known for graph inputs alone (``dml/compiler/shared_inputs.py``).
+Their tensors have few distinct sizes, so that edges can connect them, in several layouts. No node is a pure identity:
+the library's handling of those is known only for graph inputs (``dml/compiler/shared_inputs.py``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAME = "CompileGraph"
 FLOAT32, FLOAT16 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16
 SIZES = ([1, 1, 1, 6], [1, 1, 2, 3], [1, 1, 1, 5], [1, 1, 1, 12], [1, 1, 1, 4], [1, 1, 3, 2], [1, 1, 1, 3])
 GAPS: dict[tuple[int, ...], list[int]] = {(1, 1, 1, 3): [6, 6, 6, 2], (1, 1, 2, 3): [6, 6, 1, 2]}
-# What the library may find only after it has made shaders, so that on the emulated device it says so or not.
+# Errors that the library may detect only after compiling shaders, so that on the emulated device its verdict varies.
 LATE = {"DML-Graph-shared-input", "DML-Graph-copied-size"}
 KINDS = ("scale", "relu", "add", "join", "split")
 
@@ -57,18 +57,18 @@ class GraphOfDescs(NamedTuple):
         return library.validate_graph(self.descs, self.connected)
 
     def ours(self, level: int) -> list[Diagnostic]:
-        """The errors; none of a graph that compiles."""
+        """Our errors; empty for a graph that compiles."""
         device = device_at(level)
         try:
             device.CompileGraph(self.connected([device.CreateOperator(desc) for desc in self.descs]))
         except dml.DMLError as error:
-            return [found for found in error.diagnostics if found.severity is Severity.ERROR]
+            return [diagnostic for diagnostic in error.diagnostics if diagnostic.severity is Severity.ERROR]
         return []
 
 
 def may_be_late(errors: Sequence[Diagnostic]) -> bool:
-    """Whether the library's answer tells nothing about these errors."""
-    return bool(errors) and all(found.rule in LATE for found in errors)
+    """Whether the library's verdict is inconclusive for these errors."""
+    return bool(errors) and all(error.rule in LATE for error in errors)
 
 
 @cache
@@ -77,7 +77,7 @@ def device_at(level: int) -> Any:
 
 
 def graph(source: RandomSource) -> GraphOfDescs:
-    """Right in most respects: an edge or an output may be missing, or of the wrong size, and a node late."""
+    """A mostly valid graph: an edge or an output may be missing or of the wrong size, and a node out of order."""
     descs = [_node(source) for _ in range(source.integer(1, 4))]
     nodes = [decode_operator_desc(desc)[0] for desc in descs]
     sizes = [[slot.tensor.total_size for slot in node.outputs] for node in nodes]
@@ -86,7 +86,7 @@ def graph(source: RandomSource) -> GraphOfDescs:
     inputs, between, input_count = [], [], 0
     outputs: list[Any] = []
     for index, node in enumerate(nodes):
-        for place, slot in enumerate(node.inputs):
+        for input_index, slot in enumerate(node.inputs):
             fitting = [
                 value
                 for value in values
@@ -98,11 +98,11 @@ def graph(source: RandomSource) -> GraphOfDescs:
             if fitting and source.chance(60):
                 value = source.choice(fitting)
                 used.add(value)
-                between.append(DML_INTERMEDIATE_GRAPH_EDGE_DESC(*value, index, place))
+                between.append(DML_INTERMEDIATE_GRAPH_EDGE_DESC(*value, index, input_index))
             elif source.chance(98):
                 position = source.integer(0, input_count)
                 input_count = max(input_count, position + 1)
-                inputs.append(DML_INPUT_GRAPH_EDGE_DESC(position, index, place))
+                inputs.append(DML_INPUT_GRAPH_EDGE_DESC(position, index, input_index))
     for value in values:
         if (value not in used and source.chance(97)) or source.chance(20):
             outputs.append(DML_OUTPUT_GRAPH_EDGE_DESC(*value, len(outputs)))
@@ -113,7 +113,7 @@ def graph(source: RandomSource) -> GraphOfDescs:
 
 
 def _node(source: RandomSource) -> Any:
-    """One operator, with what both sides take."""
+    """One operator that both sides accept."""
     kind, type = source.choice(KINDS), FLOAT32 if source.chance(85) else FLOAT16
     sizes = source.choice(SIZES)
     whole = dml.tensor_desc(type, [1, 2, *sizes[2:]])

@@ -1,4 +1,4 @@
-"""Where descs come from: an endless row of cases, each by its number."""
+"""Streams of descs: infinite sequences of cases, each reproducible by its number."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .unfiltered_mutations import TYPES, mutated
 
 LEVEL = DML_FEATURE_LEVEL_6_2
 OPERATORS = list(operators_at(LEVEL))
-# Of one valid desc, which takes longer to make than to change.
+# Mutations per valid desc, which takes longer to generate than to mutate.
 MUTATIONS_EACH = 20
 MOST_ELEMENTS = 2000
 RANKS = 9
 
 
 def only(pattern: str) -> None:
-    """Leave out operators whose names the regular expression does not match."""
+    """Restrict the streams to operators whose names match the regular expression."""
     OPERATORS[:] = [name for name in OPERATORS if re.fullmatch(pattern, name)]
 
 
 class Judged(NamedTuple):
-    """``field`` is what was changed; empty for what our generator calls valid."""
+    """``field`` is the mutated field; empty for descs that our generator considers valid."""
 
     desc: OperatorDesc | GraphOfDescs
     field: str = ""
@@ -50,26 +50,26 @@ def mutations(number: int) -> Iterator[Judged]:
         try:
             changed, field = mutated(source, desc)
         except ValueError:
-            # Two arrays that one field counts, of different lengths: no memory can hold that.
+            # Arrays with a shared count but different lengths cannot be represented in memory.
             continue
         yield Judged(changed, field)
 
 
 def tables(number: int) -> Iterator[Judged]:
-    """Every data type and dimension count of one tensor, or of all tensors, of one operator."""
+    """Every data type and dimension count for one tensor, or for all tensors, of an operator."""
     source = RandomSource(number)
     desc = valid_desc(source, OPERATORS[number % len(OPERATORS)], LEVEL, MOST_ELEMENTS)
     slots = [slot for slot in (*desc.inputs, *desc.outputs) if slot.tensor is not None]
-    some = slots if number // len(OPERATORS) % 2 else [source.choice(slots)]
+    chosen = slots if number // len(OPERATORS) % 2 else [source.choice(slots)]
     for kind in TYPES:
         changed = desc
-        for slot in some:
+        for slot in chosen:
             assert slot.tensor is not None
             changed = change_tensor(changed, slot, retyped(slot.tensor, kind))
         yield Judged(changed, "DataType")
     for rank in range(1, RANKS + 1):
         changed = desc
-        for slot in some:
+        for slot in chosen:
             assert slot.tensor is not None
             changed = change_tensor(changed, slot, _ranked(slot.tensor, rank))
         yield Judged(changed, "DimensionCount")
@@ -80,7 +80,7 @@ def of_graphs(number: int) -> Iterator[Judged]:
 
 
 def _ranked(tensor: TensorDesc, rank: int) -> TensorDesc:
-    """With leading sizes of 1, or without the leading sizes."""
+    """The tensor with another rank: with leading ones, or without its leading sizes."""
     sizes = (*(1,) * (rank - len(tensor.sizes)), *tensor.sizes)[-rank:]
     return replace(tensor, sizes=sizes, strides=None, total_size=-1)
 

@@ -1,10 +1,10 @@
-"""Where we refuse what Microsoft's library accepts, by rule, and why; ``*`` stands for any operator."""
+"""Rules by which we reject what Microsoft's library accepts, with the reasons; ``*`` stands for any operator."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-# Windows, which Microsoft's library does not look at.
+# Windows, which Microsoft's library does not validate.
 STILL = "a window that does not move has no steps to execute"
 EMPTY = "a window of no elements sees nothing"
 SPREAD = "elements 0 apart are one element"
@@ -31,7 +31,7 @@ STRICTER: dict[str, str] = {
     "DML-MULTIHEAD_ATTENTION-key-beside-value": "new values beside the keys of the past alone have no keys",
     "DML-MULTIHEAD_ATTENTION-value-beside-key": "new keys beside the values of the past alone have no values",
 }
-# Descs that end the library's process; here they are refused, or execute.
+# Descs that crash the library; here they are rejected, or execute.
 CRASHES: dict[str, str] = {
     "GATHER": "IndexDimensions - 1 above Axis overruns its heap",
     "MULTIHEAD_ATTENTION": "HeadCount 0 is a division by zero",
@@ -39,5 +39,5 @@ CRASHES: dict[str, str] = {
 
 
 def reason(rule: str) -> str:
-    """Why ``rule`` is stricter; empty if nothing says so."""
+    """The reason why ``rule`` is stricter; empty for an unlisted rule."""
     return next((text for pattern, text in STRICTER.items() if fnmatchcase(rule, pattern)), "")

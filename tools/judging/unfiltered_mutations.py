@@ -1,4 +1,4 @@
-"""Changes of one field that nobody filtered: most make a desc wrong, some do not, and nobody says which."""
+"""Unfiltered mutations of one field: most invalidate a desc, some do not, without a prediction of which."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from directml_py.testing.decision_source import DecisionSource
 UINT_MAX = 0xFFFFFFFF
 NUMBERS = (0, 1, 2, 3, 4, 5, 7, 8, 16, 100, 1 << 31, UINT_MAX - 1, UINT_MAX)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-8, 1.2e-7, 1e30, -1e30, math.nan, math.inf, -math.inf)
-# Those of level 6_2.
+# The data types of level 6_2.
 TYPES = tuple(DML_TENSOR_DATA_TYPE(number) for number in range(12))
 ACTIVATIONS = tuple(name for name in SCHEMAS if name.startswith("ACTIVATION_") or name == "ELEMENT_WISE_CLIP")
 # A null tensor in a fused desc of two tensors makes Microsoft's library read address 0.
@@ -27,13 +27,13 @@ TWO_TENSORS = ("PARAMETERIZED_RELU", "_GRAD")
 
 
 def mutated(source: DecisionSource, desc: OperatorDesc) -> tuple[OperatorDesc, str]:
-    """``desc`` with one field changed, and the name of the field."""
+    """``desc`` with one field mutated, and the field's name."""
     counts = {entry.counted_by for entry in desc.struct.fields}
-    entry = source.choice([one for one in desc.struct.fields if one.name not in counts])
+    entry = source.choice([field for field in desc.struct.fields if field.name not in counts])
     value = _value(source, entry, getattr(desc, entry.name), desc)
     fields = {**dict(desc), entry.name: value}
     if entry.counted_by and value is not None:
-        # What is counted by the same field changes with it: in memory there is one count.
+        # Arrays with the same count field change together: in memory they share the count.
         for other in desc.struct.fields:
             if other.counted_by == entry.counted_by and other is not entry:
                 fields[other.name] = _of_length(fields[other.name], len(value))
@@ -68,8 +68,8 @@ def _plain(source: DecisionSource, entry: FieldSchema, value: Any) -> Any:
     if entry.type in ("FLOAT", "DOUBLE"):
         return source.choice(FLOATS)
     if entry.kind in ("enum", "flags"):
-        known = [int(member) for member in enum_class(entry.type)]
-        number = source.choice((*known, -1, max(known) + 1, 99))
+        numbers = [int(member) for member in enum_class(entry.type)]
+        number = source.choice((*numbers, -1, max(numbers) + 1, 99))
         return number & UINT_MAX if entry.kind == "flags" and number < 0 else number
     if entry.type == "INT":
         return source.choice((*range(-5, 6), value + 1, value - 1, -(1 << 31), (1 << 31) - 1))
@@ -81,7 +81,7 @@ def _plain(source: DecisionSource, entry: FieldSchema, value: Any) -> Any:
 def _record(source: DecisionSource, value: Record) -> Record:
     struct = value.struct
     position = source.integer(0, len(struct.fields) - 1)
-    fields = [one for _, one in value]
+    fields = [item for _, item in value]
     fields[position] = _plain(source, struct.fields[position], fields[position])
     return Record(struct, tuple(fields))
 
@@ -90,7 +90,7 @@ def _struct(source: DecisionSource, entry: FieldSchema, value: Any) -> Any:
     if value is not None and source.chance(30):
         return None
     struct = STRUCTS[entry.type]
-    names = [one.type for one in struct.fields]
+    names = [field.type for field in struct.fields]
     return Record(
         struct,
         tuple(source.choice(FLOATS) if name == "FLOAT" else source.choice(NUMBERS) for name in names),
@@ -113,18 +113,21 @@ def _activation(source: DecisionSource) -> OperatorDesc:
 
 def _array(source: DecisionSource, entry: FieldSchema, value: Any, desc: OperatorDesc) -> Any:
     elements = list(value or ())
-    way = source.integer(0, 9)
-    if way == 0 or not elements:
+    kind = source.integer(0, 9)
+    if kind == 0 or not elements:
         fresh: Any = desc.inputs[0].tensor if entry.is_tensor else None
         if entry.type == "DML_OPERATOR_DESC":
             fresh = _activation(source)
         filled = fresh if fresh is not None else (1.0 if entry.type == "FLOAT" else source.integer(0, 3))
         return [*elements, elements[-1] if elements else filled]
-    if way == 1:
+    if kind == 1:
         return elements[:-1]
-    if way == 2 and len(elements) > 1:
-        one, other = source.integer(0, len(elements) - 1), source.integer(0, len(elements) - 1)
-        elements[one] = elements[other]
+    if kind == 2 and len(elements) > 1:
+        source_index, target_index = (
+            source.integer(0, len(elements) - 1),
+            source.integer(0, len(elements) - 1),
+        )
+        elements[source_index] = elements[target_index]
         return elements
     position = source.integer(0, len(elements) - 1)
     single = entry._replace(kind=_kind_of(entry), counted_by="")
@@ -152,20 +155,20 @@ def _tensor_or_none(
 
 
 def _tensor(source: DecisionSource, tensor: TensorDesc) -> TensorDesc:
-    way = source.integer(0, 11)
-    if way <= 4:
+    kind = source.integer(0, 11)
+    if kind <= 4:
         return _resized(source, tensor)
-    if way == 5:
+    if kind == 5:
         sizes = (1, *tensor.sizes) if source.chance(50) else tensor.sizes[1:]
         return replace(tensor, sizes=sizes, strides=None, total_size=-1)
-    if way <= 7:
+    if kind <= 7:
         return replace(tensor, data_type=source.choice(TYPES), total_size=-1)
-    if way == 8:
+    if kind == 8:
         return _restrided(source, tensor)
-    if way == 9:
+    if kind == 9:
         total = max(0, tensor.total_size + source.choice((-8, -4, -1, 1, 2, 3, 4, 100)))
         return replace(tensor, total_size=source.choice((total, total, total, 0, 1 << 32, 1 << 34)))
-    if way == 10:
+    if kind == 10:
         return replace(tensor, alignment=source.choice((0, 1, 2, 3, 4, 8, 12, 16, 24, 32, 64, 256, 1 << 31)))
     return replace(tensor, flags=type(tensor.flags)(source.choice((0, 1, 1, 2, 3))))
 

@@ -1,4 +1,4 @@
-"""Microsoft's library, from the wheel of torch-directml on PyPI; nothing of it comes into the checkout."""
+"""Fetches Microsoft's library from the torch-directml wheel on PyPI; nothing of it is stored in the checkout."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import zipfile
 from pathlib import Path
 
 PACKAGE = "torch-directml==0.2.5.dev240914"
-# The wheel is built for this Python; what is in it does not care who loads it.
+# The wheel is tagged for this Python version; the library in it is independent of Python.
 PYTHON = "3.11"
 MEMBER = "torch_directml/libdirectml.so"
 
 
 def cache() -> Path:
-    """Where the wheel is kept, outside the checkout."""
+    """The cache folder of the wheel, outside the checkout."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "directml-py" / PACKAGE.replace("==", "-")
 
 
 def library() -> Path:
-    """The path of Microsoft's ``libdirectml.so``, fetched if it is not there yet.
+    """The path of Microsoft's ``libdirectml.so``, fetched if it is not cached.
 
     Raises ``subprocess.CalledProcessError`` if pip cannot fetch it.
     """

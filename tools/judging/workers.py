@@ -1,4 +1,4 @@
-"""Processes that ask both sides, and may die of it."""
+"""Worker processes that query both sides, and survive crashes of the library."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .graph_descs import NAME, GraphOfDescs, may_be_late
 from .streams import LEVEL, STREAMS
 
 E_INVALIDARG = 0x80070057
-# The case that a worker is at, and the desc within it.
+# A worker's progress: the current case, and the index of the desc within it.
 PLACE = struct.Struct("<qq")
-# Behind the place, how many descs of each operator were judged.
+# After the progress follow the counts of judged descs by operator.
 NUMBERS = {name: number for number, name in enumerate([*sorted(SCHEMAS), NAME])}
 COUNT = struct.Struct("<q")
 
 
 class JudgingWorker:
     """Judges the cases ``first``, ``first + step`` ... below ``end`` of a stream in a child process, which is forked
-    again behind whatever desc ended it."""
+    again after each desc that crashed it."""
 
     def __init__(self, library: Path, stream: str, first: int, step: int, end: int) -> None:
         self._library, self._stream, self._step, self._end = library, stream, step, end
@@ -47,7 +47,7 @@ class JudgingWorker:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many descs of each operator were judged."""
+        """The counts of judged descs by operator."""
         numbers = {name: COUNT.unpack_from(self._place, _offset(name))[0] for name in NUMBERS}
         return Counter({name: number for name, number in numbers.items() if number})
 
@@ -69,13 +69,15 @@ class JudgingWorker:
                 os._exit(code)
 
     def ended(self, status: int) -> bool:
-        """Whether the work is done; if not, the child is forked again behind the desc that ended it."""
+        """Whether the work is done; if not, the child is forked again after the desc that crashed it."""
         if os.WIFEXITED(status):
             if os.WEXITSTATUS(status):
                 raise RuntimeError("a worker failed")
             return True
         case, step = PLACE.unpack_from(self._place)
-        judged = next(one for at, one in enumerate(STREAMS[self._stream](case)) if at == step)
+        judged = next(
+            candidate for index, candidate in enumerate(STREAMS[self._stream](case)) if index == step
+        )
         own = judged.desc.ours(LEVEL) if isinstance(judged.desc, GraphOfDescs) else errors(judged.desc)
         self._write(self._entry(judged, own, f"signal {os.WTERMSIG(status)}"))
         PLACE.pack_into(self._place, 0, case, step + 1)
@@ -86,7 +88,7 @@ class JudgingWorker:
         return {
             "operator": judged.desc.name,
             "field": judged.field,
-            "rules": sorted({found.rule for found in own}),
+            "rules": sorted({diagnostic.rule for diagnostic in own}),
             "theirs": theirs,
             "desc": repr(judged.desc),
             "ours": "; ".join(map(str, own)),
@@ -109,8 +111,8 @@ class JudgingWorker:
                         verdict, own = judged.desc.theirs(library), judged.desc.ours(LEVEL)
                     else:
                         verdict, own = library.validate(judged.desc), errors(judged.desc)
-                    wanted = E_INVALIDARG if own else 0
-                    if verdict.hresult != wanted and not may_be_late(own):
+                    expected = E_INVALIDARG if own else 0
+                    if verdict.hresult != expected and not may_be_late(own):
                         self._write(self._entry(judged, own, f"0x{verdict.hresult:08x}"))
                 skipped = 0
                 case += self._step
@@ -133,14 +135,16 @@ def _offset(operator: str) -> int:
 def judge(
     library: Path, stream: str, cases: int, workers: int, seed: int
 ) -> tuple[Counter[str], list[dict[str, Any]]]:
-    """How many descs of each operator were judged in a stream, and those about which the sides disagree."""
+    """The counts of judged descs by operator in a stream, and the disagreements."""
     first = seed * cases
-    running = [JudgingWorker(library, stream, first + at, workers, first + cases) for at in range(workers)]
+    running = [
+        JudgingWorker(library, stream, first + index, workers, first + cases) for index in range(workers)
+    ]
     everyone = list(running)
     while running:
         pid, status = os.wait()
-        worker = next(one for one in running if one.pid == pid)
+        worker = next(each for each in running if each.pid == pid)
         if worker.ended(status):
             running.remove(worker)
-    counts = sum((one.counts for one in everyone), Counter[str]())
-    return counts, [entry for one in everyone for entry in one.results()]
+    counts = sum((each.counts for each in everyone), Counter[str]())
+    return counts, [entry for each in everyone for entry in each.results()]

@@ -1,1 +1,1 @@
-"""What ``tools/accuracy.py`` measures: inputs of all magnitudes, functions in higher precision, and errors."""
+"""The parts of ``tools/accuracy.py``: inputs of all magnitudes, functions in higher precision, and errors."""

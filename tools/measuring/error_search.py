@@ -1,4 +1,4 @@
-"""How far the results of an operator are from the nearest floats."""
+"""Measurement of an operator's errors in ULP."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ FLOAT32 = np.dtype(np.float32)
 
 
 class Errors(NamedTuple):
-    """``ulps``: the largest distance from a nearest float; ``off``: how many of ``total`` results are none.
+    """``ulps``: the largest error; ``off``: how many of ``total`` results are not correctly rounded.
 
-    ``where`` says at which inputs the distance is largest, nothing where it is 0.
+    ``where`` has the inputs with the largest error; it is empty if that is 0.
     """
 
     total: int
@@ -35,36 +35,36 @@ class Errors(NamedTuple):
 
 
 def errors(results: Array, wanted: Array, inputs: Sequence[Array], text: str = "") -> Errors:
-    """The errors of ``results``, where ``wanted`` are those of FLOAT64; ``inputs`` and ``text`` say where."""
+    """The errors of ``results`` against the FLOAT64 reference ``wanted``; ``inputs`` and ``text`` describe where."""
     with np.errstate(all="ignore"):
         nearest = wanted.astype(results.dtype)
     steps = ulps_apart(results, nearest)
-    place = np.unravel_index(int(np.argmax(steps)), steps.shape)
-    ulps = int(steps[place])
-    operands = ", ".join([*(spelled(x, place) for x in inputs), *([text] if text else [])])
-    where = f"{results[place]!s} for {operands}; {wanted[place]:.10g} is right" if ulps else ""
+    index = np.unravel_index(int(np.argmax(steps)), steps.shape)
+    ulps = int(steps[index])
+    operands = ", ".join([*(spelled(x, index) for x in inputs), *([text] if text else [])])
+    where = f"{results[index]!s} for {operands}; {wanted[index]:.10g} is right" if ulps else ""
     return Errors(results.size, int(np.count_nonzero(steps)), ulps, where)
 
 
 def spelled(x: Array, place: Any) -> str:
-    """The number that the result at ``place`` belongs to; of a matrix the whole row."""
+    """The input number for the result at ``place``; for a matrix the whole row."""
     return str(x[place]) if x.ndim == 1 else f"{x[place[0]].tolist()}[{place[1]}]"
 
 
 def measured(operator: str, dtype: DType, density: int) -> Errors:
-    """The errors of an operator, as ``evaluate`` runs it, with all attributes that it is tried with."""
+    """The errors of an operator as run by ``evaluate``, over all its test attributes."""
     function = FUNCTIONS[operator]
     inputs = function.sampler(dtype, density)
     every = []
     for attributes in function.attributes:
-        # Attributes of descs are FLOATs; limits are compared with elements in the type of these.
-        kept = dtype if "Min" in attributes else FLOAT32
-        numbers = {name: rounded(value, kept) for name, value in attributes.items()}
+        # Attributes of descs are FLOATs, but limits are compared in the elements' type.
+        attribute_type = dtype if "Min" in attributes else FLOAT32
+        numbers = {name: rounded(value, attribute_type) for name, value in attributes.items()}
         with np.errstate(all="ignore"):
             wanted = function.reference(*inputs, **numbers)
         every.append(errors(evaluated(operator, inputs, attributes), wanted, inputs, spelled_out(attributes)))
-    worst = max(every, key=lambda one: one.ulps)
-    return Errors(sum(one.total for one in every), sum(one.off for one in every), worst.ulps, worst.where)
+    worst = max(every, key=lambda each: each.ulps)
+    return Errors(sum(each.total for each in every), sum(each.off for each in every), worst.ulps, worst.where)
 
 
 def spelled_out(attributes: Attributes) -> str:
@@ -76,7 +76,7 @@ def rounded(value: Any, dtype: DType) -> Any:
 
 
 def evaluated(operator: str, inputs: Sequence[Array], attributes: Attributes) -> Array:
-    """What the operator makes of FLOAT tensors that lie in memory like the arrays."""
+    """The operator's results for FLOAT tensors with the layout of the arrays."""
     x = inputs[0]
     tensors = {
         field.name: dml.tensor_desc(DATA_TYPES[x.dtype.name], x.shape)
@@ -88,7 +88,7 @@ def evaluated(operator: str, inputs: Sequence[Array], attributes: Attributes) ->
 
 
 def fields_of(operator: str, dtype: DType, attributes: Attributes) -> dict[str, Any]:
-    """Attributes as the desc has them, which may be unions of the tensors' data type."""
+    """Attributes as desc fields, which may be unions of the tensors' data type."""
     if "MinMaxDataType" not in SCHEMAS[operator].struct.index:
         return dict(attributes)
     unions = {

@@ -1,7 +1,7 @@
-"""Inputs of all magnitudes, the same ones in every run.
+"""Reproducible inputs of all magnitudes.
 
-A sampler gives one array for each input of an operator, all of the same sizes. ``density`` is how many numbers it has
-for each exponent and sign.
+A sampler returns one array per input of an operator, all of the same sizes. ``density`` is the count of numbers for
+each exponent and sign.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ POINTS = (
     ),
     *(count * math.pi / 4 for count in range(1, 65)),
     *(math.ldexp(math.pi, exponent) for exponent in range(6, 128)),
-    # Of all floats these two come closest to multiples of pi / 2: 1.6e-9 and 2e-9.
+    # The two floats closest to multiples of pi / 2: 1.6e-9 and 2e-9.
     *(math.ldexp(16367173, 72), math.ldexp(10741887, 11)),
 )
 
 
 def limits(dtype: DType) -> list[float]:
-    """Where results of exponentials, squares, inverses and roundings to integers change their kind."""
+    """Thresholds at which exponentials, squares, reciprocals and rounding overflow, underflow or become exact."""
     info = np.finfo(dtype)
     largest, tiny, smallest = float(info.max), float(info.tiny), float(info.smallest_subnormal)
     ends = [largest, tiny, smallest]
@@ -72,34 +72,34 @@ def of_both_signs(x: Array) -> Array:
 
 
 def special(dtype: DType) -> Array:
-    """Points where functions change, of either sign, with their neighbours; infinities and NaN."""
+    """Special points of either sign with adjacent floats; infinities and NaN."""
     with np.errstate(over="ignore"):
         points = np.array([*POINTS, *limits(dtype)]).astype(dtype)
     points = np.unique(points[np.isfinite(points)])
     bits = points.view(bits_type(dtype)).astype(np.int64)[:, np.newaxis] + NEIGHBOURS
-    near = bits[bits >= 0].astype(bits_type(dtype)).view(dtype)
-    return of_both_signs(np.append(np.unique(near), np.array([np.inf, np.nan], dtype)))
+    adjacent = bits[bits >= 0].astype(bits_type(dtype)).view(dtype)
+    return of_both_signs(np.append(np.unique(adjacent), np.array([np.inf, np.nan], dtype)))
 
 
 def spread(dtype: DType, density: int) -> Array:
-    """Every exponent, subnormals among them, with evenly spaced mantissas that differ from one exponent to the next."""
+    """Every exponent, including subnormals, with evenly spaced mantissas that are shifted between exponents."""
     digits = int(np.finfo(dtype).nmant)
     exponents = np.arange(2 ** (8 * dtype.itemsize - 1 - digits) - 1)[:, np.newaxis]
-    places = (np.arange(density) + exponents * GOLDEN_RATIO % 1) / density
-    mantissas = (places * 2**digits).astype(np.int64)
+    fractions = (np.arange(density) + exponents * GOLDEN_RATIO % 1) / density
+    mantissas = (fractions * 2**digits).astype(np.int64)
     mantissas[:, 0], mantissas[:, -1] = 0, 2**digits - 1
     return of_both_signs(((exponents << digits) + mantissas).ravel().astype(bits_type(dtype)).view(dtype))
 
 
 def single(dtype: DType, density: int) -> list[Array]:
-    """All there are of FLOAT16."""
+    """Samples for functions of one number; all numbers for FLOAT16."""
     if dtype == np.float16:
         return [np.arange(2**16, dtype=np.uint16).view(dtype)]
     return [np.concatenate([special(dtype), spread(dtype, density)])]
 
 
 def pairs(dtype: DType, density: int) -> list[Array]:
-    """Each of some special ones with each; all magnitudes with any, and with similar ones."""
+    """All pairs of some special numbers; all magnitudes with random and with similar ones."""
     rng = np.random.default_rng(1)
     few = rng.choice(special(dtype), 150, replace=False)
     few = np.concatenate([few, of_both_signs(np.array([0, 1, 2, np.inf, np.nan], dtype))])
@@ -113,7 +113,7 @@ def pairs(dtype: DType, density: int) -> list[Array]:
 
 
 def powers(dtype: DType, density: int) -> list[Array]:
-    """Pairs, and bases of all magnitudes with exponents whose results are of all magnitudes."""
+    """Pairs, and bases of all magnitudes with exponents that give results of all magnitudes."""
     rng = np.random.default_rng(2)
     info = np.finfo(dtype)
     bases = np.abs(spread(dtype, density))
@@ -133,7 +133,7 @@ def powers(dtype: DType, density: int) -> list[Array]:
 
 
 def rows(dtype: DType, density: int) -> list[Array]:
-    """Rows of numbers that lie far apart, near each other, and near each other far from 0; some infinities and NaN."""
+    """Rows of numbers that are far apart, close together, and close together far from 0; some infinities and NaN."""
     rng = np.random.default_rng(3)
     shape = (density * 64, ROW_LENGTH)
     widths = 2.0 ** rng.uniform(-12, 7, (shape[0], 1))

@@ -1,6 +1,6 @@
-"""The functions of ELEMENT_WISE_* and ACTIVATION_*, from the formulas of their pages, and with what they are measured.
+"""Reference functions for ELEMENT_WISE_* and ACTIVATION_*, after the formulas of their pages, with their samplers.
 
-Where pages leave results of infinities and NaN open, they are what ``directml_py.operators`` decided beside its rules.
+Where pages leave results for infinities and NaN open, they follow the decisions noted in ``directml_py.operators``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NONE: Sequence[Attributes] = [{}]
 
 
 class MeasuredFunction(NamedTuple):
-    """``reference`` gives FLOAT64 for arrays of the ``sampler`` and each of several ``attributes`` of the desc."""
+    """``reference`` computes FLOAT64 from the arrays of ``sampler`` and each of the ``attributes``."""
 
     reference: OfArrays
     attributes: Sequence[Attributes] = NONE
@@ -66,8 +66,8 @@ def remainder(whole: Callable[[float], int]) -> Callable[[float, float], float]:
 
 
 def power(x: float, exponent: float) -> float:
-    """2^(exponent * log2|x|), negative of a negative base with an odd exponent, as which all large ones count; NaN for
-    one with a fraction."""
+    """2^(exponent * log2|x|), negated for a negative base with an odd exponent, which large ones count as; NaN for a
+    negative base with a fractional exponent."""
     if x < 0 and math.isfinite(exponent) and exponent % 1:
         return math.nan
     logarithm = exponent * log(abs(x))
@@ -100,7 +100,7 @@ def elu(x: float, Alpha: float) -> float:
 
 
 def gelu(x: float) -> float:
-    """``x`` times the share of a normal distribution below it."""
+    """``x`` times the standard normal CDF at ``x``."""
     return x * math.erfc(-x / math.sqrt(2)) / 2
 
 
@@ -121,7 +121,7 @@ def shrink(x: Any, Bias: Any, Threshold: Any) -> Any:
 
 
 def half_away(x: Fraction) -> int:
-    """The sum with a half is a FLOAT32 too."""
+    """Rounding half away from zero; the sum with one half is rounded to FLOAT32."""
     away = math.floor(narrow(float(abs(x)) + 0.5))
     return away if x > 0 else -away
 
@@ -134,13 +134,13 @@ ROUNDINGS: dict[int, Callable[[Any], int]] = {
 
 
 def to_integer(function: Callable[[Fraction], int], x: Any) -> Any:
-    """What is not finite stays."""
+    """Round to an integer; infinities and NaN are unchanged."""
     return function(x) if isinstance(x, Fraction) else x
 
 
 def softmax(row: Sequence[float], halves: bool) -> list[float]:
-    """NaN makes all NaN, and so does an infinite exponential, of which ``inf - inf`` is left, as in Microsoft's
-    library. There the sum of FLOAT16 is FLOAT16."""
+    """Softmax of a row. NaN makes all results NaN, and so does an infinite element, by ``inf - inf``, as in Microsoft's
+    library. There FLOAT16 is summed in FLOAT16."""
     largest = max(row)
     if any(map(math.isnan, row)) or largest == math.inf:
         return [math.nan] * len(row)
@@ -151,23 +151,23 @@ def softmax(row: Sequence[float], halves: bool) -> list[float]:
 
 
 def log_softmax(row: Sequence[float], halves: bool) -> list[float]:
-    """Beside the largest, whose exponential is 1, the sum of the others keeps its digits, but of FLOAT16. Where it is
-    NaN, Microsoft's library takes 1e-20."""
+    """Log-softmax of a row, by log1p of the sum without the largest element, except for FLOAT16. Where the sum is NaN,
+    Microsoft's library takes 1e-20."""
     largest = max((x for x in row if not math.isnan(x)), default=math.nan)
     if largest == math.inf or any(map(math.isnan, row)):
         return [x - largest - math.log(1e-20) for x in row]
-    others = list(row)
-    others.remove(largest)
-    total = math.fsum(exp(x - largest) for x in others)
-    rest = math.log(np.float16(1 + total)) if halves else math.log1p(total)
-    return [x - largest - rest for x in row]
+    smaller = list(row)
+    smaller.remove(largest)
+    total = math.fsum(exp(x - largest) for x in smaller)
+    logarithm = math.log(np.float16(1 + total)) if halves else math.log1p(total)
+    return [x - largest - logarithm for x in row]
 
 
 def hardmax(row: Sequence[float], halves: bool) -> list[float]:
-    """1 at the first of the largest; NaN is passed over, unless it comes first, as in Microsoft's library."""
-    known = [x for x in row if not math.isnan(x)]
-    first = 0 if math.isnan(row[0]) else row.index(max(known))
-    return [float(place == first) for place in range(len(row))]
+    """1 at the first maximum; NaN is ignored, unless it is the first element, as in Microsoft's library."""
+    numbers = [x for x in row if not math.isnan(x)]
+    first = 0 if math.isnan(row[0]) else row.index(max(numbers))
+    return [float(index == first) for index in range(len(row))]
 
 
 IN_FLOAT64: dict[str, Entry] = {

@@ -1,7 +1,6 @@
-"""Numbers in higher precision than FLOAT32: rational ones exactly, others by C's functions of FLOAT64 (``math``).
+"""Higher-precision references for FLOAT32: exact rational arithmetic, or C's FLOAT64 functions (``math``).
 
-Those are less than one unit in the last place off where the package's own come from NumPy's loops; in FLOAT32 that is
-2 ** -29 units.
+The latter have errors of less than one FLOAT64 ULP, independently of NumPy's loops; in FLOAT32 that is 2 ** -29 ULP.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ OfArrays = Callable[..., Array]
 
 
 def to_odd(number: Fraction) -> float:
-    """``number`` cut off after 52 bits or 53, the last bit set if that takes anything away.
+    """Round to odd: ``number`` truncated to 52 or 53 bits, with the last bit set if it is inexact.
 
-    What is rounded once more, to FLOAT32 or FLOAT16, is as near as if it were rounded once.
+    Rounding the result to FLOAT32 or FLOAT16 then avoids double rounding.
     """
     numerator, denominator = abs(number.numerator), number.denominator
     exponent = numerator.bit_length() - denominator.bit_length() - 52
-    kept, cut = divmod(numerator << max(0, -exponent), denominator << max(0, exponent))
-    return math.copysign(math.ldexp(kept | (cut != 0), exponent), number.numerator)
+    quotient, remainder = divmod(numerator << max(0, -exponent), denominator << max(0, exponent))
+    return math.copysign(math.ldexp(quotient | (remainder != 0), exponent), number.numerator)
 
 
 def rational(function: Callable[..., Any]) -> OfNumbers:
-    """``function``, of sums, products and comparisons, without errors; in floats where something is not finite."""
+    """``function`` in exact rational arithmetic; in floats where an argument is not finite."""
 
     def call(*numbers: float, **attributes: float) -> float:
         if not all(map(math.isfinite, numbers)):
@@ -49,17 +48,17 @@ def quotient(a: float, b: float) -> float:
 
 
 def least(a: Any, b: Any) -> Any:
-    """Direct3D's min: the other one if one is NaN."""
+    """Direct3D's min: of a number and NaN, the number."""
     return a if b != b or a < b else b
 
 
 def greatest(a: Any, b: Any) -> Any:
-    """Direct3D's max: the other one if one is NaN."""
+    """Direct3D's max: of a number and NaN, the number."""
     return a if b != b or a > b else b
 
 
 def unbounded(function: OfNumbers) -> OfNumbers:
-    """A function of one number that is odd, or positive, where it overflows: infinite there."""
+    """``function`` with infinity instead of OverflowError, for functions that overflow with an odd or positive sign."""
 
     def call(x: float) -> float:
         try:
@@ -71,7 +70,7 @@ def unbounded(function: OfNumbers) -> OfNumbers:
 
 
 def of_elements(function: OfNumbers) -> OfArrays:
-    """``function`` of the elements of arrays; NaN where C's ``math`` has no result."""
+    """``function`` applied element by element; NaN where ``math`` raises a domain error."""
 
     def call(*arrays: Array, **attributes: float) -> Array:
         def one(*numbers: float) -> float:
@@ -89,7 +88,7 @@ def of_elements(function: OfNumbers) -> OfArrays:
 
 
 def of_rows(function: Callable[[Sequence[float], bool], Sequence[float]]) -> OfArrays:
-    """``function`` of the rows of a matrix, and of whether they are FLOAT16."""
+    """``function`` applied to each row of a matrix; its second argument is whether they are FLOAT16."""
 
     def call(x: Array, **attributes: object) -> Array:
         halves = x.dtype == np.float16

@@ -1,4 +1,4 @@
-"""What is changed: expressions of a module, each written otherwise, and one text in which all of them can be chosen."""
+"""Mutation operators: mutants of a module's expressions, and one source text with a switch for all of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-# What the changed text asks, with a mutant's number: whether this one is tried now.
+# The function that mutated source calls with a mutant's number to ask whether the mutant is active.
 QUESTION = "__mutant__"
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -36,7 +36,7 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 
 class Mutant(NamedTuple):
-    """One expression of ``file`` (relative to the tree) written otherwise; offsets are in the text's bytes."""
+    """A replacement for one expression of ``file`` (relative to the tree); offsets are in bytes."""
 
     file: str
     line: int
@@ -44,7 +44,7 @@ class Mutant(NamedTuple):
     end: int
     old: str
     new: str
-    # Whether it runs when the module is imported, and not later.
+    # Whether it runs at import time.
     at_import: bool
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class Mutant(NamedTuple):
 
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
-    """Other nodes in the place of ``node``."""
+    """The replacements for ``node``."""
     if isinstance(node, ast.Compare):
         for index, op in enumerate(node.ops):
             compared = copy.deepcopy(node)
@@ -71,7 +71,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_for_readers(node: ast.AST) -> bool:
-    """Texts, and what type checkers alone read."""
+    """Whether a node is skipped, as only for readers and type checkers: texts, asserts, imports, type aliases."""
     if isinstance(node, (ast.JoinedStr, ast.Assert, ast.Import, ast.ImportFrom, ast.MatchValue)):
         return True
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -81,13 +81,13 @@ def _is_for_readers(node: ast.AST) -> bool:
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
         name = node.targets[0].id.lstrip("_")
         if name[:1].isupper() and not name.isupper() and "|" in ast.unparse(node.value):
-            # The name of a type, which no change would let be imported.
+            # A type's name, for which any mutant would fail at import.
             return True
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and "'" in ast.unparse(node)
 
 
 def _is_left_open(node: ast.AST, child: ast.AST) -> bool:
-    """Whether it is the size that NumPy finds out: any negative number would do."""
+    """Whether it is the size -1 that NumPy infers, for which any negative number is equivalent."""
     return (
         isinstance(node, ast.Call)
         and ast.unparse(node.func).endswith(".reshape")
@@ -96,7 +96,7 @@ def _is_left_open(node: ast.AST, child: ast.AST) -> bool:
 
 
 def expressions(node: ast.AST, at_import: bool = True) -> Iterator[tuple[ast.expr, bool]]:
-    """The expressions that run, each with whether it does when the module is imported."""
+    """The expressions that run, each with whether it runs at import time."""
     if _is_for_readers(node):
         return
     if isinstance(node, ast.expr):
@@ -125,8 +125,8 @@ def mutants_of(path: Path, file: str) -> Iterator[Mutant]:
 
 
 def switched(data: bytes, choices: Sequence[tuple[int, Mutant]]) -> bytes:
-    """``data`` in which every place asks for the number of its mutant; lines keep their numbers."""
-    # Those that hold others come first; of those in one place, each is the other's alternative.
+    """``data`` with a conditional expression for each mutant; line numbers are unchanged."""
+    # Enclosing expressions come first; mutants of the same expression are nested alternatives.
     ordered = sorted(choices, key=lambda choice: (choice[1].start, -choice[1].end))
 
     def written(start: int, end: int, inside: Sequence[tuple[int, Mutant]]) -> bytes:

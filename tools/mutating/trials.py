@@ -1,7 +1,7 @@
-"""Tests that ran once, each with the mutants it came by, and then again for every mutant, in a process that is forked.
+"""Fork server for mutation tests: tests run once to record coverage, then again for each mutant in a forked process.
 
-What costs most of a run, Python's start, imports and pytest's collection, is done once. A mutant that works while a
-module is imported cannot be tried so; ``mutate.py`` starts a process for it.
+The most expensive parts, interpreter start, imports and pytest's collection, are done once. A mutant that takes effect
+at import time cannot be tested this way; ``mutate.py`` starts a new process for it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-# The number of the test that a forked process is at; the first is 1.
+# The number of the test that a forked process is running, from 1.
 PROGRESS = struct.Struct("<q")
-# A test hangs after as many seconds, and after as many times what it took.
+# The timeout of a test: a constant, plus a multiple of its usual duration.
 HANG_SECONDS = 15.0
 HANG_TIMES = 20.0
 
 
 class Seen(NamedTuple):
-    """A test that passes without a change: what it took, and the numbers of the mutants that it came by."""
+    """A test that passes without a mutant: its duration, and the numbers of the mutants it covers."""
 
     seconds: float
     numbers: tuple[int, ...]
@@ -40,12 +40,12 @@ class MutantVerdict(NamedTuple):
     test: str = ""
 
 
-# So many of each function of the mutant's own room come with the first of the others'.
+# The number of parametrizations of each own-room test function that rank equal with the first one of other rooms.
 OWN = 20
 
 
 class Chooser:
-    """Which tests a mutant is given: those that come by its place, of its room first, as many as take ``seconds``."""
+    """Test selection: those that cover the mutant, its own room's first, within a budget of ``seconds``."""
 
     def __init__(
         self, files: Sequence[int], rooms: Sequence[str], at_import: Sequence[bool], seconds: float
@@ -53,46 +53,46 @@ class Chooser:
         self.files, self.rooms, self.at_import, self.seconds = files, rooms, at_import, seconds
 
     def __call__(self, number: int, seen: dict[str, Seen], imported: bool) -> list[str]:
-        # A module that is imported late was so by one of the tests that need it.
+        # A module that is imported lazily was imported by one of the tests that need it.
         imported |= self.at_import[number - 1]
         file, room = self.files[number - 1], self.rooms[number - 1]
         by_place = {test for test in seen if number in seen[test].numbers}
         by_file = {test for test in seen if file in seen[test].numbers}
-        # What is computed once, when modules are imported or for a cache, is used by tests that do not come by.
-        first, others = (by_file, set(seen)) if imported or not by_place else (by_place, by_file)
-        # Few of each function first, which are much alike.
+        # Results computed once, at import time or for a cache, are used by tests without coverage of the mutant.
+        relevant, others = (by_file, set(seen)) if imported or not by_place else (by_place, by_file)
+        # Few parametrizations of each function first, since they are similar.
         ranks: Counter[str] = Counter()
         order = []
         for test in seen:
-            if test not in first and test not in others:
+            if test not in relevant and test not in others:
                 continue
             function = test.partition("[")[0]
             ranks[function] += 1
-            elsewhere = test not in first
+            elsewhere = test not in relevant
             is_own = test.startswith(f"tests/{room}/")
             rank = 1 + ranks[function] // OWN if is_own else ranks[function]
-            # A cheap test of a function that has many costs no more than the first of one that is expensive.
+            # Many cheap parametrizations cost no more than the first one of an expensive function.
             order.append((elsewhere, rank * seen[test].seconds, rank, elsewhere or not is_own, test))
-        # The others have half of the time to themselves where they may know as much.
-        left = {False: self.seconds / 2 if imported else self.seconds, True: self.seconds / 2}
+        # Half of the budget is reserved for the other tests where they may be as relevant.
+        budget = {False: self.seconds / 2 if imported else self.seconds, True: self.seconds / 2}
         chosen: list[tuple[bool, bool, bool, str, str]] = []
         for elsewhere, _, rank, away, test in sorted(order):
-            left[elsewhere] -= seen[test].seconds
-            if left[elsewhere] >= 0 or not chosen:
-                # What a file's tests share is made once if they stand together.
+            budget[elsewhere] -= seen[test].seconds
+            if budget[elsewhere] >= 0 or not chosen:
+                # Tests of a file are adjacent, so that shared fixtures are set up once.
                 chosen.append((elsewhere, rank > 1, away, test.partition("::")[0], test))
         return [test for *_, test in sorted(chosen)]
 
 
 def _spent() -> float:
-    """Seconds of processors, those of ended processes among them: what others do meanwhile does not count."""
+    """CPU time in seconds, including that of finished child processes, so that other load does not count."""
     return sum(os.times()[:4])
 
 
 class Trials:
-    """A pytest plugin that runs the tests in forked processes, for one mutant after the other.
+    """A pytest plugin that runs the tests in forked processes, for one mutant at a time.
 
-    ``choose`` says which tests a mutant is given. ``output`` is a file that gets a line of JSON for everything found.
+    ``choose`` selects the tests for a mutant. ``output`` is a file to which results are appended as JSON lines.
     """
 
     def __init__(self, numbers: Sequence[int], choose: Chooser, output: Path) -> None:
@@ -101,7 +101,7 @@ class Trials:
         self._failed = False
         self._progress = mmap.mmap(-1, PROGRESS.size)
         self._items: dict[str, pytest.Item] = {}
-        # Imported before pytest is: the module that answers the changed text.
+        # The switch module, which is imported before pytest.
         self._switch: Any = sys.modules["mutant_switch"]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -118,21 +118,21 @@ class Trials:
             self._tell(number=number, verdict=verdict.kind, test=verdict.test, tests=tests)
         return True
 
-    def _tell(self, **found: Any) -> None:
+    def _tell(self, **entry: Any) -> None:
         with self._output.open("a", encoding="utf-8") as file:
-            file.write(f"{json.dumps(found)}\n")
+            file.write(f"{json.dumps(entry)}\n")
 
     def _learned(self) -> dict[str, Seen]:
         path = self._output.with_name("seen.json")
         process = self._forked(lambda: self._watch(path))
         os.waitpid(process, 0)
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {test: Seen(seconds, tuple(numbers)) for test, (seconds, numbers) in found.items()}
+        durations = json.loads(path.read_text(encoding="utf-8"))
+        return {test: Seen(seconds, tuple(numbers)) for test, (seconds, numbers) in durations.items()}
 
     def _watch(self, path: Path) -> int:
-        found: dict[str, tuple[float, list[int]]] = {}
+        results: dict[str, tuple[float, list[int]]] = {}
         self._switch.watch()
-        # What the processes write that tests start.
+        # Written by child processes that tests start.
         elsewhere = path.with_name("elsewhere.txt")
         os.environ["MUTANT_SEEN"] = str(elsewhere)
         items = list(self._items.values())
@@ -141,14 +141,14 @@ class Trials:
             self._switch.seen.clear()
             start = _spent()
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            # Nothing can be said by a test that fails without a change.
+            # A test that fails without a mutant cannot detect one.
             if not self._failed:
-                taken = _spent() - start
+                duration = _spent() - start
                 if elsewhere.exists():
                     self._switch.seen.update(map(int, elsewhere.read_text(encoding="utf-8").split()))
                     elsewhere.unlink()
-                found[item.nodeid] = (taken, sorted(self._switch.seen))
-        path.write_text(json.dumps(found), encoding="utf-8")
+                results[item.nodeid] = (duration, sorted(self._switch.seen))
+        path.write_text(json.dumps(results), encoding="utf-8")
         return 0
 
     def _forked(self, work: Callable[[], int]) -> int:
@@ -165,27 +165,27 @@ class Trials:
     def _run(self, number: int, tests: Sequence[str]) -> int:
         self._switch.choose(number)
         items = [self._items[test] for test in tests]
-        for place, (item, following) in enumerate(zip(items, [*items[1:], None]), 1):
-            PROGRESS.pack_into(self._progress, 0, place)
+        for index, (item, following) in enumerate(zip(items, [*items[1:], None]), 1):
+            PROGRESS.pack_into(self._progress, 0, index)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self._failed:
                 return 1
         return 0
 
     def _ended(self, number: int, tests: Sequence[str], seen: dict[str, Seen]) -> tuple[str, int]:
-        """How a process ended that ran ``tests``, and the number of the test that it was at."""
+        """Run ``tests`` in a forked process; returns its outcome and the number of the last test."""
         PROGRESS.pack_into(self._progress, 0, 0)
         process = self._forked(lambda: self._run(number, tests))
-        place, since = 0, time.monotonic()
+        index, since = 0, time.monotonic()
         while True:
             ended, status = os.waitpid(process, os.WNOHANG)
             (now,) = PROGRESS.unpack_from(self._progress, 0)
             if ended:
                 kind = "survived" if status == 0 else "killed"
                 break
-            if now != place:
-                place, since = now, time.monotonic()
-            usual = seen[tests[place - 1]].seconds if place else 0.0
+            if now != index:
+                index, since = now, time.monotonic()
+            usual = seen[tests[index - 1]].seconds if index else 0.0
             if time.monotonic() - since > HANG_SECONDS + HANG_TIMES * usual:
                 kind = "timeout"
                 break
@@ -197,16 +197,16 @@ class Trials:
         return kind, now
 
     def _tried(self, number: int, tests: Sequence[str], seen: dict[str, Seen]) -> MutantVerdict:
-        left = list(tests)
-        while left:
-            kind, place = self._ended(number, left, seen)
+        remaining = list(tests)
+        while remaining:
+            kind, index = self._ended(number, remaining, seen)
             if kind == "survived":
                 break
-            test = left[place - 1]
-            # A test that fails without the mutant as well, in a process of its own, has nothing to say.
+            test = remaining[index - 1]
+            # A test that also fails alone without the mutant does not count.
             if self._ended(0, [test], seen)[0] == "survived":
                 return MutantVerdict(kind, test)
-            left = left[place:]
+            remaining = remaining[index:]
         return MutantVerdict("survived")
 
 
@@ -214,7 +214,7 @@ def main(arguments: Sequence[str]) -> int:
     (path,) = map(Path, arguments)
     task = json.loads(path.read_text(encoding="utf-8"))
     chooser = Chooser(task["files"], task["rooms"], task["at_import"], task["seconds"])
-    # Modules that are imported from now on are watched; processes that tests start have a way of their own.
+    # Modules imported from now on record coverage; child processes of tests use MUTANT_SEEN instead.
     os.environ.pop("MUTANT_WATCH", None)
     plugin = Trials(range(1, len(task["files"]) + 1), chooser, path.with_name("found.txt").absolute())
     return int(pytest.main(["-q", "-p", "no:cacheprovider", *task["tests"]], plugins=[plugin]))

@@ -1,4 +1,4 @@
-"""Pictures of what operators do, drawn from what comes out when they are executed."""
+"""Pictures of operators, drawn from the results of executing them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .curve import curve
 from .dependence import Dependence, Element, dependence
 from .grid import Panel, figure, fits, title_of
 
-# So many cells in all, and so many numbers to try, are a picture; more are a wallpaper.
+# The most cells in a picture; more would be unreadable.
 MOST_CELLS = 260
-# What comes out is meant to look like nothing.
+# Operators without a picture: their output is random.
 NONE = frozenset({"RANDOM_GENERATOR"})
-# Other operators may give an input's elements by chance.
+# Families that move data; outputs of others may equal input elements by coincidence.
 MOVING = frozenset({"movement", "indexing", "filling"})
 ALSO_MOVING = frozenset({"MAX_UNPOOLING"})
 
@@ -60,7 +60,7 @@ def attributes(example: Example) -> str:
 
 
 def plain(value: Any) -> str:
-    """Numbers without the digits that FLOATs add; empty for what is none."""
+    """Numbers with FLOAT's shortest digits; empty for other values."""
     if isinstance(value, Scalar):
         return plain(value.value)
     if isinstance(value, float):
@@ -71,17 +71,17 @@ def plain(value: Any) -> str:
 
 
 def cells(example: Example) -> str:
-    """Inputs and outputs with their numbers: where each element goes, or what one output depends on."""
-    found = dependence(example)
-    origins = moved_from(example, found)
+    """A picture of inputs and outputs as cells: where each element goes, or what one output depends on."""
+    dependences = dependence(example)
+    origins = moved_from(example, dependences)
     if origins is not None:
         marks_in, marks_out = by_origin(example, origins)
         caption = "Where each element goes." if example.inputs else "What is written."
     else:
-        marks_in, marks_out = by_dependence(found)
+        marks_in, marks_out = by_dependence(dependences)
         caption = "The marked element of the output depends on the marked elements of the inputs."
     inputs = panels(example.desc.inputs, example.inputs, marks_in)
-    outputs = panels(example.desc.outputs, found.outputs, marks_out)
+    outputs = panels(example.desc.outputs, dependences.outputs, marks_out)
     return figure(
         inputs,
         outputs,
@@ -106,10 +106,10 @@ def panels(slots: tuple[TensorSlot, ...], values: list[Any], marks: Marks) -> li
     ]
 
 
-def moved_from(example: Example, found: Dependence) -> dict[Element, Element] | None:
-    """Where each output element comes from, if the operator only moves the elements of inputs; else None.
+def moved_from(example: Example, dependences: Dependence) -> dict[Element, Element] | None:
+    """The source of each output element, if the operator only moves input elements; else None.
 
-    Inputs of another data type than the output's, such as indices, say where and not what.
+    Inputs with a data type other than the output's, such as indices, are not sources.
     """
     if example.desc.schema.family not in MOVING and example.operator not in ALSO_MOVING:
         return None
@@ -120,20 +120,20 @@ def moved_from(example: Example, found: Dependence) -> dict[Element, Element] | 
         if slot.tensor is not None and slot.tensor.data_type in data_types
     }
     origins = {}
-    for target, every in found.sources.items():
-        sources = [one for one in every if one.tensor in carriers]
+    for target, every in dependences.sources.items():
+        sources = [candidate for candidate in every if candidate.tensor in carriers]
         if len(sources) > 1:
             return None
         for source in sources:
             moved = example.inputs[source.tensor].flat[source.position]
-            if moved != found.outputs[target.tensor].flat[target.position]:
+            if moved != dependences.outputs[target.tensor].flat[target.position]:
                 return None
             origins[target] = source
     return origins if origins or not example.inputs else None
 
 
 def by_origin(example: Example, origins: dict[Element, Element]) -> tuple[Marks, Marks]:
-    """Colours: of several inputs one each, of a single one from its first element to its last."""
+    """Colours by origin: one per input, or a gradient over the elements of a single input."""
     carriers = sorted({source.tensor for source in origins.values()})
     colours: Marks = {}
     for source in origins.values():
@@ -145,13 +145,15 @@ def by_origin(example: Example, origins: dict[Element, Element]) -> tuple[Marks,
     return colours, {target: colours[source] for target, source in origins.items()}
 
 
-def by_dependence(found: Dependence) -> tuple[Marks, Marks]:
-    """Mark the element of the first output that depends on the most, one of the middle, and what it depends on."""
-    first = min(target.tensor for target in found.sources)
-    sources = {target: every for target, every in found.sources.items() if target.tensor == first}
+def by_dependence(dependences: Dependence) -> tuple[Marks, Marks]:
+    """Mark the element of the first output with the most dependences, near the middle, and what it depends on."""
+    first_output = min(target.tensor for target in dependences.sources)
+    sources = {
+        target: every for target, every in dependences.sources.items() if target.tensor == first_output
+    }
     most = max(map(len, sources.values()))
     if most == 0:
         return {}, {}
     best = [target for target, every in sources.items() if len(every) == most]
     chosen = best[len(best) // 2]
-    return dict.fromkeys(found.sources[chosen], "source"), {chosen: "target"}
+    return dict.fromkeys(dependences.sources[chosen], "source"), {chosen: "target"}

@@ -1,4 +1,4 @@
-"""The curve of a function of one number, through points that the operator computes."""
+"""Plot of a function of one number, from samples that the operator computes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .grid import framed
 COUNT = 481
 REACH = 4.0
 SCALE = 34.0
-# Steeper than this between two neighbours is a jump.
+# A steeper slope between adjacent samples is a discontinuity.
 STEEP = 60.0
 
 
 def curve(example: Example, caption: str) -> str:
-    """The picture; empty if the operator is no function of one real number."""
+    """The plot; empty if the operator is not a function of one real number."""
     points = sampled(example)
     if points is None:
         return ""
@@ -45,7 +45,7 @@ def curve(example: Example, caption: str) -> str:
 
 
 def sampled(example: Example) -> tuple[Any, Any] | None:
-    """Numbers and what becomes of them; None if a desc of as many elements is not valid or mixes them."""
+    """Samples and results; None if a desc with as many elements is invalid or not element-wise."""
     inputs, outputs = example.desc.inputs, example.desc.outputs
     if len(inputs) != 1 or len(outputs) != 1:
         return None
@@ -74,7 +74,7 @@ def sampled(example: Example) -> tuple[Any, Any] | None:
 
 
 def pieces(x: Any, y: Any) -> Iterator[Any]:
-    """The parts of the curve between its jumps and gaps, as arrays of points."""
+    """The parts of the curve between discontinuities and gaps, as arrays of points."""
     with np.errstate(invalid="ignore"):
         steep = np.abs(np.diff(y)) > STEEP * (x[1] - x[0])
     breaks = np.flatnonzero(steep | ~np.isfinite(y[1:]) | ~np.isfinite(y[:-1])) + 1
@@ -84,7 +84,7 @@ def pieces(x: Any, y: Any) -> Iterator[Any]:
 
 
 def visible(lines: list[Any], low: float, high: float) -> Iterator[Any]:
-    """What of the curve lies within the frame, a little beyond its edges."""
+    """The parts of the curve within the frame, including a small margin."""
     for line in lines:
         inside = (line[:, 1] >= low - 0.1) & (line[:, 1] <= high + 0.1)
         for part, keep in zip(
@@ -101,7 +101,7 @@ def path(line: Any, high: float) -> str:
 
 
 def axes(low: float, high: float) -> Iterator[str]:
-    """A line for each whole number, with those of the axes stronger, and numbers along them."""
+    """Grid lines at whole numbers, with emphasized axes and labels."""
     width, height = 2 * REACH * SCALE, (high - low) * SCALE
     for value in range(int(-REACH), int(REACH) + 1):
         x = (value + REACH) * SCALE

@@ -1,4 +1,4 @@
-"""Which elements of the inputs an element of an output depends on, found out by changing them one by one."""
+"""Dependence analysis: the input elements that each output element depends on, by perturbing them one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from directml_py.descs.encode import encode
 
 from ..printed import Example
 
-# A maximum follows a large change alone, a minimum one downwards; a small one stays a valid index.
+# A maximum reacts only to a large increase, a minimum to a decrease; a small change keeps an index valid.
 CHANGES = (1, 100, -100)
 
 
@@ -24,7 +24,7 @@ class Element(NamedTuple):
 
 
 class Dependence(NamedTuple):
-    """What comes out of an example, and the input elements that each output element depends on."""
+    """The outputs of an example, and the input elements that each output element depends on."""
 
     outputs: list[Any]
     sources: dict[Element, list[Element]]
@@ -55,14 +55,14 @@ def dependence(example: Example) -> Dependence:
 
 
 def extremes_of(data_type: int) -> tuple[float, float]:
-    """The least and the greatest number that are tried of a data type."""
-    known = data_type_of(data_type)
-    if known.kind == "F":
+    """The range of numbers to try for a data type."""
+    element_type = data_type_of(data_type)
+    if element_type.kind == "F":
         return -60000.0, 60000.0
     return (
-        (0.0, 2.0**known.bits - 1)
-        if known.kind == "U"
-        else (-(2.0 ** (known.bits - 1)), 2.0 ** (known.bits - 1) - 1)
+        (0.0, 2.0**element_type.bits - 1)
+        if element_type.kind == "U"
+        else (-(2.0 ** (element_type.bits - 1)), 2.0 ** (element_type.bits - 1) - 1)
     )
 
 
@@ -74,16 +74,16 @@ def _changed_outputs(
     change: int,
     extremes: tuple[float, float],
 ) -> list[Element]:
-    """The output elements that are others when one input element is."""
+    """The output elements that change with one input element."""
     inputs = list(example.inputs)
     values = inputs[source.tensor].copy()
     old = values.flat[source.position]
     values.flat[source.position] = type(old)(min(max(float(old) + change, extremes[0]), extremes[1]))
     inputs[source.tensor] = values
-    found = []
+    changed = []
     for number, (before, after) in enumerate(zip(outputs, directml_py.evaluate(desc, inputs))):
         if before is None:
             continue
         differs = ~((before == after) | ((before != before) & (after != after)))
-        found += [Element(number, int(position)) for position in np.flatnonzero(differs)]
-    return found
+        changed += [Element(number, int(position)) for position in np.flatnonzero(differs)]
+    return changed

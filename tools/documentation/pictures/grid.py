@@ -1,4 +1,4 @@
-"""Tensors as cells with numbers: the last two dimensions are a matrix, the two before lay matrices out."""
+"""Tensors as grids of numbers: the last two dimensions form matrices, the two before arrange them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from directml_py.descs.format import braces
 from directml_py.graph.pictures.svg import element, group, number, text, text_width
 
 CELL, GAP, LABEL, ARROW, SIZE = 26.0, 14.0, 20.0, 64.0, 12.0
-# Tensors that are higher together stand in columns.
+# Tensors with a greater total height are stacked in several columns.
 TALL = 330.0
 
 
 class Panel(NamedTuple):
-    """A tensor to draw; ``styles`` has the class or the fill of single elements by position."""
+    """A tensor to draw; ``styles`` has the class or fill of individual elements by position."""
 
     title: str
     sizes: tuple[int, ...]
@@ -32,7 +32,7 @@ class GridBox(NamedTuple):
 
 
 def trimmed(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Without leading dimensions of size 1, and at least two."""
+    """``sizes`` without leading ones, with at least two dimensions."""
     kept = list(sizes)
     while len(kept) > 2 and kept[0] == 1:
         kept.pop(0)
@@ -51,7 +51,7 @@ def fits(sizes: Sequence[int]) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A number in few characters."""
+    """A number, abbreviated."""
     if np.asarray(value).dtype.kind != "f":
         return str(int(value))
     if not np.isfinite(value):
@@ -60,7 +60,7 @@ def shown(value: Any) -> str:
 
 
 def draw(panel: Panel) -> GridBox:
-    """One tensor with its title."""
+    """The drawing of one tensor with its title."""
     shape = trimmed(panel.sizes)
     *leading, rows, columns = shape
     across = leading[-1] if leading else 1
@@ -107,7 +107,7 @@ def figure(inputs: Sequence[Panel], outputs: Sequence[Panel], label: str, captio
 
 
 def stacked(boxes: Sequence[GridBox]) -> GridBox:
-    """Boxes one below the other, in as many columns as keep them from becoming high."""
+    """Boxes stacked vertically, in enough columns to limit the height."""
     columns: list[list[GridBox]] = []
     height = 0.0
     for box in boxes:
@@ -133,7 +133,7 @@ def _moved(box: GridBox, x: float, y: float) -> list[str]:
 
 
 def framed(width: float, height: float, parts: Sequence[str], label: str, caption: str) -> str:
-    """An SVG in a figure that scrolls where the screen is narrower."""
+    """An SVG in a figure that scrolls horizontally on narrow screens."""
     content = "\n".join(parts)
     picture = element(
         "svg",

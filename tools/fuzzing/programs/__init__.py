@@ -1,1 +1,1 @@
-"""Random programs of lists, queues, fences and memory: right ones, and what becomes of each with one mistake in it."""
+"""Random programs of lists, queues, fences and memory: correct ones, and mutants with one mistake each."""

@@ -1,4 +1,4 @@
-"""One mistake in a right program, that by the model makes a difference."""
+"""Mutations of correct programs by one mistake that is a hazard by the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BrokenProgram(NamedTuple):
 
 
 def broken(program: v.FuzzProgram, kind: str, seed: int) -> BrokenProgram | None:
-    """``program`` with a mistake of ``kind``; None if those that were tried make no difference."""
+    """``program`` with a mistake of ``kind``; None if no attempt makes a difference."""
     pick = Random(seed)
     for _ in range(TRIES):
         steps = BREAKS[kind](program, pick)
@@ -35,79 +35,88 @@ Steps = tuple[v.Step, ...]
 
 
 def _submits(program: v.FuzzProgram) -> list[tuple[int, v.SubmitStep]]:
-    return [(place, step) for place, step in enumerate(program.steps) if isinstance(step, v.SubmitStep)]
+    return [(index, step) for index, step in enumerate(program.steps) if isinstance(step, v.SubmitStep)]
 
 
 def _commands(program: v.FuzzProgram) -> Iterator[tuple[int, int, int, v.CommandCall]]:
-    for place, submit in _submits(program):
+    for position, submit in _submits(program):
         for which, commands in enumerate(submit.lists):
             for index, command in enumerate(commands):
-                yield place, which, index, command
+                yield position, which, index, command
 
 
-def _with_list(program: v.FuzzProgram, place: int, which: int, commands: v.CallList) -> Steps:
-    submit = program.steps[place]
+def _with_list(program: v.FuzzProgram, position: int, list_index: int, commands: v.CallList) -> Steps:
+    submit = program.steps[position]
     assert isinstance(submit, v.SubmitStep)
-    lists = (*submit.lists[:which], commands, *submit.lists[which + 1 :])
-    return _with_step(program, place, submit._replace(lists=lists))
+    lists = (*submit.lists[:list_index], commands, *submit.lists[list_index + 1 :])
+    return _with_step(program, position, submit._replace(lists=lists))
 
 
-def _with_step(program: v.FuzzProgram, place: int, *steps: v.Step) -> Steps:
-    return (*program.steps[:place], *steps, *program.steps[place + 1 :])
+def _with_step(program: v.FuzzProgram, position: int, *steps: v.Step) -> Steps:
+    return (*program.steps[:position], *steps, *program.steps[position + 1 :])
 
 
-def _list(program: v.FuzzProgram, place: int, which: int) -> v.CallList:
-    submit = program.steps[place]
+def _list(program: v.FuzzProgram, position: int, list_index: int) -> v.CallList:
+    submit = program.steps[position]
     assert isinstance(submit, v.SubmitStep)
-    return submit.lists[which]
+    return submit.lists[list_index]
 
 
 def _barrier_left_out(program: v.FuzzProgram, pick: Random) -> Steps | None:
-    found = [entry for entry in _commands(program) if isinstance(entry[3], v.BARRIERS)]
-    if not found:
+    barriers = [entry for entry in _commands(program) if isinstance(entry[3], v.BARRIERS)]
+    if not barriers:
         return None
-    place, which, index, _ = pick.choice(found)
-    commands = _list(program, place, which)
-    return _with_list(program, place, which, (*commands[:index], *commands[index + 1 :]))
+    position, list_index, index, _ = pick.choice(barriers)
+    commands = _list(program, position, list_index)
+    return _with_list(program, position, list_index, (*commands[:index], *commands[index + 1 :]))
 
 
 def _wait_left_out(program: v.FuzzProgram, pick: Random) -> Steps | None:
-    found = [
-        place for place, step in enumerate(program.steps) if isinstance(step, (v.WaitStep, v.CpuWaitStep))
+    waits = [
+        position
+        for position, step in enumerate(program.steps)
+        if isinstance(step, (v.WaitStep, v.CpuWaitStep))
     ]
-    return _with_step(program, pick.choice(found)) if found else None
+    return _with_step(program, pick.choice(waits)) if waits else None
 
 
 def _binding_moved(program: v.FuzzProgram, pick: Random) -> Steps | None:
-    found = [entry for entry in _commands(program) if not isinstance(entry[3], v.BARRIERS)]
-    if not found:
+    bound_commands = [entry for entry in _commands(program) if not isinstance(entry[3], v.BARRIERS)]
+    if not bound_commands:
         return None
-    place, which, index, command = pick.choice(found)
+    position, list_index, index, command = pick.choice(bound_commands)
     fields = [name for name in command._fields if name != "op" and getattr(command, name)]
     name = pick.choice(fields)
     value = getattr(command, name)
     if isinstance(value, v.BufferPart):
-        # Unlike tensors, what a dispatch needs besides begins on 256 bytes.
+        # Unlike tensors, temporary and persistent resources are aligned to 256 bytes.
         step = 16 if isinstance(command, (v.CopyCall, v.ClearCall)) else 256
         moved: object = _moved(program, value, pick, step)
     else:
         which_part = pick.randrange(len(value))
         moved = (*value[:which_part], _moved(program, value[which_part], pick, 16), *value[which_part + 1 :])
-    commands = _list(program, place, which)
+    commands = _list(program, position, list_index)
     changed: v.CommandCall = cast(Any, command)._replace(**{name: moved})
-    return _with_list(program, place, which, (*commands[:index], changed, *commands[index + 1 :]))
+    return _with_list(program, position, list_index, (*commands[:index], changed, *commands[index + 1 :]))
 
 
 def _moved(program: v.FuzzProgram, part: v.BufferPart, pick: Random, step: int) -> v.BufferPart:
-    """Elsewhere in memory of the same kind; often where an initializer writes, which few do otherwise."""
+    """``part`` moved elsewhere in memory of the same heap type, often to where an initializer writes."""
     heap = program.buffers[part.buffer].heap
-    fits = [one for one in program.buffers.values() if one.heap == heap and one.width >= part.size]
-    kept = {
+    fits = [
+        candidate
+        for candidate in program.buffers.values()
+        if candidate.heap == heap and candidate.width >= part.size
+    ]
+    persistent_buffers = {
         entry[3].persistent.buffer
         for entry in _commands(program)
         if isinstance(entry[3], v.InitializeCall) and entry[3].persistent is not None
     }
-    buffer = pick.choice([one for one in fits if one.name in kept and pick.random() < 0.3] or fits)
+    buffer = pick.choice(
+        [candidate for candidate in fits if candidate.name in persistent_buffers and pick.random() < 0.3]
+        or fits
+    )
     return v.BufferPart(
         buffer.name, pick.randrange(0, min(buffer.width, 96) - part.size + 1, step), part.size
     )
@@ -135,7 +144,7 @@ def _reset_early(program: v.FuzzProgram, pick: Random) -> Steps | None:
 
 
 def _order_swapped(program: v.FuzzProgram, pick: Random) -> Steps | None:
-    """Of two calls, of two commands of a list, or of the lists of a call."""
+    """Swap two calls, two commands of a list, or the lists of a call."""
     steps = program.steps
     if pick.random() < 0.5:
         place = pick.randrange(len(steps) - 1)

@@ -25,7 +25,7 @@ def _run(seeds: range) -> Outcome:
 
 
 def _again(seed: int) -> int:
-    """One program, and what is said of it and of its broken forms."""
+    """Replay one program: print it, and the rules reported for it and for its mutants."""
     trial = Trial()
     program = trial.program(seed)
     pprint(program.steps)
@@ -44,24 +44,24 @@ def main(arguments: Sequence[str]) -> int:
         prog="fuzz.py programs", description="Random programs under the debug layers."
     )
     parser.add_argument("--count", type=int, default=1000, help="programs to try")
-    parser.add_argument("--seed", type=int, default=0, help="of the first one; the next has the next")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first program; later ones count up")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--case", type=int, help="show and play the program of this seed alone")
+    parser.add_argument("--case", type=int, help="print and run only the program of this seed")
     options = parser.parse_args(arguments)
     if options.case is not None:
         return _again(options.case)
     start, end = time.monotonic(), options.seed + options.count
     shares = [range(first, min(first + SHARE, end)) for first in range(options.seed, end, SHARE)]
-    whole = Outcome()
+    total = Outcome()
     with ProcessPoolExecutor(max(1, options.workers)) as pool:
         for outcome in pool.map(_run, shares):
-            whole.add(outcome)
+            total.add(outcome)
     print(
-        f"{whole.programs} programs in {time.monotonic() - start:.0f} s, {len(whole.false_alarms)} false alarms"
+        f"{total.programs} programs in {time.monotonic() - start:.0f} s, {len(total.false_alarms)} false alarms"
     )
-    for mistake, rate in whole.rates().items():
-        print(f"{mistake}: found {whole.found[mistake]} of {whole.tried[mistake]} ({rate:.4f})")
-    for title, cases in (("missed", whole.missed), ("false alarm", whole.false_alarms)):
+    for mistake, rate in total.rates().items():
+        print(f"{mistake}: found {total.found[mistake]} of {total.tried[mistake]} ({rate:.4f})")
+    for title, cases in (("missed", total.missed), ("false alarm", total.false_alarms)):
         for case in cases[:SHOWN]:
             print(f"{title}: {case}")
-    return 0 if min(whole.rates().values(), default=1) >= ENOUGH and not whole.false_alarms else 1
+    return 0 if min(total.rates().values(), default=1) >= ENOUGH and not total.false_alarms else 1

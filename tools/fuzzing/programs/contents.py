@@ -1,4 +1,4 @@
-"""What is in memory, word by word: whether something wrote it, through which buffer, and whether that still counts."""
+"""Shadow memory, word by word: whether a word is defined, by which buffer it was written, and whether it was lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .order import Order
 
 WORD = 4
 CLEARED = 7
-# What a Fill adds to each byte of an UPLOAD buffer, which begins with zeros.
+# The increment per byte of a CPU write to an UPLOAD buffer, which initially has zeros.
 FILLED = 0x01010101
 UNDEFINED, LOST, INHERITED = "undefined contents", "contents that an activation ended", "inherited contents"
 UNINITIALIZED, TWICE = "not initialized", "initialized twice"
@@ -19,28 +19,30 @@ OTHER_PERSISTENT, CHANGED = "another persistent resource", "a changed persistent
 
 
 class Word(NamedTuple):
-    """``value`` is a number if the program says which, or else what is like nothing but its copies."""
+    """``value`` is a number if the program determines it, else a unique object that only copies equal."""
 
     defined: bool
     value: object
     writer: str | None = None
     submit: int = -1
     lost: bool = False
-    # The submissions with an aliasing barrier behind the writing that names no resource after it.
+    # Submissions with an aliasing barrier after the write that has no resource after it.
     shared: tuple[int, ...] = ()
 
 
 class Contents:
-    """Submissions in the order of a program that waits for what it needs."""
+    """The contents of memory over the submissions of a program, assuming that it waits correctly."""
 
     KINDS: ClassVar = (UNDEFINED, LOST, INHERITED, UNINITIALIZED, TWICE, OTHER_PERSISTENT, CHANGED)
 
     def __init__(self, program: v.FuzzProgram, order: Order) -> None:
         self._program, self._order = program, order
         self._places = {
-            step.number: place for place, step in enumerate(program.steps) if isinstance(step, v.SubmitStep)
+            step.number: position
+            for position, step in enumerate(program.steps)
+            if isinstance(step, v.SubmitStep)
         }
-        # The submissions of aliasing barriers that name no resource after them, with what they name before.
+        # Submissions of aliasing barriers without a resource after, with the resource before.
         self._barriers = [
             (step.number, command.before)
             for step in program.steps
@@ -51,17 +53,17 @@ class Contents:
         ]
         self._words: dict[int, dict[int, Word]] = {}
         self._zeroed = {buffer.memory: buffer.zeroed for buffer in program.buffers.values()}
-        # Of initialized operators, with the values that the initializers left there.
+        # Persistent resources of initialized operators, with the values after initialization.
         self._persistent: dict[str, tuple[v.BufferPart | None, list[object]]] = {}
         self.hazards: set[str] = set()
-        # What depends on which of two queues is faster.
+        # Hazards that depend on which of two queues is faster.
         self.possible: set[str] = set()
 
-    def word(self, memory: int, place: int) -> Word:
+    def word(self, memory: int, index: int) -> Word:
         words = self._words.setdefault(memory, {})
-        if place not in words:
-            words[place] = Word(True, 0) if self._zeroed[memory] else Word(False, object())
-        return words[place]
+        if index not in words:
+            words[index] = Word(True, 0) if self._zeroed[memory] else Word(False, object())
+        return words[index]
 
     def step(self, step: v.Step) -> None:
         if isinstance(step, v.SubmitStep):
@@ -72,10 +74,10 @@ class Contents:
             self._fill(step.part)
 
     def _fill(self, part: v.BufferPart) -> None:
-        for memory, place in self._word_positions(part):
-            word = self.word(memory, place)
+        for memory, index in self._word_positions(part):
+            word = self.word(memory, index)
             assert isinstance(word.value, int)
-            self._words[memory][place] = word._replace(value=word.value + FILLED)
+            self._words[memory][index] = word._replace(value=word.value + FILLED)
 
     def _run(self, command: v.CommandCall, number: int) -> None:
         if isinstance(command, v.AliasingCall):
@@ -86,7 +88,7 @@ class Contents:
         read = [self._read(touch, number, command) for touch in touched if not touch.writes]
         if isinstance(command, v.CopyCall):
             heap = self._program.buffers[command.target.buffer].heap
-            # No mistake before the CPU reads that and nothing else.
+            # Only a hazard if the CPU then reads it.
             if heap == v.READBACK and not any(word.defined for word in read[0]):
                 self.possible.add(UNDEFINED)
         for touch in touched:
@@ -102,12 +104,12 @@ class Contents:
             return [(word.defined, word.value) for word in read[0]]
         if isinstance(command, v.ClearCall):
             return [(True, CLEARED) for _ in _words(touch)]
-        found: list[tuple[bool, object]] = [(not touch.scratch, object()) for _ in _words(touch)]
-        # The owned inputs, if nothing else has room there.
+        outcomes: list[tuple[bool, object]] = [(not touch.scratch, object()) for _ in _words(touch)]
+        # The copied owned inputs, if they fill the persistent resource.
         owned = [word for words in read for word in words]
-        if isinstance(command, v.InitializeCall) and touch.persistent and len(owned) == len(found):
+        if isinstance(command, v.InitializeCall) and touch.persistent and len(owned) == len(outcomes):
             return [(True, word.value) for word in owned]
-        return found
+        return outcomes
 
     def _persist(self, command: v.DispatchCall | v.InitializeCall) -> None:
         op = command.op
@@ -118,14 +120,14 @@ class Contents:
             if op not in self._persistent:
                 self.hazards.add(UNINITIALIZED)
                 return
-            part, then = self._persistent[op]
+            part, initial = self._persistent[op]
             if part != command.persistent:
                 self.hazards.add(OTHER_PERSISTENT)
                 return
-            # It may be written, so long as it holds the same: restored, say.
-            for before, now in zip(then, self._values(part)):
-                if before != now:
-                    are_known = isinstance(before, int) and isinstance(now, int)
+            # It may be rewritten with equal values, as by a restore.
+            for old_value, current in zip(initial, self._values(part)):
+                if old_value != current:
+                    are_known = isinstance(old_value, int) and isinstance(current, int)
                     (self.hazards if are_known else self.possible).add(CHANGED)
 
     def _values(self, part: v.BufferPart | None) -> list[object]:
@@ -134,54 +136,58 @@ class Contents:
     def _word_positions(self, part: v.BufferPart) -> Iterator[tuple[int, int]]:
         buffer = self._program.buffers[part.buffer]
         start = buffer.offset + part.start
-        for place in range(start // WORD, -(-(start + part.size) // WORD)):
-            yield buffer.memory, place
+        for index in range(start // WORD, -(-(start + part.size) // WORD)):
+            yield buffer.memory, index
 
     def _read(self, touch: Touch, number: int, command: v.CommandCall) -> list[Word]:
-        found = [self.word(touch.memory, place) for place in _words(touch)]
-        for word in found:
+        words = [self.word(touch.memory, index) for index in _words(touch)]
+        for word in words:
             if word.writer not in (None, touch.buffer) and not word.lost and word.submit != number:
                 self._inherit(word, number)
-        if not isinstance(command, v.CopyCall) and not all(word.defined for word in found):
-            lost = any(word.lost for word in found)
+        if not isinstance(command, v.CopyCall) and not all(word.defined for word in words):
+            lost = any(word.lost for word in words)
             self.hazards.add(LOST if lost else UNDEFINED)
-        return found
+        return words
 
     def _inherit(self, word: Word, number: int) -> None:
-        """What one buffer left is read through another: an aliasing barrier stands between, or may, or none does."""
-        if any(self._comes_first(word.submit, one) and self._comes_first(one, number) for one in word.shared):
+        """A read through one buffer of what another wrote: an aliasing barrier orders them, possibly, or not."""
+        if any(
+            self._comes_first(word.submit, barrier) and self._comes_first(barrier, number)
+            for barrier in word.shared
+        ):
             return
         may_stand_between = any(
-            one in word.shared or not (self._comes_first(one, word.submit) or self._comes_first(number, one))
-            for one, before in self._barriers
+            barrier in word.shared
+            or not (self._comes_first(barrier, word.submit) or self._comes_first(number, barrier))
+            for barrier, before in self._barriers
             if before in (None, word.writer)
         )
         (self.possible if may_stand_between else self.hazards).add(INHERITED)
 
-    def _comes_first(self, one: int, other: int) -> bool:
-        return one == other or self._order.comes_first(self._places[one], self._places[other])
+    def _comes_first(self, earlier: int, later: int) -> bool:
+        return earlier == later or self._order.comes_first(self._places[earlier], self._places[later])
 
     def _write(self, touch: Touch, number: int, written: list[tuple[bool, object]]) -> None:
         words = self._words.setdefault(touch.memory, {})
-        for place, (defined, value) in zip(_words(touch), written):
-            words[place] = Word(defined, value, touch.buffer, number)
+        for index, (defined, value) in zip(_words(touch), written):
+            words[index] = Word(defined, value, touch.buffer, number)
 
     def _alias(self, barrier: v.AliasingCall, number: int) -> None:
         if barrier.after is None:
             for words in self._words.values():
-                for place, word in words.items():
+                for index, word in words.items():
                     if word.writer is not None and barrier.before in (None, word.writer):
-                        words[place] = word._replace(shared=(*word.shared, number))
+                        words[index] = word._replace(shared=(*word.shared, number))
             return
         buffer = self._program.buffers[barrier.after]
         if not buffer.placed:
             return
         end = buffer.offset + -(-buffer.width // v.GRANULE) * v.GRANULE
         words = self._words.setdefault(buffer.memory, {})
-        for place, word in words.items():
+        for index, word in words.items():
             others = word.writer not in (None, buffer.name) and not word.lost
-            if others and buffer.offset <= place * WORD < end:
-                words[place] = Word(False, object(), buffer.name, lost=True)
+            if others and buffer.offset <= index * WORD < end:
+                words[index] = Word(False, object(), buffer.name, lost=True)
 
 
 def _words(touch: Touch) -> range:

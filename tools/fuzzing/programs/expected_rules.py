@@ -1,4 +1,4 @@
-"""Which rules of the debug layers speak of which hazards of the model."""
+"""The mapping from the model's hazards to the debug layers' rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RULES: dict[str, tuple[str, ...]] = {
     reference_model.STALE: ("D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_RESET",),
     reference_model.WRONG_ENGINE: (
         "DML-RecordDispatch-list-type",
-        # What a clear says, for which Windows has no number.
+        # The message of a clear, which has no message ID on Windows.
         "D3D12_MESSAGE_ID_UNKNOWN",
         "D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID",
         "D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMMAND_LIST_TYPE",
@@ -38,11 +38,11 @@ RULES: dict[str, tuple[str, ...]] = {
 }
 
 
-# What is read too early may be any number.
+# A premature read returns arbitrary numbers, which may break these rules.
 OF_VALUES = {"DML-REDUCE-sum-range"}
 
 
 def speaking_of(hazards: Iterable[str], rules: Iterable[str]) -> set[str]:
-    """Those of ``rules`` that are about one of ``hazards``."""
+    """The subset of ``rules`` that report one of ``hazards``."""
     beginnings = tuple(beginning for hazard in hazards for beginning in RULES.get(hazard, ()))
     return {rule for rule in rules if rule.startswith(beginnings)} if beginnings else set()

@@ -1,4 +1,4 @@
-"""What each command of a program touches."""
+"""The memory accesses of each command of a program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import program_values as v
 
 
 class Touch(NamedTuple):
-    """Bytes ``start`` to ``end`` of a memory, through a buffer, in the state that this takes."""
+    """An access to bytes ``start`` to ``end`` of a memory through a buffer, with the state that it requires."""
 
     memory: int
     start: int
@@ -28,7 +28,7 @@ class Touch(NamedTuple):
 
 
 def touches(program: v.FuzzProgram, command: v.CommandCall) -> tuple[Touch, ...]:
-    """Reads come before writes."""
+    """The accesses of a command, reads first."""
     return tuple(_touches(program, command))
 
 
@@ -56,7 +56,7 @@ def _touches(program: v.FuzzProgram, command: v.CommandCall) -> Iterator[Touch]:
 
 
 def activated(program: v.FuzzProgram, command: v.CommandCall) -> Touch | None:
-    """What an aliasing barrier that names a resource behind it does to memory: contents of others end."""
+    """The access of an aliasing barrier that activates a resource: the contents of others there are lost."""
     if not isinstance(command, v.AliasingCall) or command.after is None:
         return None
     buffer = program.buffers[command.after]
@@ -65,16 +65,16 @@ def activated(program: v.FuzzProgram, command: v.CommandCall) -> Touch | None:
 
 
 def names(program: v.FuzzProgram, command: v.CommandCall) -> set[str]:
-    """What has to live until the command has run, as ``Release`` names it."""
-    found = {touch.buffer for touch in touches(program, command)}
+    """The objects that must live until the command has run, by their names in ``ReleaseStep``."""
+    objects = {touch.buffer for touch in touches(program, command)}
     if isinstance(command, v.DispatchCall):
-        found.add(command.op)
+        objects.add(command.op)
     elif isinstance(command, v.InitializeCall):
-        # Initializers hold what they initialize, and go with it.
-        found |= {command.op, f"initializer of {command.op}"}
+        # Initializers hold references to their operators, and are released with them.
+        objects |= {command.op, f"initializer of {command.op}"}
     elif isinstance(command, (v.UavBarrierCall, v.TransitionCall)) and command.buffer is not None:
-        found.add(command.buffer)
+        objects.add(command.buffer)
     elif isinstance(command, v.AliasingCall):
-        found |= {name for name in command if name is not None}
-    buffers = [program.buffers[name] for name in found if name in program.buffers]
-    return found | {f"memory {buffer.memory}" for buffer in buffers if buffer.placed}
+        objects |= {name for name in command if name is not None}
+    buffers = [program.buffers[name] for name in objects if name in program.buffers]
+    return objects | {f"memory {buffer.memory}" for buffer in buffers if buffer.placed}

@@ -1,4 +1,4 @@
-"""The states of buffers in one ExecuteCommandLists: they begin in COMMON, and are promoted by their first use."""
+"""Resource states in one ExecuteCommandLists: buffers start in COMMON and are promoted by their first use."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class States:
     def __init__(self, program: v.FuzzProgram) -> None:
         self._buffers = program.buffers
         self._states: dict[str, str] = {}
-        # The first halves of transitions whose second ones are to come.
+        # Begun split transitions, by buffer.
         self.begun: dict[str, v.TransitionCall] = {}
 
     def of(self, buffer: str) -> str:
         return self._states.get(buffer, v.COMMON)
 
     def is_wrong(self, touch: Touch) -> bool:
-        """Use a buffer; what is wrong is right from there on."""
+        """Use a buffer; returns whether its state is wrong. The required state is assumed from then on."""
         if self._buffers[touch.buffer].heap != v.DEFAULT:
             return False
         state = self.of(touch.buffer)
@@ -37,7 +37,7 @@ class States:
         return state not in (v.COMMON, transition.before)
 
     def is_misfit(self, transition: v.TransitionCall) -> bool:
-        """Whether halves do not come in pairs."""
+        """Whether a split barrier's half has no matching counterpart."""
         begun = self.begun.pop(transition.buffer, None)
         if transition.half == v.BEGIN:
             self.begun[transition.buffer] = transition
@@ -47,7 +47,7 @@ class States:
 
 
 class StateHazards(NamedTuple):
-    """``is_left_begun`` if a first half has no second one: what comes of it depends on what else is executed."""
+    """``is_left_begun`` if a begin half has no end half: its consequences depend on later executions."""
 
     hazards: set[str]
     is_left_begun: bool

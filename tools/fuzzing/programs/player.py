@@ -1,4 +1,4 @@
-"""Programs played on debug devices: which rules their layers say are broken."""
+"""Executes programs on debug devices and collects the rules that the debug layers report."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def debug_session() -> Session:
 
 
 class Stage:
-    """Devices that programs are played on, until one has broken them."""
+    """Devices that programs run on, until one removes them."""
 
     def __init__(self) -> None:
         self.session = debug_session()
-        # Operators that need no program to initialize them.
+        # Operators that are initialized beforehand.
         self.ops: dict[str, IDMLCompiledOperator] = {}
         self.is_broken = False
 
@@ -94,34 +94,34 @@ class Stage:
         return DESCS[kind.name](self.session)
 
     def play(self, program: v.FuzzProgram) -> set[str]:
-        """The rules that are broken, or the names of Direct3D's own messages."""
+        """Run a program; returns the rules that are reported, or the names of Direct3D's own messages."""
         info = self.session.d3d12.info_queue
         assert info is not None
-        found: set[str] = set()
+        rules: set[str] = set()
         try:
             play = Play(self, program)
-            found |= play.run()
-            # Work that nobody waits for runs too, while what it uses is still held.
+            rules |= play.run()
+            # Flush work that is not waited for while its resources are still alive.
             self.session.d3d12.flush()
         except DMLError as error:
             self.is_broken = True
             if not info.GetNumStoredMessages():
-                found.add(str(error))
+                rules.add(str(error))
         for index in range(info.GetNumStoredMessages()):
             message = info.GetMessage(index)
             if message.diagnostic is not None:
-                found.add(message.diagnostic.rule)
+                rules.add(message.diagnostic.rule)
             else:
-                found.add(d3d.D3D12_MESSAGE_ID(message.ID).name)
+                rules.add(d3d.D3D12_MESSAGE_ID(message.ID).name)
         info.ClearStoredMessages()
-        self.is_broken |= bool(found)
-        # Descriptors are free again: all that used them has run.
+        self.is_broken |= bool(rules)
+        # All work has run, so the descriptors can be reused.
         self.session.taken = 0
-        return found
+        return rules
 
 
 class Play:
-    """One program, and the objects that it has not released."""
+    """One run of a program, with the objects that it has not released."""
 
     def __init__(self, stage: Stage, program: v.FuzzProgram) -> None:
         self._stage, self._program = stage, program
@@ -135,10 +135,10 @@ class Play:
         ]
         self._fences = [self._device.CreateFence(0) for _ in range(program.fences)]
         self._allocators: dict[int, list[Any]] = {}
-        # By the submissions that they were recorded for.
+        # By the number of the submission.
         self._lists: dict[int, Sequence[ID3D12GraphicsCommandList]] = {}
         self._views: list[Any] = []
-        # By the names that ``Release`` takes.
+        # By their names in ``ReleaseStep``.
         self._held: dict[str, Any] = {}
         for buffer in program.buffers.values():
             self._held[buffer.name] = self._resource(buffer)
@@ -162,14 +162,14 @@ class Play:
             access = d3d.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
         desc, state = CD3DX12_RESOURCE_DESC.Buffer(buffer.width, access), STATES_OF_HEAPS[buffer.heap]
         if not buffer.placed:
-            made = self._device.CreateCommittedResource(heap, flags, desc, state)
+            resource = self._device.CreateCommittedResource(heap, flags, desc, state)
         else:
             name = f"memory {buffer.memory}"
             if name not in self._held:
                 self._held[name] = self._device.CreateHeap(CD3DX12_HEAP_DESC(3 * v.GRANULE, heap, 0, flags))
-            made = self._device.CreatePlacedResource(self._held[name], buffer.offset, desc, state)
-        made.SetName(buffer.name)
-        return made
+            resource = self._device.CreatePlacedResource(self._held[name], buffer.offset, desc, state)
+        resource.SetName(buffer.name)
+        return resource
 
     def run(self) -> set[str]:
         for step in self._program.steps:
@@ -197,7 +197,7 @@ class Play:
                 self._held.pop(step.name, None)
                 if step.name in self._program.ops:
                     self._stage.ops.pop(step.name, None)
-                    # An initializer holds what it initializes.
+                    # An initializer holds references to its operators.
                     self._held.pop(f"initializer of {step.name}", None)
         return set()
 
@@ -208,7 +208,7 @@ class Play:
         return memory[part.start : end]
 
     def _submit(self, submit: v.SubmitStep) -> None:
-        made, kind = [], self._types[submit.queue]
+        recordings, kind = [], self._types[submit.queue]
         for commands in submit.lists:
             allocator = self._device.CreateCommandAllocator(kind)
             self._allocators.setdefault(submit.number, []).append(allocator)
@@ -216,9 +216,9 @@ class Play:
             for command in commands:
                 self._record(recording, command)
             recording.Close()
-            made.append(recording)
-        self._lists[submit.number] = made
-        self._queues[submit.queue].ExecuteCommandLists(made)
+            recordings.append(recording)
+        self._lists[submit.number] = recordings
+        self._queues[submit.queue].ExecuteCommandLists(recordings)
 
     def _record(self, recording: ID3D12GraphicsCommandList, command: v.CommandCall) -> None:
         barrier, held = CD3DX12_RESOURCE_BARRIER, self._held
@@ -272,7 +272,7 @@ class Play:
         temporary = self._binding(command.temporary)
         if isinstance(command, v.InitializeCall):
             name = f"initializer of {command.op}"
-            # Once more is a mistake, yet one that can be made.
+            # Initializing twice is a mistake, but possible.
             dispatchable = self._held[name] = session.dml.CreateOperatorInitializer([op])
             spans = [DML_BUFFER_BINDING(None, 0, 0)] * len(kind.inputs)
             spans += [self._span(part) for part in command.inputs]

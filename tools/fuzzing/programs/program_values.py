@@ -1,6 +1,6 @@
-"""What a program is: the memory that it has, and the calls that it makes, one after the other.
+"""Programs as values: their memory, and their calls in order.
 
-Everything is a value, so that a broken program is a right one with one value replaced. Ranges are in bytes.
+Everything is immutable, so a broken program is a correct one with one value replaced. Ranges are in bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 GRANULE = 1 << 16
 
 DEFAULT, UPLOAD, READBACK = "DEFAULT", "UPLOAD", "READBACK"
-# What queues are, and lists for them.
+# Types of queues and command lists.
 DIRECT, COMPUTE, COPY = "DIRECT", "COMPUTE", "COPY"
 # The halves of a transition.
 BEGIN, END = "BEGIN", "END"
@@ -19,7 +19,7 @@ COPY_SOURCE, COPY_DEST = "COPY_SOURCE", "COPY_DEST"
 
 
 class BufferDecl(NamedTuple):
-    """``memory`` numbers what resources may share; ``offset`` is where in it this one begins."""
+    """``memory`` is the number of a heap that buffers may share, ``offset`` the position of this one in it."""
 
     name: str
     heap: str
@@ -31,7 +31,7 @@ class BufferDecl(NamedTuple):
 
 
 class OperatorKind(NamedTuple):
-    """An operator: the bytes of its tensors, and of what it needs besides. ``owned`` are inputs owned by DirectML."""
+    """An operator: the sizes of its tensors and resources in bytes. ``owned`` are inputs owned by DirectML."""
 
     name: str
     inputs: tuple[int, ...]
@@ -44,7 +44,7 @@ class OperatorKind(NamedTuple):
 
 
 class BufferPart(NamedTuple):
-    """``size`` bytes of a buffer."""
+    """A range of ``size`` bytes of a buffer."""
 
     buffer: str
     start: int
@@ -57,7 +57,7 @@ class CopyCall(NamedTuple):
 
 
 class DispatchCall(NamedTuple):
-    """Of the operator ``op``; owned inputs are not among ``inputs``."""
+    """A dispatch of the operator ``op``; ``inputs`` does not include owned ones."""
 
     op: str
     inputs: tuple[BufferPart, ...]
@@ -82,13 +82,13 @@ class ClearCall(NamedTuple):
 
 
 class UavBarrierCall(NamedTuple):
-    """A UAV barrier; None is one for all."""
+    """A UAV barrier; None is a barrier for all buffers."""
 
     buffer: str | None
 
 
 class TransitionCall(NamedTuple):
-    """All of it, or the ``half`` that is named."""
+    """A transition barrier, or the ``half`` of a split one."""
 
     buffer: str
     before: str
@@ -108,7 +108,7 @@ CallList: TypeAlias = "tuple[CommandCall, ...]"
 
 
 class SubmitStep(NamedTuple):
-    """Record lists, and execute them in one call; not record those that are the lists of submission ``of``."""
+    """Record lists and execute them in one call; with ``of``, execute the recorded lists of that submission again."""
 
     number: int
     queue: int
@@ -137,7 +137,7 @@ class WaitStep(NamedTuple):
 
 
 class CpuWaitStep(NamedTuple):
-    """The CPU waits."""
+    """The CPU waits for a fence value."""
 
     fence: int
     value: int
@@ -156,13 +156,13 @@ class CpuReadStep(NamedTuple):
 
 
 class ResetStep(NamedTuple):
-    """The allocators of a submission are reset."""
+    """The command allocators of a submission are reset."""
 
     number: int
 
 
 class ReleaseStep(NamedTuple):
-    """A buffer goes, or the memory of placed ones (``memory 3``), an operator, or an ``initializer of`` one."""
+    """Release a buffer, a heap (``memory 3``), an operator, or an ``initializer of`` one."""
 
     name: str
 
@@ -174,8 +174,8 @@ Step: TypeAlias = (
 
 
 class FuzzProgram(NamedTuple):
-    """``ops`` are operators by name, the kind of each; those without owned inputs are initialized beforehand.
-    ``queues`` are their types."""
+    """``ops`` are the kinds of operators by name; those without owned inputs are initialized beforehand. ``queues`` are
+    the types of queues."""
 
     buffers: dict[str, BufferDecl]
     ops: dict[str, OperatorKind]

@@ -1,6 +1,6 @@
-"""What is wrong with a program, by the documents: every pair of its commands looked at, with nothing remembered.
+"""Reference model of hazards, after the documents: brute force over all pairs of commands, without incremental state.
 
-This knows nothing of the debug layer, and is far too slow for it. A program is right if ``hazards`` finds nothing.
+It is independent of the debug layer, and far too slow for it. A program is correct if it has no hazards.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ MISSING_BARRIER, MISSING_ALIASING, MISSING_WAIT = "no barrier", "no aliasing bar
 OVERLAP, RELEASED, RESET = "overlapping bindings", "released early", "reset early"
 UPLOAD, READBACK, DEADLOCK = "UPLOAD written early", "READBACK read early", "waits that never end"
 IN_FLIGHT, STALE, WRONG_ENGINE = "executed while in flight", "reset and executed", "another kind of queue"
-# They take the device with them: what else comes up depends on what ran before.
+# Hazards that remove the device: which others are reported depends on what ran before.
 FATAL = frozenset([OVERLAP, IN_FLIGHT, STALE, WRONG_ENGINE])
-# What no program can do, or what nobody can say anything about.
+# Programs that are impossible, or of which the behaviour is undefined.
 SENSELESS = "senseless"
 
 
 class Told(NamedTuple):
-    """``hazards`` are there; those that are ``possible`` come up or not, as queues run."""
+    """``hazards`` are certain; ``possible`` ones depend on the timing of queues."""
 
     hazards: frozenset[str]
     possible: frozenset[str]
@@ -36,7 +36,7 @@ class Told(NamedTuple):
 
 
 def look(program: v.FuzzProgram, since: int = 0) -> Told:
-    """What is wrong, as far as steps from ``since`` on take part in it."""
+    """The hazards that involve steps from ``since`` on."""
     program = _expanded(program)
     order = Order(program)
     if any(isinstance(step, v.ResubmitStep) for step in program.steps):
@@ -45,21 +45,21 @@ def look(program: v.FuzzProgram, since: int = 0) -> Told:
         return Told(frozenset([DEADLOCK]), frozenset())
     hazards: set[str] = set()
     is_left_begun = False
-    submits = [(place, step) for place, step in enumerate(program.steps) if isinstance(step, v.SubmitStep)]
+    submits = [(index, step) for index, step in enumerate(program.steps) if isinstance(step, v.SubmitStep)]
     accesses = {}
-    for place, submit in submits:
+    for index, submit in submits:
         commands = [command for commands in submit.lists for command in commands]
-        touched = accesses[place] = [touches(program, command) for command in commands]
-        if place >= since:
+        touched = accesses[index] = [touches(program, command) for command in commands]
+        if index >= since:
             found, is_left = state_hazards(program, commands, touched)
             is_left_begun |= is_left
             hazards |= found
             hazards |= _within(program, commands, touched)
             hazards |= _engine(program, submit, touched)
-    for place, submit in submits:
+    for index, submit in submits:
         commands = [command for commands in submit.lists for command in commands]
         ends = [activated(program, command) for command in commands]
-        accesses[place].append(tuple(touch for touch in ends if touch is not None))
+        accesses[index].append(tuple(touch for touch in ends if touch is not None))
     hazards |= _across(order, submits, accesses, since)
     hazards |= _cpu(program, order, submits, accesses, since)
     contents = Contents(program, order)
@@ -67,20 +67,20 @@ def look(program: v.FuzzProgram, since: int = 0) -> Told:
         contents.step(step)
     hazards |= contents.hazards
     possible = set(contents.possible)
-    # Where order is up to chance, so is who reads what.
+    # Without an order, the contents read are undetermined too.
     if hazards & {MISSING_BARRIER, MISSING_ALIASING, MISSING_WAIT}:
         possible |= set(Contents.KINDS)
     if is_left_begun:
         possible.add(SPLIT)
     if hazards & FATAL:
-        # What was to be written is not.
+        # Later writes do not happen.
         possible |= set(Contents.KINDS)
         return Told(frozenset(hazards & FATAL), frozenset(hazards | possible))
     return Told(frozenset(hazards), frozenset(possible))
 
 
 def _expanded(program: v.FuzzProgram) -> v.FuzzProgram:
-    """With lists that are executed again written out. Those that were not recorded by then stay as they are."""
+    """The program with resubmitted lists expanded, except those not recorded yet."""
     steps: list[v.Step] = []
     recorded: dict[int, v.SubmitStep] = {}
     for step in program.steps:
@@ -93,7 +93,7 @@ def _expanded(program: v.FuzzProgram) -> v.FuzzProgram:
 
 
 def _engine(program: v.FuzzProgram, submit: v.SubmitStep, touched: Sequence[Sequence[Touch]]) -> set[str]:
-    """A COPY queue copies; lists are executed on queues of their type."""
+    """Check queue types: a COPY queue only copies, and lists run on queues of their type."""
     kind = program.queues[submit.queue]
     submits = [step for step in program.steps if isinstance(step, v.SubmitStep)]
     types = {program.queues[step.queue] for step in submits if step.number == submit.of}
@@ -108,49 +108,49 @@ def _engine(program: v.FuzzProgram, submit: v.SubmitStep, touched: Sequence[Sequ
 def _within(
     program: v.FuzzProgram, commands: Sequence[v.CommandCall], touched: Sequence[Sequence[Touch]]
 ) -> set[str]:
-    """Lists of one call may overlap, whichever of its lists commands are in."""
-    found = set()
-    for place, one in enumerate(commands):
-        if isinstance(one, (v.DispatchCall, v.InitializeCall, v.CopyCall)):
-            found |= _within_one(program, one, touched[place])
-        for earlier in range(place):
+    """Hazards within one call, whose commands may overlap, whichever lists they are in."""
+    hazards = set()
+    for index, current in enumerate(commands):
+        if isinstance(current, (v.DispatchCall, v.InitializeCall, v.CopyCall)):
+            hazards |= _within_one(program, current, touched[index])
+        for earlier in range(index):
             for first in touched[earlier]:
-                for second in touched[place]:
+                for second in touched[index]:
                     if not first.conflicts(second):
                         continue
-                    between = commands[earlier + 1 : place]
+                    between = commands[earlier + 1 : index]
                     if first.buffer != second.buffer:
                         if not any(_hands_over(command, first.buffer, second.buffer) for command in between):
-                            found.add(MISSING_ALIASING)
+                            hazards.add(MISSING_ALIASING)
                     elif first.state == second.state == v.UNORDERED_ACCESS and not any(
                         _waits_for(program, command, first.buffer) for command in between
                     ):
-                        found.add(MISSING_BARRIER)
-    return found
+                        hazards.add(MISSING_BARRIER)
+    return hazards
 
 
 def _within_one(
     program: v.FuzzProgram, command: v.CopyCall | v.DispatchCall | v.InitializeCall, touched: Sequence[Touch]
 ) -> set[str]:
-    """A command may read and write the same bytes of one buffer only in place; through two it never may."""
-    found = set()
+    """Hazards within one command: it may read and write the same bytes only in place and through one buffer."""
+    hazards = set()
     if isinstance(command, v.InitializeCall):
-        # These must not even lie in one resource.
+        # These must not even share a resource.
         persistent = None if command.persistent is None else command.persistent.buffer
         if any(part.buffer == persistent for part in command.inputs):
-            found.add(OVERLAP)
+            hazards.add(OVERLAP)
     in_place = isinstance(command, v.DispatchCall) and program.ops[command.op].in_place
-    for place, second in enumerate(touched):
-        for first in touched[:place]:
+    for index, second in enumerate(touched):
+        for first in touched[:index]:
             if not first.conflicts(second):
                 continue
             same = (first.start, first.end) == (second.start, second.end)
             plain = not (first.writes or first.persistent or second.scratch or second.persistent)
             if first.buffer != second.buffer and not isinstance(command, v.CopyCall):
-                found.add(MISSING_ALIASING)
+                hazards.add(MISSING_ALIASING)
             elif not (in_place and same and plain):
-                found.add(OVERLAP)
-    return found
+                hazards.add(OVERLAP)
+    return hazards
 
 
 def _hands_over(command: v.CommandCall, before: str, after: str) -> bool:
@@ -181,17 +181,21 @@ def _across(
     accesses: dict[int, list[tuple[Touch, ...]]],
     since: int,
 ) -> set[str]:
-    for place, one in submits:
-        if place < since:
+    for index, submit in submits:
+        if index < since:
             continue
-        for other_place, other in submits:
-            if other_place >= place or one.queue == other.queue or order.are_ordered(other_place, place):
+        for earlier_index, earlier in submits:
+            if (
+                earlier_index >= index
+                or submit.queue == earlier.queue
+                or order.are_ordered(earlier_index, index)
+            ):
                 continue
             if any(
                 first.conflicts(second)
-                for touched in accesses[other_place]
+                for touched in accesses[earlier_index]
                 for first in touched
-                for others in accesses[place]
+                for others in accesses[index]
                 for second in others
             ):
                 return {MISSING_WAIT}
@@ -205,45 +209,50 @@ def _cpu(
     accesses: dict[int, list[tuple[Touch, ...]]],
     since: int,
 ) -> set[str]:
-    """What the CPU does with what queues may be using still."""
-    found = set()
+    """Hazards of the CPU with work that may still be running on queues."""
+    hazards = set()
     released: set[str] = set()
     resets: set[int] = set()
-    for place, step in enumerate(program.steps):
+    for index, step in enumerate(program.steps):
         if isinstance(step, v.ReleaseStep):
             released.add(step.name)
         if isinstance(step, v.ResetStep):
             resets.add(step.number)
-        if place < since or isinstance(step, (v.SignalStep, v.WaitStep, v.CpuWaitStep)):
+        if index < since or isinstance(step, (v.SignalStep, v.WaitStep, v.CpuWaitStep)):
             continue
         running = [
-            (other, submit) for other, submit in submits if other < place and not order.is_known(other, place)
+            (position, submit)
+            for position, submit in submits
+            if position < index and not order.is_known(position, index)
         ]
         if isinstance(step, (v.CpuWriteStep, v.CpuReadStep)):
             buffer = program.buffers[step.part.buffer]
             start = buffer.offset + step.part.start
             writes = isinstance(step, v.CpuWriteStep)
             if buffer.name in released:
-                found.add(SENSELESS)
+                hazards.add(SENSELESS)
             touch = Touch(buffer.memory, start, start + step.part.size, buffer.name, writes, v.COMMON)
             if any(
-                touch.conflicts(other) for at, _ in running for touched in accesses[at] for other in touched
+                touch.conflicts(position)
+                for running_index, _ in running
+                for touched in accesses[running_index]
+                for position in touched
             ):
-                found.add(UPLOAD if writes else READBACK)
+                hazards.add(UPLOAD if writes else READBACK)
         elif isinstance(step, v.ResetStep):
             if any(step.number in (submit.number, submit.of) for _, submit in running):
-                found.add(RESET)
+                hazards.add(RESET)
         elif isinstance(step, v.ReleaseStep):
             if any(step.name in used(program, submit) for _, submit in running):
-                found.add(RELEASED)
+                hazards.add(RELEASED)
         elif isinstance(step, v.SubmitStep):
             if released & used(program, step):
-                found.add(SENSELESS)
+                hazards.add(SENSELESS)
             if step.of in resets:
-                found.add(STALE)
+                hazards.add(STALE)
             if step.of is not None and any(step.of in (submit.number, submit.of) for _, submit in running):
-                found.add(IN_FLIGHT)
-    return found
+                hazards.add(IN_FLIGHT)
+    return hazards
 
 
 def used(program: v.FuzzProgram, submit: v.SubmitStep) -> set[str]:

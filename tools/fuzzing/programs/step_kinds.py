@@ -75,13 +75,13 @@ _TENSORS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 def kinds(session: Session) -> tuple[v.OperatorKind, ...]:
-    """With the sizes of what they need besides tensors, which each device decides for itself."""
-    found = []
+    """The kinds, with the sizes of their temporary and persistent resources on this device."""
+    operator_kinds = []
     for name, (inputs, outputs) in _TENSORS.items():
         op = DESCS[name](session)
         needs = op.GetBindingProperties()
         initializer = session.dml.CreateOperatorInitializer([op]).GetBindingProperties()
-        found.append(
+        operator_kinds.append(
             v.OperatorKind(
                 name,
                 inputs,
@@ -93,4 +93,4 @@ def kinds(session: Session) -> tuple[v.OperatorKind, ...]:
                 initializer.TemporaryResourceSize,
             )
         )
-    return tuple(found)
+    return tuple(operator_kinds)

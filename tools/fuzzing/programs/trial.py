@@ -1,4 +1,4 @@
-"""Right programs that must be clean, and each with a mistake that must be found."""
+"""Trials: correct programs must be clean, and mutants with a mistake must be detected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAMS_OF_A_DEVICE = 20
 
 
 class FuzzTrial(NamedTuple):
-    """The program of ``seed``, right or with a ``mistake``, and what was missed or said without reason."""
+    """The program of ``seed``, correct or with a ``mistake``, and the hazards missed or the rules reported wrongly."""
 
     seed: int
     mistake: str
@@ -47,7 +47,7 @@ class Outcome:
         self.missed += other.missed
 
     def rates(self) -> dict[str, float]:
-        """Of each kind of mistake, how many were found."""
+        """The detection rate of each kind of mistake."""
         return {
             mistake: self.found[mistake] / self.tried[mistake] for mistake in BREAKS if self.tried[mistake]
         }
@@ -64,33 +64,33 @@ class Trial:
         return ProgramWriter(seed, self._kinds).program(Random(seed).randint(1, SUBMITS))
 
     def play(self, program: v.FuzzProgram) -> set[str]:
-        """Which rules are said to be broken."""
+        """The rules reported for a program."""
         if self._stage.is_broken or self._played >= PROGRAMS_OF_A_DEVICE:
             self._stage, self._played = Stage(), 0
         self._played += 1
         return self._stage.play(program)
 
     def run(self, seed: int, mistakes: Iterable[str] = tuple(BREAKS)) -> None:
-        """One program, right, and with a mistake of each kind that makes a difference."""
+        """Try one correct program, and its mutants with a mistake of each kind."""
         program = self.program(seed)
         self.outcome.programs += 1
-        said = self.play(program)
-        if said:
-            self.outcome.false_alarms.append(FuzzTrial(seed, "", tuple(sorted(said))))
+        reported = self.play(program)
+        if reported:
+            self.outcome.false_alarms.append(FuzzTrial(seed, "", tuple(sorted(reported))))
             return
         for mistake in mistakes:
             self._run_broken(program, mistake, seed)
 
     def _run_broken(self, program: v.FuzzProgram, mistake: str, seed: int) -> None:
-        wrong = broken(program, mistake, seed)
-        if wrong is None:
+        mutant = broken(program, mistake, seed)
+        if mutant is None:
             return
-        said = self.play(wrong.program)
+        reported = self.play(mutant.program)
         self.outcome.tried[mistake] += 1
-        if speaking_of(wrong.told.hazards, said):
+        if speaking_of(mutant.told.hazards, reported):
             self.outcome.found[mistake] += 1
         else:
-            self.outcome.missed.append(FuzzTrial(seed, mistake, tuple(sorted(wrong.told.hazards))))
-        surplus = said - speaking_of(wrong.told.all, said) - OF_VALUES
+            self.outcome.missed.append(FuzzTrial(seed, mistake, tuple(sorted(mutant.told.hazards))))
+        surplus = reported - speaking_of(mutant.told.all, reported) - OF_VALUES
         if surplus:
             self.outcome.false_alarms.append(FuzzTrial(seed, mistake, tuple(sorted(surplus))))

@@ -1,4 +1,4 @@
-"""Random right programs: what is written at random is kept once all that the model misses in it stands before it."""
+"""Generator of random correct programs: a random command is kept once the synchronization it needs is inserted."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ ROUNDS = 6
 
 
 class ProgramWriter:
-    """``kinds`` are the operators that there are."""
+    """``kinds`` are the available operators."""
 
     def __init__(self, seed: int, kinds: Sequence[v.OperatorKind]) -> None:
         self._pick = Random(seed)
         self._buffers: dict[str, v.BufferDecl] = {}
         self._ops = {kind.name: kind for kind in kinds}
         count = self._pick.choice([1, 2, 2, 3])
-        # The first does everything; what only COPY queues did would be little.
+        # The first queue is not a COPY queue, since COPY queues alone could do little.
         types = [
             v.DIRECT,
             self._pick.choice([v.DIRECT, v.COMPUTE]),
@@ -73,15 +73,15 @@ class ProgramWriter:
     def _with(self, steps: Sequence[v.Step]) -> v.FuzzProgram:
         return v.FuzzProgram(self._buffers, self._ops, self._types, len(self._values), tuple(steps))
 
-    # What commands are about
-
     def _part(self, size: int, fits: Callable[[v.BufferDecl], bool], step: int = 16) -> v.BufferPart | None:
-        found = [one for one in self._buffers.values() if fits(one) and one.width >= size]
-        if not found:
+        candidates = [
+            candidate for candidate in self._buffers.values() if fits(candidate) and candidate.width >= size
+        ]
+        if not candidates:
             return None
-        buffer = self._pick.choice(found)
+        buffer = self._pick.choice(candidates)
         starts = [*range(0, min(buffer.width, 96) - size + 1, step)]
-        # The end of a wide buffer lies in another granule.
+        # The end of a wide buffer is in another granule.
         if buffer.width > v.GRANULE:
             starts += range(v.GRANULE, buffer.width - size + 1, step)
         return v.BufferPart(buffer.name, self._pick.choice(starts), size)
@@ -149,8 +149,8 @@ class ProgramWriter:
         return None if target is None else v.ClearCall(target)
 
     def _any_barrier(self, queue: int) -> v.CommandCall | None:
-        placed = [one.name for one in self._buffers.values() if one.placed]
-        writable = [one.name for one in self._buffers.values() if one.heap == v.DEFAULT]
+        placed = [buffer.name for buffer in self._buffers.values() if buffer.placed]
+        writable = [buffer.name for buffer in self._buffers.values() if buffer.heap == v.DEFAULT]
         if placed and self._pick.random() < 0.5:
             return v.AliasingCall(self._pick.choice([None, *placed]), self._pick.choice([None, *placed]))
         if self._types[queue] == v.COPY:
@@ -162,8 +162,6 @@ class ProgramWriter:
         if self._types[queue] != v.COPY:
             makers += [self._dispatch] * 5 + [self._clear, self._initialize]
         return self._pick.choice(makers)()
-
-    # What stands before them
 
     def _submit(self, queue: int) -> None:
         lists: list[list[v.CommandCall]] = [[]]
@@ -179,9 +177,9 @@ class ProgramWriter:
             self._number += 1
 
     def _again(self) -> bool:
-        """Execute some lists once more, if that can be right."""
-        found = [step for step in self._steps if isinstance(step, v.SubmitStep)]
-        of = self._pick.choice(found)
+        """Resubmit some lists, if that can be correct."""
+        submissions = [step for step in self._steps if isinstance(step, v.SubmitStep)]
+        of = self._pick.choice(submissions)
         fits = [queue for queue in range(self._queues) if self._types[queue] == self._types[of.queue]]
         step = v.ResubmitStep(self._number, self._pick.choice(fits), of.number)
         steps, values = list(self._steps), list(self._values)
@@ -198,7 +196,7 @@ class ProgramWriter:
         return v.SubmitStep(self._number, queue, tuple(tuple(commands) for commands in lists))
 
     def _add(self, queue: int, lists: list[list[v.CommandCall]], command: v.CommandCall) -> None:
-        """Add ``command``, and what it takes; nothing at all if that does not help."""
+        """Add ``command`` and the steps that it needs; nothing if these do not suffice."""
         steps, last = list(self._steps), list(lists[-1])
         values = list(self._values)
         for _ in range(ROUNDS):
@@ -207,14 +205,14 @@ class ProgramWriter:
             if not told.all:
                 self._steps, lists[-1] = steps, [*last, command]
                 return
-            # What is possible may follow from what is there.
-            if not self._mend(
+            # Possible hazards may be consequences of certain ones.
+            if not self._repair(
                 told.hazards or told.possible, program, queue, steps, [*lists[:-1], last], command
             ):
                 break
         self._values = values
 
-    def _mend(
+    def _repair(
         self,
         hazards: frozenset[str],
         program: v.FuzzProgram,
@@ -262,22 +260,22 @@ class ProgramWriter:
     def _states(
         self, program: v.FuzzProgram, lists: Sequence[Sequence[v.CommandCall]]
     ) -> modelled_states.States:
-        found = modelled_states.States(program)
+        states = modelled_states.States(program)
         for commands in lists:
             for command in commands:
                 if isinstance(command, v.TransitionCall):
-                    found.is_wrongly_left(command)
+                    states.is_wrongly_left(command)
                 for touch in touches(program, command):
-                    found.is_wrong(touch)
-        return found
+                    states.is_wrong(touch)
+        return states
 
     def _transit(
         self, program: v.FuzzProgram, lists: list[list[v.CommandCall]], command: v.CommandCall
     ) -> bool:
-        now = self._states(program, lists)
+        states = self._states(program, lists)
         wrong = False
         for touch in touches(program, command):
-            state = now.of(touch.buffer)
+            state = states.of(touch.buffer)
             if self._buffers[touch.buffer].heap == v.DEFAULT and state not in (v.COMMON, touch.state):
                 barrier = v.TransitionCall(touch.buffer, state, touch.state)
                 if not any(one[:3] == barrier[:3] for one in lists[-1][-3:]):
@@ -288,7 +286,7 @@ class ProgramWriter:
     def _change(
         self, program: v.FuzzProgram, commands: list[v.CommandCall], barrier: v.TransitionCall
     ) -> None:
-        """Add a transition, or its halves, with commands between them that have nothing to do with its buffer."""
+        """Add a transition, or a split one around commands that do not use its buffer."""
         if self._pick.random() < 0.6:
             commands.append(barrier)
             return
@@ -304,10 +302,8 @@ class ProgramWriter:
             return True
         return any(touch.buffer == buffer for touch in touches(program, command))
 
-    # What queues and the CPU do besides
-
     def _signal(self, steps: list[v.Step], queue: int) -> tuple[int, int]:
-        """A fence and a value that come behind all that ``queue`` was given."""
+        """A fence and a value that ``queue`` signals after all its submitted work."""
         for step in reversed(steps):
             if isinstance(step, (v.SubmitStep, v.ResubmitStep)) and step.queue == queue:
                 break
