@@ -19,7 +19,7 @@ def tensor(sizes, strides=None, **choices):
 
 
 def record_program(device=None):
-    """(a + b) twice, the second time over padded rows; what it computed."""
+    """Compute a + b twice, the second time over padded rows; returns the results."""
     session = Session(device)
     plain, padded = tensor([1, 1, 2, 3]), tensor([1, 1, 2, 3], [8, 8, 4, 1])
     add = dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC
@@ -42,7 +42,7 @@ def record_program(device=None):
 
 
 def record_two_weights(folder):
-    """A GEMM that is initialized twice, for weights of 1 and of 2, and then runs with either on a unit matrix."""
+    """A GEMM that is initialized twice, with weights of 1 and of 2, and then runs with either on a unit matrix."""
     with dml.capture(folder):
         session = Session()
         plain = tensor([1, 1, 2, 2])
@@ -66,11 +66,11 @@ def make(folder):
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory):
-    """A capture of ``record_program``, which nobody may change."""
+    """A read-only capture of ``record_program``."""
     return built_once(shared_folder(tmp_path_factory, "capturing") / "program", make) / "out"
 
 
 @pytest.fixture
 def copied(recorded, tmp_path):
-    """A copy of it, to be changed."""
+    """A writable copy of ``recorded``."""
     return shutil.copytree(recorded, tmp_path / "copied")

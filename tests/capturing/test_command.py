@@ -31,7 +31,7 @@ def capture(*words, folder):
 
 @pytest.mark.parametrize("name", ["out", "show"])
 def test_a_script_and_its_page(tmp_path, name):
-    """Where there is a -- it is a recording, whatever the folder is called."""
+    """With a -- it is a recording, whatever the folder is called."""
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     run = capture(name, "--", "script.py", "3", folder=tmp_path)
     assert (run.returncode, run.stdout) == (3, "[array([[[[-1., -1.]]]], dtype=float32)]\n"), run.stderr

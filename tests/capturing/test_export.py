@@ -1,4 +1,4 @@
-"""Dispatches as DxDispatch models, which run to what was recorded."""
+"""Export of dispatches as DxDispatch models, which reproduce the recorded results."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .conftest import FLOAT32, record_two_weights, tensor
 
 
 def output(path):
-    """What running a model leaves in its last resource."""
+    """The final contents of a model's last resource."""
     *_, last = dxdispatch.load(path).run().values()
     return last.tolist()
 
 
 def test_a_dispatch_runs_to_what_was_recorded(recorded, tmp_path, capsys):
-    """The second addition reads what the first has written, and writes padded rows."""
+    """The second addition reads what the first wrote, and writes padded rows."""
     target = tmp_path / "model.json"
     assert main(["capture", "export", str(recorded), "3", "--json", str(target)]) == 0
     files = capsys.readouterr().out.split()

@@ -1,4 +1,4 @@
-"""The files: what is written once, what a reader does not believe."""
+"""Capture files: deduplication of contents, and validation by the reader."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def process(**members):
 
 
 def written(folder, *lines, contents=b""):
-    """A capture of these lines."""
+    """Write a capture with these lines."""
     text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
     (folder / "p.jsonl").write_text(text, encoding="utf-8")
     (folder / "p.contents").write_bytes(contents)
@@ -233,7 +233,7 @@ VALUES = [
 
 
 def mutated(line, chance):
-    """The line with one value, anywhere in it, replaced or left out."""
+    """The line with one value, at any depth, replaced or removed."""
     value = json.loads(line)
     places = []
 
@@ -265,7 +265,7 @@ SIZES = [
 
 
 def stored(folder, writer):
-    """The contents by number, as the files have them."""
+    """The contents by number, as stored in the files."""
     writer.close()
     (path,) = folder.glob("*.contents")
     whole = path.read_bytes()
@@ -306,7 +306,7 @@ def test_a_content_is_not_the_beginning_of_a_longer_one(tmp_path):
 
 
 def test_many_contents_that_look_the_same(tmp_path):
-    """Of these it is enough to find those that came last, and what lay there before."""
+    """Only the newest of them and the previous content of the same range are looked up."""
     masks = np.zeros((20, 1000), np.uint8)
     step = masks.shape[1] // content_store.SAMPLES + 1
     masks[np.arange(20), step * (20 + np.arange(20)) + 1] = 1
@@ -321,7 +321,7 @@ def test_many_contents_that_look_the_same(tmp_path):
 
 
 def test_a_large_file_ends_with_its_last_content(tmp_path):
-    """Whatever was reserved behind it, which grows with the file."""
+    """Preallocated space behind it, which grows with the file, is truncated."""
     size = content_store.RESERVE[0]
     writer, sizes = CaptureWriter(tmp_path), []
     (path,) = tmp_path.glob("*.contents")
@@ -347,7 +347,7 @@ def test_where_nothing_can_be_reserved(tmp_path, monkeypatch):
 
 
 def test_lines_are_gathered(tmp_path):
-    """In order and not without end; all are there when gathering ends."""
+    """Lines are buffered in order and up to a limit; all are written when buffering ends."""
     writer = CaptureWriter(tmp_path)
     (path,) = tmp_path.glob("*.jsonl")
 

@@ -94,7 +94,7 @@ def test_owned_inputs_are_told_from_bound_ones(tmp_path):
 
 
 def test_bars_stand_on_zero():
-    """By hand: 1 is 15 high, -1 lies at the bottom, 0 is half a unit of ink, at the middle."""
+    """By hand: 1 is 15 high, -1 is at the bottom, 0 is drawn half a unit high, at the middle."""
     html = str(_bars(np.array([1, -1, 0], np.float32)))
     assert "M1 8.50V1.00M3 8.50V16.00M5 8.50V8.00" in html
     assert re.search(r'width="6"|viewBox="0 0 6 ', html)
@@ -110,7 +110,7 @@ def test_bars_stand_on_zero():
     ],
 )
 def test_spans_end_where_they_can(pieces, html):
-    """One that ends in another list is closed before it; an end without a beginning is none."""
+    """A span that ends in another list is closed before that list; an end without a beginning is ignored."""
     assert str(_nested(pieces)) == html
 
 

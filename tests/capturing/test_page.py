@@ -1,4 +1,4 @@
-"""The page, as a browser has it."""
+"""The page, also as rendered by a browser."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def words(html):
 
 
 def browse(html, tmp_path, script=""):
-    """What Chromium makes of the page, after ``script`` ran in it."""
+    """The DOM of the page in Chromium, after ``script`` ran in it."""
     browser = shutil.which("chromium")
     if browser is None:
         missing("chromium")
@@ -129,7 +129,7 @@ def test_names_are_text_and_nothing_comes_from_outside(hazardous):
 
 
 class Nesting(HTMLParser):
-    """Every element is closed in turn."""
+    """Checks that elements are properly nested."""
 
     VOID = ("meta", "input")
 
@@ -151,7 +151,7 @@ class Nesting(HTMLParser):
 
 
 def test_processes_of_one_number(recorded, tmp_path):
-    """A program that became another by exec keeps its number; links lead to what they belong to."""
+    """A program that calls exec keeps its process identifier; links stay unambiguous."""
     for name in ("process-1-0", "process-1-1"):
         for path in recorded.glob("process*"):
             (tmp_path / name).with_suffix(path.suffix).write_bytes(path.read_bytes())
@@ -164,7 +164,7 @@ def test_processes_of_one_number(recorded, tmp_path):
 
 
 def test_the_markup_is_well_formed(hazardous):
-    """Though one event ends that never began, and one list ends in the middle of none."""
+    """Even though an event ends that never began."""
     nesting = Nesting()
     nesting.feed(hazardous)
     assert nesting.open == []

@@ -1,4 +1,4 @@
-"""What a capture holds, and what it costs those who are captured."""
+"""The contents of captures, and their effects on the captured program."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_was_written(recorded):
 
 
 def test_contents_are_there_once(tmp_path):
-    """Ten dispatches that write the same, and uploads of what was uploaded before."""
+    """Ten dispatches that write equal contents, and repeated uploads."""
     with dml.capture(tmp_path / "out"):
         session = Session()
         desc = tensor([1, 1, 64, 64])
@@ -127,7 +127,7 @@ def test_a_capture_is_of_whom_other_files_are(tmp_path):
 
 
 def test_an_operator_that_was_initialized_before(tmp_path):
-    """Its persistent resource is that of the program."""
+    """The replay uses the program's persistent resource."""
     session = Session()
     plain, weights = tensor([1, 1, 2, 2]), np.array([1, 2, 3, 4], np.float32)
     owned = dml.tensor_desc(
@@ -199,7 +199,7 @@ def test_placed_resources_share_memory(tmp_path):
 
 
 def test_memory_is_not_kept_alive(tmp_path):
-    """Each round has three buffers that go."""
+    """Each round releases three buffers."""
     with dml.capture(tmp_path / "out"):
         session = Session()
         for value in range(20):
@@ -224,7 +224,7 @@ def test_an_exception_ends_the_recording(tmp_path):
 
 @pytest.mark.parametrize("others", [1, 0])
 def test_an_initializer_that_is_reset_before_it_runs(tmp_path, others):
-    """What was recorded runs, and is written down."""
+    """The operators at recording time are executed and captured."""
     with dml.capture(tmp_path / "out"):
         session = Session()
         ops = [
@@ -304,7 +304,7 @@ def test_the_child_of_a_fork_has_a_log_of_its_own(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_fork_while_another_thread_writes(tmp_path):
-    """The child waits for no thread that it does not have."""
+    """The child does not wait for a lock held by a thread of its parent."""
     then = """
 import os, threading
 from directml_py.capturing.content_store import CaptureWriter

@@ -1,4 +1,4 @@
-"""Executing captures again: where a capture says something else, the dispatch and the element are named."""
+"""Replay of captures: differences are reported with the dispatch and the element."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .conftest import record_two_weights
 
 
 def alter(folder, floats, position, value):
-    """Change one float of the contents that are those ``floats``."""
+    """Change one float of the content that equals ``floats``."""
     (path,) = folder.glob("*.contents")
     content = np.fromfile(path, np.uint8)
     (log,) = folder.glob("*.jsonl")
@@ -62,7 +62,7 @@ def test_what_lies_between_elements_is_nobodys_result(copied):
 
 
 def test_zero_is_not_minus_zero_and_nan_is_nan(copied):
-    """Bits are compared: a number is not the same as one that equals it, and NaN is the same as itself."""
+    """Bits are compared: -0 differs from 0, and NaN equals itself."""
     alter(copied, [0, 1, 2, 3, 4, 5], 0, -10)
     alter(copied, [10, 11, 12, 13, 14, 15], 0, -0.0)
     alter(copied, SUMS, 0, 10)
@@ -71,7 +71,7 @@ def test_zero_is_not_minus_zero_and_nan_is_nan(copied):
 
 
 def test_each_dispatch_is_judged_alone(copied):
-    """The second dispatch reads what the first is said to have written, not what it writes now."""
+    """The second dispatch reads what the first wrote according to the capture, not what the replay wrote."""
     alter(copied, [10, 11, 12, 13, 14, 15], 2, 1000)
     alter(copied, SUMS, 2, 1010)
     assert [(one.command.number, one.element) for one in differences(copied)] == [(2, (0, 0, 0, 2))]
@@ -126,7 +126,7 @@ def test_weights_that_directml_owns_are_initialized_again(tmp_path):
 
 
 def test_a_persistent_resource_that_differs_is_named(tmp_path):
-    """As if initialization had written the other factor, which is as large."""
+    """As if initialization had written the other factor, which has the same size."""
     record_owned(tmp_path)
     (path,) = tmp_path.glob("*.jsonl")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -140,7 +140,7 @@ def test_a_persistent_resource_that_differs_is_named(tmp_path):
 
 @pytest.mark.parametrize("record", [record_owned, record_two_weights])
 def test_the_capture_of_other_loops(tmp_path, record):
-    """What they left in the persistent resource is neither compared nor read, nor need it be as much."""
+    """Their persistent resource is neither compared nor read, and may have another size."""
     record(tmp_path)
     (path,) = tmp_path.glob("*.jsonl")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -355,7 +355,7 @@ def test_what_no_recorder_writes(tmp_path, kind, member, value, error):
 
 
 def rewrite_operator(folder, change):
-    """Change the operator that is compiled last."""
+    """Change the last compiled operator."""
     (path,) = folder.glob("*.jsonl")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     change(next(line for line in reversed(lines) if line["event"] == "operator"))

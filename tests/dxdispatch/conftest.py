@@ -1,4 +1,4 @@
-"""Models as Python values, and what running them writes."""
+"""Helpers to build models as Python values and to run them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def printed(write, tmp_path):
-    """``printed(model)``: what it prints, without how long it took."""
+    """``printed(model)``: its output without timings."""
 
     def run(content, **options):
         log = Lines()
@@ -86,7 +86,7 @@ def printed(write, tmp_path):
 
 @pytest.fixture
 def failure(write):
-    """``failure(model)``: the text of the error, the lines about errors, and the others."""
+    """``failure(model)``: the error's text, the error lines, and the other lines."""
 
     def run(content):
         log = Lines()

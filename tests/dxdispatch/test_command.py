@@ -1,4 +1,4 @@
-"""``python -m directml_py dispatch``: every line to the letter, and the exit code."""
+"""``python -m directml_py dispatch``: the exact output, and the exit code."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_process_of_its_own(python, write):
 
 
 def test_timings(answer):
-    """The first ones are cold, but never all of them."""
+    """The first samples are cold, but never all of them."""
     number = r"\d+\.\d{4}"
     statistics = f"{number} ms average, {number} ms min, {number} ms median, {number} ms max"
     code, lines, _ = answer(add_model(), "-i", "5", "-w", "2", "-v", "2", "-r", "3")
@@ -79,7 +79,7 @@ def test_timings(answer):
 
 
 def test_the_gpu_takes_no_longer_than_the_program_waits(answer, monkeypatch):
-    """With more iterations than results are kept for at a time."""
+    """With more iterations than a query heap holds."""
     monkeypatch.setattr("directml_py.dxdispatch.gpu_clock.PAIRS", 3)
     _, lines, _ = answer(add_model(), "-i", "7", "-v", "2", "-r", "2")
     times = [re.fullmatch(r"iteration \d: (\S+) ms \(CPU\), (\S+) ms \(GPU\)", line) for line in lines]
@@ -89,7 +89,7 @@ def test_the_gpu_takes_no_longer_than_the_program_waits(answer, monkeypatch):
 
 
 def test_times_to_run(answer):
-    """``-t`` overrides ``-i``, ``-I`` holds iterations apart: at 0, 200, 400 and 600 ms, of which the last is late."""
+    """``-t`` overrides ``-i``, ``-I`` spaces iterations: at 0, 200, 400 and 600 ms, of which the last is too late."""
     _, lines, _ = answer(add_model(), "-t", "700", "-I", "200", "-i", "1")
     count = int(re.search(r"(\d+) iterations", "\n".join(lines))[1])
     assert 2 <= count <= 4
@@ -150,7 +150,7 @@ def test_bytes_are_characters(answer):
 
 
 def test_hazards(answer, caplog):
-    """Two dispatches into the same buffer without a barrier between them, which only the debug layers see."""
+    """Two dispatches into the same buffer without a barrier in between, which only the debug layers report."""
     options = ("-r", "2", "--post_dispatch_barriers", "none")
     assert answer(add_model(), *options)[0] == 0
     assert not caplog.messages
@@ -266,7 +266,7 @@ def test_bindings_that_fail(bindings, words, answer):
 
 
 def test_what_is_not_bound(answer):
-    """An input that is missing, with the commands printed: the HRESULT is there, and nothing behind it runs."""
+    """A missing input, with the commands printed: the HRESULT is reported, and no later command runs."""
     content = add_model(dispatch("add", ATensor="A", OutputTensor="Out"), {"type": "print", "resource": "A"})
     code, lines, errors = answer(content, "--print_commands")
     assert code == 1
@@ -285,7 +285,7 @@ def test_initialization_that_fails(answer):
 
 
 def test_files_that_cannot_be_written(answer, tmp_path):
-    """That is said, and the commands go on."""
+    """It is reported, and later commands run."""
     (tmp_path / "file").write_text("")
     content = add_model(
         {"type": "writeFile", "resource": "Out", "targetPath": "file/x.dat"},

@@ -1,4 +1,4 @@
-"""What is wrong with a model, in DxDispatch's words and with the place named."""
+"""Errors in models, with DxDispatch's texts and the location."""
 
 from __future__ import annotations
 
@@ -356,7 +356,7 @@ def test_deferred_resources(failure):
 
 
 def test_data_types_that_buffers_do_not_have(failure, tmp_path):
-    """A raw file may be said to be of any type; what needs the size of an element then fails."""
+    """A raw file may be declared with any type; what needs the element size then fails."""
     (tmp_path / "a.dat").write_bytes(bytes(12))
     content = add_model()
     content["resources"]["A"] = resource({"sourcePath": "a.dat"}, "UINT4")
@@ -447,7 +447,7 @@ def test_sources_that_are_no_files(failure, tmp_path):
 
 @pytest.mark.parametrize(("memory", "is_refused"), [(3 * 4000, False), (3 * 4000 - 1, True)])
 def test_buffers_that_do_not_fit(monkeypatch, tmp_path, memory, is_refused):
-    """A buffer is there three times: as values, as what uploads them, and itself."""
+    """A buffer exists three times: as values, as an upload buffer, and itself."""
     monkeypatch.setattr("directml_py.dxdispatch.model.physical_memory", lambda: memory)
     path = tmp_path / "model.json"
     path.write_text(json.dumps(with_resource(resource([1.0], sizeInBytes=4000))), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Operators as DxDispatch models and serialized graphs: what comes back is what was written, and computes the same."""
+"""Round trips of operators through DxDispatch models and serialized graphs, which compute the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ F32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
 
 def tensors_as(change, desc):
-    """``desc`` with every tensor as ``change`` makes it."""
+    """``desc`` with ``change`` applied to every tensor."""
     values = []
     for entry, (_, value) in zip(desc.struct.fields, desc):
         if entry.is_tensor and isinstance(value, tuple):

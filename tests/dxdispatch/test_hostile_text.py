@@ -1,4 +1,4 @@
-"""Models that mean harm: text and nesting without end."""
+"""Hostile models: extremely long text and deep nesting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_hostile_text(text, failure):
 
 @pytest.mark.parametrize(("count", "is_refused"), [(8, False), (9, True), (400, True)])
 def test_activations_without_end(failure, count, is_refused):
-    """Eight within each other can be read; that no operator takes them is said elsewhere."""
+    """Eight levels can be parsed; that no operator accepts them is reported elsewhere."""
     inner = {"Type": "ACTIVATION_RELU"}
     for _ in range(count - 1):
         inner = {"Type": "ELEMENT_WISE_ADD1", "FusedActivation": inner}

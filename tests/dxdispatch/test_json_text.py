@@ -1,4 +1,4 @@
-"""Texts that are no JSON, in RapidJSON's words and with the place."""
+"""Invalid JSON, with RapidJSON's error texts and the position."""
 
 from __future__ import annotations
 

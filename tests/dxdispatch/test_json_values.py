@@ -1,4 +1,4 @@
-"""Integers of a model: what fits is taken, the next one is not."""
+"""Integers of a model: the limits are accepted, the next number is not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_limits(bits, signed):
 
 @pytest.mark.parametrize("value", [2**53, 2**53 + 2, -(2**63), 2**63, 2**64, 2**64 + 1, -(2**63) - 1, 10**30])
 def test_integers_for_numbers(value):
-    """What is no integer of 64 bits is rounded."""
+    """Integers beyond 64 bits are rounded."""
     assert number(value) == float(value)
 
 

@@ -1,4 +1,4 @@
-"""Models of every kind, with values that follow from them by hand."""
+"""Models of every kind, with expected values calculated by hand."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_operators(content, values, printed):
 
 
 def test_arrays_of_bind_points_with_offsets(printed):
-    """Ends in the middle of a buffer: the offset counts elements, the size that the binding names does not matter."""
+    """A binding that ends in the middle of a buffer: the offset is in elements, the binding's size is ignored."""
     join = {
         "type": "JOIN",
         "desc": {
@@ -230,7 +230,7 @@ def test_dispatches_go_on_with_what_others_left(printed):
 @pytest.mark.parametrize("kind", ["DmlCompileOp", "DmlCompileGraph"])
 @pytest.mark.parametrize("flags", ["OWNED_BY_DML", ["DML_TENSOR_FLAG_OWNED_BY_DML"]])
 def test_owned_tensors(kind, flags, printed):
-    """What is bound at initialization is copied then: writing there later changes nothing."""
+    """Inputs bound at initialization are copied then: later writes have no effect."""
     content = add_model()
     add = content["dispatchables"]["add"]
     add["desc"]["BTensor"]["Flags"] = flags
@@ -272,7 +272,7 @@ def test_optional_tensors_in_a_graph_of_one_node(printed):
 
 
 def test_tensors_in_full(printed):
-    """Strides, sizes and types written out, nested descs, a size of 0 that is calculated."""
+    """Explicit strides, sizes and types, nested descs, and a total size of 0, which is calculated."""
     desc = {
         "InputTensor": {
             "Type": "DML_TENSOR_TYPE_BUFFER",
@@ -322,7 +322,7 @@ def test_initial_values(value, expected, printed):
 
 @pytest.mark.parametrize("data_type", ["FLOAT16", "FLOAT32", "FLOAT64", "UINT8", "INT16"])
 def test_sequences_add_in_the_element_type(data_type, write):
-    """One addition after the other, each rounded or wrapped as an assignment in C++ does."""
+    """Sequential additions, each rounded or wrapped as by an assignment in C++."""
     dtype = np.dtype(data_type.lower())
     delta = 0.1 if dtype.kind == "f" else 37
     content = add_model()
@@ -350,7 +350,7 @@ def test_mixed_values(write):
 
 
 def test_files(printed, tmp_path, monkeypatch):
-    """Beside the model, else in the current directory; an .npy file has its own type, others none."""
+    """Files are looked up beside the model, else in the current directory; only .npy files have a type."""
     current = tmp_path / "current"
     current.mkdir()
     monkeypatch.chdir(current)

@@ -1,4 +1,4 @@
-"""Serialized graphs: against the package ``flatbuffers``, through a device, and with hostile bytes."""
+"""Serialized graphs: compared with the package ``flatbuffers``, executed, and with hostile bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ADD = {name: TensorDesc(F32, (3,)) for name in ("ATensor", "BTensor", "OutputTen
 
 
 class Builder(flatbuffers.Builder):
-    """FlatBuffers by the package that everybody uses, in the order of the schema's fields."""
+    """A builder on the reference implementation, with fields in the schema's order."""
 
     def strings(self, *texts):
         return self.pointers([self.CreateString(text) for text in texts])
@@ -80,7 +80,7 @@ class Builder(flatbuffers.Builder):
 
 
 def clip_graph(kind=1, has_data=True, sizes=(2, 3), strides=(1, 2)):
-    """CLIP1 with a ScaleBias, of which nothing is left to chance: every kind of value that is not a list."""
+    """CLIP1 with a ScaleBias: every kind of attribute value that is not a list."""
     builder = Builder(0)
     data = builder.struct("8B", *struct.pack("<f4x", -1.5)) if has_data else None
     bytes_of = builder.table(("B", kind), data)
@@ -135,13 +135,13 @@ def test_tensors_that_are_none(sizes, strides):
 
 
 def test_a_tensor_of_as_many_sizes_as_are_read():
-    """8 is a rule for what compiles."""
+    """The limit of 8 dimensions is a rule of compilation, not of reading."""
     graph = read_graph(clip_graph(sizes=[1] * 64, strides=None))
     assert graph.nodes[0].desc.InputTensor.sizes == (1,) * 64
 
 
 def test_the_package_reads_what_is_written():
-    """The same tables, walked by hand with the package's own reader; and every vector and number is aligned."""
+    """The same tables, read with the package's own reader; and every vector and number is aligned."""
     data = write_graph(read_graph(clip_graph()))
 
     def field(table, slot):
@@ -261,7 +261,7 @@ def test_what_a_serialized_graph_cannot_say(two_steps, tmp_path):
 
 
 def test_constants_in_files(tmp_path, write):
-    """By the node's name they are bound, by their own the file is found; at the graph's initialization alone."""
+    """They are bound by the node's name, their files are found by their own name, at initialization only."""
     owned = TensorDesc(F32, (3,), flags=OWNED)
     desc = make_desc("ELEMENT_WISE_ADD", {**ADD, "BTensor": owned})
     nodes = (
@@ -328,7 +328,7 @@ def test_constants_stay_beside_the_graph(name, tmp_path, write):
 
 
 def test_damaged_bytes(two_steps, tmp_path):
-    """Any byte changed, any length: a graph or an error, in no time."""
+    """With any byte changed or any length: a graph or an error, quickly."""
     *_, path = dxdispatch.save_graph(tmp_path / "g.bin", two_steps, [X, W, None])
     whole, choose = path.read_bytes(), random.Random(1)
     begin, refused = time.process_time(), 0
@@ -357,7 +357,7 @@ def test_bytes_that_are_no_graph(data):
 
 
 def test_parts_that_are_shared_over_and_over():
-    """A list whose items are all the same list of tables: small on the disk, endless to read."""
+    """A list whose items are all the same list of tables: small on disk, exponentially large to read."""
     builder = Builder(0)
     sizes = builder.numbers(*[1] * 60_000)
     tensor = builder.table(builder.CreateString("DML_TENSOR_DATA_TYPE_FLOAT32"), sizes, None, ("Q", 4))
@@ -374,7 +374,7 @@ def test_parts_that_are_shared_over_and_over():
 
 
 def test_pictures(two_steps, tmp_path, write, capsys):
-    """Models and serialized graphs are told apart by their content."""
+    """Models and serialized graphs are distinguished by content."""
     *_, path = dxdispatch.save_graph(tmp_path / "g.bin", two_steps, [X, W, None])
     assert main(["graph", str(path)]) == 0
     lines = dict(line.split(":", 1) for line in capsys.readouterr().out.splitlines())

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def python():
-    """``python(*arguments, **options)``: the finished process of an interpreter that finds this package."""
+    """``python(*arguments, **options)``: run an interpreter that finds this package; the finished process."""
 
     def run(*arguments, **options):
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))

@@ -1,6 +1,6 @@
-"""``evaluate`` on the arrays themselves and through the object model: the same to the bit, for every operator.
+"""``evaluate`` directly on arrays and through the object model: bit-identical results for every operator.
 
-Where nobody watches, an operator is bound to arrays without buffers, tables and lists, in about a seventh of the time.
+Without observers, an operator is bound to arrays without buffers, tables and lists, in about a seventh of the time.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def debug_layer():
 
 
 def outcome(desc, arrays, level=HIGHEST):
-    """The results, or the error, of ``evaluate``, and the warnings meanwhile, as values that compare bits."""
+    """The results or the error of ``evaluate``, and the warnings, as values that compare bits."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -90,13 +90,13 @@ def defined(desc, found):
 
 
 def has_large_gaps(desc):
-    """Whether an alignment makes resources of gigabytes, which cost nothing until the debug layer marks each byte."""
+    """Whether an alignment makes resources of gigabytes, which are cheap until the debug layer tracks each byte."""
     tensors = [slot.tensor for slot in (*desc.inputs, *desc.outputs) if slot.tensor is not None]
     return any(tensor.alignment > LARGEST_ALIGNMENT for tensor in tensors)
 
 
 def assert_alike(desc, arrays, level=HIGHEST):
-    """Returns what came out. Neither way may change ``arrays``."""
+    """Check both executors and return the outcome. Neither may change ``arrays``."""
     before = [None if array is None else array.tobytes() for array in arrays]
     unwatched = outcome(desc, arrays, level)
     with observed() as observer:
@@ -144,7 +144,7 @@ def test_results(operator):
 
 
 def broken_rules(operator):
-    """One rule that CreateOperator insists on, and all that it does not: descs that break these run."""
+    """One rule that CreateOperator enforces, and all documentation-only ones: descs that break these run."""
     enforced = derived_rules(operator, enforced=True)
     of_the_page_alone = [rule for rule in derived_rules(operator) if rule not in enforced]
     return enforced[:1] + of_the_page_alone
@@ -164,7 +164,7 @@ def test_descs_that_break_rules(operator):
 
 
 def wrong_inputs(arrays):
-    """Too many arrays, one of another type, one of other sizes, and one that is absent where it is there."""
+    """Too many arrays, an array of another type, one of other sizes, and a missing one."""
     yield [*arrays, np.zeros(1)]
     for index, array in enumerate(arrays):
         wrong = "absent" if array is None else array

@@ -1,4 +1,4 @@
-"""``python -m directml_py``: what it prints, its exit codes, and no tracebacks."""
+"""``python -m directml_py``: its output and exit codes, without tracebacks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(python):
 
 @pytest.fixture
 def answer(capsys):
-    """``answer(*arguments)``: exit code, output and errors of a command, without a process of its own."""
+    """``answer(*arguments)``: exit code, output and errors of a command run in this process."""
 
     def run(*arguments):
         try:
@@ -56,7 +56,7 @@ def test_info(run):
 
 
 def test_info_names_the_checks_of_the_debug_layers(run):
-    """Those that no call reports on other devices, and no rule that every device checks."""
+    """The rules that only debug devices report, and no others."""
     checks = re.findall(r"^debug check: +(\S+)$", succeeds(run("info")), re.MULTILINE)
     assert len(checks) == len(set(checks)) >= 16
     assert {
@@ -76,7 +76,7 @@ def test_the_list_of_operators(run):
 
 @pytest.mark.parametrize("name", ["JOIN", "join", "DML_OPERATOR_JOIN", "dml_operator_join"])
 def test_a_support_table(answer, name):
-    """The rows of the page of DML_JOIN_OPERATOR_DESC, newest level first."""
+    """The rows of DML_JOIN_OPERATOR_DESC's page, newest level first."""
     code, table, errors = answer("support", name)
     assert (code, errors) == (0, "")
     assert table.splitlines()[0] == "DML_OPERATOR_JOIN (DML_JOIN_OPERATOR_DESC)"
@@ -110,7 +110,7 @@ def test_pkg_config_has_the_version_of_the_api():
 
 
 def test_tables_for_the_values_of_an_attribute(run):
-    """REDUCE has tables of its own for ARGMIN and ARGMAX."""
+    """REDUCE has separate tables for ARGMIN and ARGMAX."""
     tables = succeeds(run("support", "REDUCE"))
     assert re.search(r"^Function: .*DML_REDUCE_FUNCTION_ARGM(IN|AX)", tables, re.M)
     assert "DML_REDUCE_FUNCTION_SUM_SQUARE" in tables
@@ -124,7 +124,7 @@ def test_every_operator_has_an_answer(capsys):
 
 
 def test_rules(run):
-    """Four lines a rule: identifier and severity, text, source, test."""
+    """Four lines per rule: identifier and severity, text, source, test."""
     blocks = succeeds(run("rules")).rstrip("\n").split("\n\n")
     names = [block.split()[0] for block in blocks]
     assert names == sorted(names)
@@ -267,7 +267,7 @@ def test_rules_support_and_info_in_json(answer):
     ],
 )
 def test_the_shell_is_told_what_comes_next(python, tmp_path, line, offers):
-    """As argcomplete's function of the shell asks."""
+    """The request that argcomplete's shell function makes."""
     told = tmp_path / "told"
     asking = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": " ", "COMP_LINE": line, "COMP_POINT": str(len(line))}
     asking["COMP_TYPE"] = "9"
@@ -285,7 +285,7 @@ main()
 
 
 def test_a_bar_is_shown_for_what_takes_long(monkeypatch):
-    """On a terminal; the items are the same."""
+    """On a terminal; the items are passed through."""
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)

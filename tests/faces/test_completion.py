@@ -1,4 +1,4 @@
-"""What a shell offers behind the dot of an object: COM's methods and Python's additions, and nothing else."""
+"""Attribute completion of objects: COM methods and Python's additions, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``from directml_py import *`` gives."""
+"""The public names of ``from directml_py import *``."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_results_hold_no_device():
 
 
 def test_broadcast_inputs():
-    """Stride 0: the array repeats one row, as it would lie in memory."""
+    """Stride 0: the array repeats one row."""
     row = np.array([1, 2, 3], np.float32)
     desc = identity(tensor("FLOAT32", [2, 3], [0, 1]), tensor("FLOAT32", [2, 3]))
     (found,) = dml.evaluate(desc, [np.broadcast_to(row, (2, 3))])
@@ -125,7 +125,7 @@ def test_what_repeats_in_both_takes_no_memory():
 
 
 def test_one_different_value_among_those_that_repeat():
-    """Along the rows array and tensor repeat, along the columns the tensor alone."""
+    """Along the rows both array and tensor are broadcast, along the columns only the tensor."""
     desc = identity(tensor("FLOAT32", [2, 3], [0, 0]), tensor("FLOAT32", [2, 3]))
     with pytest.raises(ValueError, match="different values"):
         dml.evaluate(desc, [np.broadcast_to(np.array([7, 7, 8], np.float32), (2, 3))])
@@ -193,7 +193,7 @@ def test_wrong_inputs(second, error, words):
 
 
 def test_lists():
-    """Numbers without a type of their own become the tensor's."""
+    """Python numbers are converted to the tensor's type."""
     (found,) = dml.evaluate(DESC, [[[1, 2.5]], ([3],)])
     assert found.tolist() == [[1, 2.5, 3]]
     bytes_ = identity(tensor("UINT8", [4]), tensor("UINT8", [4]))
@@ -218,14 +218,14 @@ def test_lists():
     ],
 )
 def test_numbers_that_the_type_cannot_hold(kind, values, error):
-    """They neither wrap nor lose what is behind the point."""
+    """They neither wrap nor are truncated, but rejected."""
     with pytest.raises(error, match="InputTensor"):
         dml.evaluate(identity(tensor(kind, [1]), tensor(kind, [1])), [values])
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), [("INT4", -8, 7), ("UINT4", 0, 15)])
 def test_numbers_of_4_bits(kind, low, high):
-    """In arrays of bytes as in lists, they hold what 4 bits hold."""
+    """In arrays of bytes as in lists, they are limited to the range of 4 bits."""
     desc = dml.TensorDesc(dml.DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{kind}"], (2,))
     slot = TensorSlot("InputTensor", "InputTensor", desc)
     for values in ([low, high], np.array([low, high], desc.dtype)):

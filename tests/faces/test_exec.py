@@ -1,4 +1,4 @@
-"""``python -m directml_py exec``: what it sets, and what it says when there is nothing to start."""
+"""``python -m directml_py exec``: the environment it sets, and its errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from directml_py.cli import config_command, exec_command, main
 
 
 def test_the_folder_comes_first_and_empty_parts_go() -> None:
-    """An empty part of LD_LIBRARY_PATH would be the working folder."""
+    """An empty entry of LD_LIBRARY_PATH would be the working directory."""
     folder = str(config_command.FOLDER)
     made = exec_command.environment(
         {"LD_LIBRARY_PATH": ":/one::/two", "TF_DIRECTML_PATH": "/other", "KEPT": "1"}

@@ -1,4 +1,4 @@
-"""What ``import directml_py`` loads, and that everything is there when it is asked for."""
+"""Lazy imports: what ``import directml_py`` loads, and that every name is available."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGE = Path(dml.__file__).parent
 
 
 def printed(code):
-    """What a Python of its own prints that runs ``code``."""
+    """The output of ``code`` in a new interpreter."""
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
     ).stdout

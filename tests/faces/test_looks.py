@@ -1,4 +1,4 @@
-"""What objects say of themselves in the interpreter and in notebooks."""
+"""Representations of objects in the interpreter and in notebooks."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TestObjects:
         assert "; 32 bytes of persistent memory; not initialized>" in repr(owned)
 
     def test_what_was_never_made(self):
-        """A debugger shows objects whose construction failed."""
+        """A debugger may show objects whose construction failed."""
         for name in (
             "ID3D12Resource",
             "IDMLCompiledOperator",

@@ -1,4 +1,4 @@
-"""The sample that reads and continues a text: with ONNX Runtime's LSTM, and whole."""
+"""The LSTM language model sample: compared with ONNX Runtime, and as a program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def seen():
 
 @pytest.fixture(scope="module")
 def another_runtime():
-    """The same network in ONNX Runtime, from a text to the chances {length,A} and the state behind it."""
+    """The same network in ONNX Runtime, from a text to the probabilities {length,A} and the final state."""
     from onnx import TensorProto, helper, numpy_helper
     from onnxruntime import InferenceSession
 
@@ -74,7 +74,7 @@ def test_the_text_is_read_as_another_runtime_does(seen, another_runtime):
 
 
 def test_a_state_goes_on_where_it_was_left(seen):
-    """In three parts, one of them a single character, a text is what it is in one."""
+    """A text in three parts, one of them a single character, gives the same results as at once."""
     state, parts = State.empty(), []
     for text in TEXT[:700], TEXT[700:701], TEXT[701:]:
         part = read(text, state)
@@ -86,7 +86,7 @@ def test_a_state_goes_on_where_it_was_left(seen):
 
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_continuations_are_those_of_another_runtime(another_runtime, prompt):
-    """Which reads all from the beginning for each character, so that no state is handed on there."""
+    """It rereads the text from the beginning for each character, so that no state is carried over."""
     text = prompt
     while len(text) < len(prompt) + lstm_text.LONGEST and not text.endswith("."):
         text += ALPHABET[another_runtime(text)[0][-1].argmax()]
@@ -98,7 +98,7 @@ def test_a_continuation_has_an_end():
 
 
 def test_lstm_text(python, tmp_path, seen):
-    """The network knows its text by heart, but not another sentence; there is a picture."""
+    """The network predicts its own text, but not another sentence; it writes a picture."""
     process = python("-m", "directml_py.samples.lstm_text", str(tmp_path))
     assert (process.returncode, process.stderr) == (0, "")
     known, unknown = (

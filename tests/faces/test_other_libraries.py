@@ -1,4 +1,4 @@
-"""Arrays and types of NumPy and of other libraries, and pointers, where Python callers would give them."""
+"""Arrays and types of NumPy and other libraries, and pointers, as arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
 
 class Elsewhere:
-    """An array of another library: no ``__array__``, only what DLPack asks for."""
+    """An array of another library: without ``__array__``, only with the DLPack protocol."""
 
     def __init__(self, array, requires_grad=False, device=(1, 0)):
         self.array = array
@@ -84,7 +84,7 @@ class TestDLPack:
     @pytest.mark.slow
     @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
     def test_torch(self):
-        """In a process of its own: PyTorch fills this one with objects that warn when they are looked at."""
+        """In a separate process: PyTorch would fill this one with objects that warn when inspected."""
         told = subprocess.run([sys.executable, "-c", TORCH], capture_output=True, text=True, check=True)
         assert told.stdout.splitlines() == [
             "[[0.0, -1.0, -2.0], [-3.0, -4.0, -5.0]]",

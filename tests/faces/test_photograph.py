@@ -1,4 +1,4 @@
-"""The sample that filters a photograph: with Pillow and NumPy, and whole."""
+"""The photograph sample: compared with Pillow and NumPy, and as a program."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_each_channel_is_normalized(results, values):
 
 
 def test_edges_are_where_the_image_is_steep(results, values):
-    """Both filters as NumPy's products of windows, the edges reflected."""
+    """Both filters as NumPy products over sliding windows, with reflected edges."""
     smooth, slope = np.array([1, 4, 6, 4, 1]) / 16, np.array([-1, 0, 1]) / 2
     broad = np.array([1, 2, 1]) / 4
     padded = np.pad(values, ((0, 0), (3, 3), (3, 3)), "reflect")
@@ -82,7 +82,7 @@ def test_edges_are_where_the_image_is_steep(results, values):
 
 
 def test_the_bytes_of_the_photograph_are_read_as_they_lie(original):
-    """Nothing but strides tells channels from pixels, and no node only moves what they say."""
+    """Only strides describe the interleaved channels, and no node copies to transpose them."""
     height, width, _ = original.shape
     graph = photograph.photograph_graph(height, width)
     tensor = graph.inputs["photograph"]

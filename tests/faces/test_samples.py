@@ -1,4 +1,4 @@
-"""Every sample, run as the gallery says."""
+"""Every sample, run as in the gallery."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_reduce_strided(output):
 
 
 def test_gather_embedding(output):
-    """Six words; the first and the fifth are one word, and -1 is the last row."""
+    """Six words; the first and the fifth are the same, and -1 is the last row."""
     lines = output("gather_embedding")[1:]
     words = [line.split()[0] for line in lines]
     assert words == ["the", "cat", "sat", "on", "the", "mat"]
@@ -103,7 +103,7 @@ def test_branches(output):
 
 
 def test_embedding_graph(output, python, tmp_path):
-    """The words of the sentences are rows 1, 2, 3 and 4, 1, 5; in row n the numbers begin with n and grow by 0.25."""
+    """The words of the sentences are rows 1, 2, 3 and 4, 1, 5; the numbers in row n start at n and grow by 0.25."""
     expected = ["the cat sat  2.000 2.250 2.500 2.750", "on the mat   3.333 3.583 3.833 4.083"]
     assert output("embedding_graph") == expected
     process = python("-m", "directml_py.samples.embedding_graph", str(tmp_path))
@@ -116,7 +116,7 @@ def test_embedding_graph(output, python, tmp_path):
 
 
 def test_digits(output):
-    """The network knows at least 97 of 100 of the digits that it was not trained on, by scikit-learn's own labels."""
+    """The accuracy on the held-out digits is at least 97 %, by scikit-learn's labels."""
     lines = output("digits")
     assert len(lines) > 20
     name, accuracy = lines[-1].split()
@@ -157,7 +157,7 @@ def test_digits_are_classified_as_another_runtime_does():
 
 
 def test_train_digits(python, tmp_path):
-    """The loss falls to a tenth, at least 95 of 100 digits that are held out are recognized, and there is a picture."""
+    """The loss falls to a tenth, the accuracy on held-out digits is at least 95 %, and a picture is written."""
     process = python("-m", "directml_py.samples.train_digits", str(tmp_path))
     assert (process.returncode, process.stderr) == (0, "")
     lines = process.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""``python -m directml_py schema``: a document by which programs in other languages can be made."""
+"""``python -m directml_py schema``: a document from which bindings for other languages can be generated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample that trains: its gradients, its steps and its commands, each against what it does not share code with."""
+"""The training sample: its gradients, steps and commands, each compared with an independent implementation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def digits():
 
 @pytest.fixture(scope="module")
 def weights():
-    """Numbers that leave no weight without effect; one scale turns the largest into the smallest."""
+    """Weights that all have an effect; a negative scale turns a maximum into a minimum."""
     rng = np.random.default_rng(3)
     drawn = {name: rng.normal(0, 0.3, sizes) for name, sizes in train_digits.WEIGHTS.items()}
     drawn["scale"] += 1
@@ -82,7 +82,7 @@ def first(digits, count):
 
 @pytest.mark.parametrize("name", train_digits.WEIGHTS)
 def test_gradients_are_slopes(digits, weights, name):
-    """Of up to 100 elements of each weight, by central differences in FLOAT64."""
+    """Up to 100 elements of each weight, by central differences in FLOAT64."""
     few = first(digits, 6)
     loss, gradients = on_the_device(weights, few)
     assert loss == pytest.approx(cross_entropy(weights, few), rel=1e-6)
@@ -103,7 +103,7 @@ def test_gradients_are_slopes(digits, weights, name):
 
 
 def test_steps_are_those_of_adam(digits, weights):
-    """Two steps, as Kingma and Ba put them at the end of their section 2 (arXiv 1412.6980), in FLOAT64."""
+    """Two steps, by the formulas at the end of section 2 of Kingma and Ba (arXiv 1412.6980), in FLOAT64."""
     rate = 1e-2
     compiled = train_digits.training_step(COUNT, rate)
     rng = np.random.default_rng(5)
@@ -165,7 +165,7 @@ def test_state_stays_on_the_device(digits, dml_device):
 
 
 def test_progress(monkeypatch, capsys):
-    """On a terminal one line is written over, and ended in the end; elsewhere there is a line for each epoch."""
+    """On a terminal one line is overwritten, and terminated at the end; elsewhere there is a line per epoch."""
     train_digits.progress(1, 4, 0.5)
     assert capsys.readouterr().out == "epoch  1 of 4: loss 0.5000\n"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

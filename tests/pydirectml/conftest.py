@@ -15,7 +15,7 @@ def device():
 
 @pytest.fixture
 def run(device):
-    """Inputs for arrays, the expressions that a function makes of them, and what is computed."""
+    """``run(function, *arrays)``: build a graph with an input per array, and compute the function's expressions."""
 
     def run(function, *arrays):
         builder = dml.GraphBuilder(device)

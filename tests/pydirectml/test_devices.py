@@ -1,4 +1,4 @@
-"""Devices: what ``compute`` reads, initializes and gives back."""
+"""Devices: bindings, initialization and results of ``compute``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FLOAT32, OWNED = dml.TensorDataType.FLOAT32, dml.TensorFlags.OWNED_BY_DML
 
 
 def sum_of_three(device):
-    """x + owned + more, of which only the middle one belongs to the model."""
+    """x + owned + more, of which only the middle input is owned by the model."""
     builder = dml.GraphBuilder(device)
     x = dml.input_tensor(builder, 0, dml.TensorDesc(FLOAT32, [1, 1, 1, 3]))
     owned = dml.input_tensor(builder, 1, dml.TensorDesc(FLOAT32, OWNED, [1, 1, 1, 3]))

@@ -1,4 +1,4 @@
-"""Enumerations behave as those that pybind11 1.x and 2.x make of C's."""
+"""Enumerations behave like pybind11's ``enum_`` of C enumerations."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_output_options_are_scoped():
 
 
 def test_names_of_the_module():
-    """Of members of one name the last enumeration's stays."""
+    """Of equal names the last enumeration's member wins."""
     assert repr(dml.NONE) == "<ExecutionFlags.NONE: 0>"
     assert repr(dml.FORWARD) == "<ConvolutionDirection.FORWARD: 0>"
     assert repr(dml.BACKWARD) == "<ConvolutionDirection.BACKWARD: 1>"

@@ -1,4 +1,4 @@
-"""``directml``, as aisk/PyDirectML has it."""
+"""``directml``, compatible with aisk/PyDirectML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What functions compute, by ONNX Runtime or NumPy, with the defaults that the signatures say."""
+"""Results of functions compared with ONNX Runtime or NumPy, with the signatures' defaults."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_softmax(run):
 
 
 def test_changed_in_place(run):
-    """The object itself is another expression afterwards, for all who have it."""
+    """The object itself is rebound, for all references to it."""
 
     def changed(a, b):
         same = a

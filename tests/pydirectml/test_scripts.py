@@ -1,4 +1,4 @@
-"""Scripts that import ``pydirectml`` or ``directml``, run as users do, against ONNX Runtime."""
+"""Scripts that import ``pydirectml`` or ``directml``, run as users do, compared with ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def directml_py(*arguments, **options):
 
 
 def saved(folder, sizes):
-    """Arrays of these sizes, also as files."""
+    """Arrays of these sizes, also saved to files."""
     generator = np.random.default_rng(5)
     arrays = {name: generator.uniform(-1, 1, one).astype(np.float32) for name, one in sizes.items()}
     for name in ("variance",):
@@ -90,7 +90,7 @@ def test_a_picture_by_the_fork(tmp_path):
 
 
 def test_a_script_sees_what_python_shows_it(tmp_path):
-    """Its arguments, its name, and the modules beside it; what it exits with is what comes back."""
+    """Its arguments, its name, and the modules beside it; its exit code is passed through."""
     (tmp_path / "beside.py").write_text("value = 42\n")
     (tmp_path / "script.py").write_text(
         "import sys, beside\nprint(__name__, sys.argv, beside.value)\n"

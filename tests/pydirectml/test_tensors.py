@@ -1,4 +1,4 @@
-"""TensorDesc's four constructors, and what tensors are made of."""
+"""TensorDesc's four constructors, TensorData and Size2D."""
 
 from __future__ import annotations
 

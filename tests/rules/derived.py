@@ -1,4 +1,4 @@
-"""Descs that break the rules which the catalog implies, and valid descs, which break none."""
+"""Descs that break catalog-derived rules, and valid descs, which break none."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ broken(
     output((4,), "UINT8", total_size=1 << 32),
     output((4,), "UINT8", total_size=(1 << 32) - 4),
 )
-# So many bytes are one more when they are rounded up to 4, whatever the strides.
+# This many bytes overflow when rounded up to 4, whatever the strides.
 broken(
     LIMIT,
     "InputTensor.Sizes",

@@ -1,4 +1,4 @@
-"""A bench under both debug layers whose messages can be told apart from exceptions."""
+"""A bench under both debug layers, whose messages are distinguishable from exceptions."""
 
 from __future__ import annotations
 

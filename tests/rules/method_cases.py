@@ -91,7 +91,7 @@ def a_debug_device_without_the_other_layer(wrong):
 
 
 def read(text):
-    """The diagnostic that was written as ``text``."""
+    """The diagnostic with the text ``text``, parsed."""
     message, _, identifier = text[:-1].rpartition(" [")
     return Diagnostic(RULES[identifier].severity, identifier, message.split()[0], message)
 
@@ -333,7 +333,7 @@ def a_buffer_at_a_wild_address(wrong):
 
 @breaks("DML-BufferBinding-heap-type", "bindings[0].Bindings[1].Buffer")
 def a_custom_heap_before_2_0(wrong):
-    """The history of feature levels: CUSTOM is allowed for an initializer's inputs since 2_0."""
+    """By the history of feature levels, CUSTOM is allowed for an initializer's inputs since 2_0."""
     bench = Bench(DEBUG, feature_level=0x1000 if wrong else 0x2000)
     initializer = bench.dml.CreateOperatorInitializer([bench.compile(join(4, 4, owned=[1]))])
     table, buffer = bench.table(initializer), bench.buffer(16, CUSTOM)

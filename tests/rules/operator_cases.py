@@ -14,7 +14,7 @@ BOTH = ("InputTensor", "OutputTensor")
 
 
 def everywhere(rule, field, tensors, desc, twin, level=0x6400, twin_level=None):
-    """A mistake that tensors can only make together, since they must agree in ``field``."""
+    """A violation that tensors can only have together, since they must agree in ``field``."""
     first, *also = (f"{name}.{field}" for name in tensors)
     broken(rule, first, desc, twin, level, also=tuple(also), twin_level=twin_level)
 

@@ -1,4 +1,4 @@
-"""Descs of operators that are right unless something is asked for that is not."""
+"""Valid operator descs, with parameters to make them invalid."""
 
 from __future__ import annotations
 

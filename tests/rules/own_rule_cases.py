@@ -1,4 +1,4 @@
-"""Descs that break the rules which operators have of their own, since no table can say them."""
+"""Descs that break rules specific to an operator, which no table can express."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that only a page forbids: Microsoft's library takes them, and so does a device that is not strict."""
+"""Calls that break documentation-only rules: Microsoft's library accepts them, and so does a non-strict device."""
 
 from __future__ import annotations
 

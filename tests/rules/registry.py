@@ -1,6 +1,6 @@
-"""Which calls and descs break which rule: one case or more for every rule, each with a twin that breaks nothing.
+"""Registry of test cases for rules: for every rule one or more calls or descs that break it, each with a valid variant.
 
-Any test module may register cases; those of this folder and of the modules that ``cases`` names are all that count.
+Any test module may register cases; only those of this folder and of the modules that ``cases`` lists are used.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from directml_py.validation import RULES, Diagnostic
 
 from ..dml.helpers import DEBUG, Bench
 
-# Rules that follow from the catalog are declared when they are first asked for.
+# Catalog-derived rules are registered on first use.
 every_rule()
 LATEST = max(dml.DML_FEATURE_LEVEL)
 
 
 class Found(NamedTuple):
-    """What came of a call: all diagnostics, and the HRESULT of the exception if there was one."""
+    """The outcome of a call: all diagnostics, and the exception's HRESULT if there was one."""
 
     diagnostics: list[Diagnostic]
     hresult: int | None
@@ -60,7 +60,7 @@ def register(case: Case) -> None:
 
 
 def found_by(call: Callable[[], Any]) -> Found:
-    """What the exception of ``call`` says, or the list of diagnostics that it returns."""
+    """The diagnostics of the exception that ``call`` raises, or those that it returns."""
     try:
         result = call()
     except dml.DMLError as error:

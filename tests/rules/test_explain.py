@@ -1,4 +1,4 @@
-"""What ``explain`` says of a rule: the reason, an example that breaks it, the message, the fix."""
+"""The output of ``explain`` for a rule: the rationale, an example that breaks it, the message, the fix."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_nothing_is_explained_beside_an_unknown_rule(capsys):
     "rule", ["DML-JOIN-axis", "DML-CONVOLUTION-sizes", "DML-GEMM-data-type", "DML-GRU-input-tensor-owned"]
 )
 def test_the_fix_of_a_derived_rule_is_right(rule):
-    """The example breaks this rule alone; what it was before the change breaks none."""
+    """The example breaks only this rule; the valid desc breaks none."""
     violation = shortest_invalid_desc_of(rule)
     assert {one.rule for one in check(violation.desc, violation.level)[1].diagnostics} == {rule}
     assert check(violation.valid_desc, violation.level)[1].diagnostics == []

@@ -1,4 +1,4 @@
-"""The message of every rule, in every case that breaks it: a sentence for a person, that names what it is about."""
+"""The message of every rule, in every case that breaks it: a readable sentence that names its subject."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_it_is_one_sentence(found):
 
 
 def test_it_names_what_it_is_about(found):
-    """Neither Python's objects nor numbers where there are names."""
+    """Messages contain neither Python representations nor numbers that have names."""
     for item in found:
         assert not re.search(r"<[\w.]+|\bNone\b|\bTrue\b|\bFalse\b|object at", item.message), item.message
         hexadecimal = {int(digits, 16) for digits in re.findall(r"\b0x([0-9A-F]+)\b", item.message)}
@@ -89,7 +89,7 @@ def test_it_names_what_it_is_about(found):
 
 
 def test_it_says_more_than_the_rule(found):
-    """What was found, not the rule's text, which would be the same for every mistake."""
+    """The message has the actual value, not only the rule's text."""
     for item in found:
         assert RULES[item.rule].text.lower() not in item.message.lower()
         assert len(item.message.removeprefix(item.path).split()) >= 2, item.message

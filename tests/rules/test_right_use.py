@@ -1,4 +1,4 @@
-"""Right use breaks no rule: no diagnostics, and no message in the info queue of devices under both debug layers."""
+"""No false positives: correct use gives no diagnostics, and no messages on devices under both debug layers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SAMPLES = sorted(entry.name for entry in pkgutil.iter_modules(samples.__path__))
 
 
 class Devices(list):
-    """All Direct3D 12 devices that were made, with their info queues."""
+    """All created Direct3D 12 devices, with their info queues."""
 
     def messages(self):
         return [
@@ -77,7 +77,7 @@ def devices(monkeypatch):
 
 
 def test_the_watch_itself(devices):
-    """A mistake would be seen."""
+    """A mistake would be detected."""
     device = dml.DMLCreateDevice(dml.D3D12CreateDevice())
     with pytest.raises(dml.DMLError):
         device.CreateOperator(None)
@@ -127,7 +127,7 @@ def whole(buffer):
 
 
 def filled(bench, desc):
-    """A buffer of a tensor's size with zeros, which are right as indices too."""
+    """A zeroed buffer of a tensor's size; zeros are also valid indices."""
     return bench.buffer(desc.total_size, data=np.zeros(desc.total_size, np.uint8))
 
 
@@ -162,7 +162,7 @@ def test_random_descs(operator):
 
 @pytest.mark.parametrize("operator", sorted(SCHEMAS))
 def test_random_descs_are_valid_at_higher_levels_too(operator):
-    """What a level has, later ones have as well."""
+    """Later levels support everything that earlier ones do."""
     levels = levels_of(operator)
     for first, level in enumerate(levels):
         desc = valid_desc(RandomSource(first), operator, level, max_elements=64)
@@ -171,7 +171,7 @@ def test_random_descs_are_valid_at_higher_levels_too(operator):
 
 
 def test_probing_is_no_mistake():
-    """Questions whose answer is no leave no message, though they raise."""
+    """Queries with a negative answer report no message, though they raise."""
     bench = layer_bench(feature_level=0x2000)
     asked = dml.DML_FEATURE_QUERY_FEATURE_LEVELS(RequestedFeatureLevels=[0x5000])
     for question in (

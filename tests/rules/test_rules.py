@@ -1,6 +1,6 @@
-"""Every rule is broken alone: that rule answers, at that place, and none in its stead.
+"""Every rule is broken in isolation: exactly that rule is reported, at the expected path.
 
-By a case of this folder, or by a desc that is derived from the catalog, in ``tests/operators``.
+Rules are broken by cases of this folder, or by descs derived from the catalog, in ``tests/operators``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .registry import CASES, DESCS
 
 TESTS = Path(__file__).resolve().parents[1]
 
-# Whoever tests something registers its cases in a module of such a name.
+# Test folders register their cases in modules of these names.
 for _path in sorted(TESTS.glob("*/*_cases.py")):
     importlib.import_module(f"tests.{_path.parent.name}.{_path.stem}")
 
@@ -68,7 +68,7 @@ def test_the_list_names_the_test_that_breaks_a_rule():
 
 
 def test_the_list_is_complete():
-    """What the command line lists, without a test imported, is what all modules together declare."""
+    """The command line lists, without any test imported, the rules that all modules declare."""
     import directml_py
 
     for entry in pkgutil.walk_packages(directml_py.__path__, "directml_py."):

@@ -1,4 +1,4 @@
-"""``tools/accuracy.py``: that it measures what it says, and would see a function that is wrong."""
+"""``tools/accuracy.py`` measures errors correctly, and detects wrong functions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_errors_say_how_many_results_are_off_and_which_is_worst():
 
 
 def all_float():
-    """ELEMENT_WISE_* and ACTIVATION_* of which every tensor may be FLOAT32, but for functions of bits."""
+    """ELEMENT_WISE_* and ACTIVATION_* of which every tensor may be FLOAT32, except bit operations."""
     wanted = dml.DML_TENSOR_DATA_TYPE_FLOAT32
     for name, schema in SCHEMAS.items():
         if name.startswith(accuracy.FAMILIES) and "_BIT_" not in name:

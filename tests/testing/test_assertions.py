@@ -43,14 +43,14 @@ def join(*widths, total=None, axis=3, kind=FLOAT32):
     ],
 )
 def test_rules_that_do_not_exist(rule, hint):
-    """Said at once, before the block that would be judged by it."""
+    """They are reported at once, before the block runs."""
     for check in (expect, lambda rule: assert_invalid(join(3, 4), rule)):
         with pytest.raises(ValueError, match=f"^there is no rule {rule};.*{hint}"):
             check(rule)
 
 
 def test_rules_that_were_not_looked_at_yet():
-    """The rules of an operator are made when they are first asked for; those of programs are their own business."""
+    """An operator's rules are created on first use; rules of applications are not checked."""
     for rule in ("DML-QUANTIZED_LINEAR_CONVOLUTION-group-count", "my-rule"):
         expect(rule)
 

@@ -1,4 +1,4 @@
-"""Descs that a C++ library builds, tested from Python: the recipe of docs/testing/cpp.md."""
+"""Descs built by a C++ library, tested from Python, as in docs/testing/cpp.md."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_device_refuses_a_wrong_one(builders, dml_device, dml):
 
 
 def test_the_bug_is_found(builders):
-    """4 rows of 8 elements, 16 apart: 3 * 16 + 8 elements of 2 bytes, where the builder says 4 * 8 * 2."""
+    """4 rows of 8 elements with stride 16 need 3 * 16 + 8 elements of 2 bytes; the builder has 4 * 8 * 2."""
     desc = builders.BuildRowMaximum(4, 8, 16)
     with pytest.raises(AssertionError) as caught:
         assert_valid(desc)

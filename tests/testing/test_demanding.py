@@ -1,4 +1,4 @@
-"""The project's own samples and tests, on devices that ask for all or nothing that the pages let them ask for."""
+"""The project's own samples and tests on devices with the maximum and minimum requirements that the pages permit."""
 
 from __future__ import annotations
 

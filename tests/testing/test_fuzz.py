@@ -1,4 +1,4 @@
-"""``tools/fuzz.py``: a run of random descs, and that it sees what it looks for."""
+"""``tools/fuzz.py``: a run over random descs, and detection of failures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_random_descs(descs):
 
 @pytest.mark.parametrize("seed", range(50))
 def test_flat_memory_is_what_a_c_program_would_write(seed):
-    """The image in memory and the value that it was made of, which share no code, are the same desc."""
+    """The memory image and the decoded value, which share no code, are the same desc."""
     desc = valid_desc(RandomSource(seed))
     fuzzer = fuzz_cases.Fuzzer()
     image = image_of(desc)
@@ -50,7 +50,7 @@ def test_flat_memory_is_what_a_c_program_would_write(seed):
 
 
 def test_dimension_count_0_with_strides():
-    """Found by a run: the tensor was lost without a word, and the operator's own rules stumbled over it."""
+    """A regression: the tensor was silently dropped, and the operator's own rules failed on it."""
     desc = dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(
         dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [2], [1]),
         dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [2]),
@@ -104,7 +104,7 @@ def test_the_script():
     ],
 )
 def test_the_script_sees_a_worker_die(tmp_path, patch, text):
-    """A package beside the script that breaks down in one case."""
+    """A package beside the script that crashes in one case."""
     folder = tmp_path / "fuzzing"
     folder.mkdir()
     (folder / "__init__.py").write_text("")

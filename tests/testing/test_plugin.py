@@ -1,4 +1,4 @@
-"""The pytest plugin, in test suites of its own."""
+"""The pytest plugin, in separate test suites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def report(device, severity, text):
 
 @pytest.fixture
 def suite(pytester):
-    """Runs tests, as a user has them, in a process of its own and without a configuration."""
+    """Run a user's tests in a separate process without a configuration."""
 
     def run(*tests, arguments=(), head=HEAD):
         pytester.makepyfile(test_suite="\n".join([head, *tests]))
@@ -176,7 +176,7 @@ def bind_nothing(device):
 
 
 def test_void_methods(suite):
-    """They raise nothing: the message alone tells."""
+    """They raise nothing; only the message reports the error."""
     result = suite(
         VOID,
         """

@@ -1,4 +1,4 @@
-"""The pytest plugin's option --dml-strict, in test suites of its own."""
+"""The pytest plugin's option --dml-strict, in separate test suites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import directml_py as d
 
 @pytest.fixture
 def suite(pytester):
-    """Runs tests in a process of its own and without a configuration."""
+    """Run tests in a separate process without a configuration."""
 
     def run(tests, arguments=()):
         pytester.makepyfile(test_suite=HEAD + tests)
@@ -42,7 +42,7 @@ def test_expected(dml_device, dml):
 
 
 def test_what_only_pages_forbid(suite):
-    """A total that is no multiple of 4, which Microsoft's library takes."""
+    """A total size that is not a multiple of 4, which Microsoft's library accepts."""
     suite(ODD).assert_outcomes(passed=3)
 
 

@@ -1,4 +1,4 @@
-"""The Hypothesis strategies: what is valid is valid, and what is broken is broken once."""
+"""The Hypothesis strategies: valid descs are valid, and broken ones break exactly one rule."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_simple_examples_are_small():
 
 @pytest.fixture(scope="module")
 def many():
-    """For each level, decoded valid descs and broken ones: the same in every run."""
+    """Decoded valid and broken descs for each level, reproducible."""
     found = []
     for seed in range(1000):
         source = RandomSource(seed)
@@ -101,7 +101,7 @@ def many():
 
 
 def test_every_rule_about_all_descs_is_broken(many):
-    """Those of single operators are broken in ``tests/operators``."""
+    """Rules of individual operators are broken in ``tests/operators``."""
     prefixes = ("DML-Desc-", "DML-BufferTensor-", "DML-TensorFlags-", "DML-Operator-")
     wanted = {
         rule for rule, known in RULES.items() if rule.startswith(prefixes) and known.severity.value == "error"

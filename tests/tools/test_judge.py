@@ -1,4 +1,4 @@
-"""The judge, with libraries that say what the test makes them say."""
+"""The judge, with fake libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool that changes the code in one place at a time."""
+"""The mutation testing tool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def written(tmp_path):
 
 
 def test_what_is_changed(tmp_path):
-    """Neither texts nor annotations, nor what only formats."""
+    """Texts, annotations and formatting are not mutated."""
     found = {(mutant.old, mutant.new): mutant.at_import for mutant in written(tmp_path)}
     assert found == {
         ("3", "4"): True,
@@ -48,7 +48,7 @@ def test_sizes_that_are_left_open_stay_so(tmp_path):
 
 
 def test_one_text_for_all_mutants(tmp_path):
-    """Each does what the text does in which its place alone is written otherwise; lines keep their numbers."""
+    """Each mutant behaves as the source with only its expression replaced; line numbers are unchanged."""
     mutants = written(tmp_path)
     text = switched(CODE.encode(), list(enumerate(mutants, 1))).decode()
     assert text.count("\n") == CODE.count("\n")
@@ -72,7 +72,7 @@ def test_one_text_for_all_mutants(tmp_path):
 
 
 def test_the_tests_of_a_place():
-    """Those that come by it, of the room first, as many as there is time for; then others that may know as much."""
+    """Tests with coverage, the room's own first, within the budget; then others that may be relevant."""
     file = 100
     seen = {
         "tests/dml/test_a.py::test_other": Seen(0.1, (file,)),
@@ -95,7 +95,7 @@ def test_the_tests_of_a_place():
 
 
 def test_a_room_s_own_tests_come_before_those_of_others():
-    """Whatever their arguments; of others each function comes once, before its second time."""
+    """All parametrizations count; of other rooms each function's first parametrization precedes the second ones."""
     own = {f"tests/dml/test_a.py::test_near[{number}]": Seen(0.1, (1,)) for number in range(15)}
     others = {f"tests/d3d12/test_b.py::test_far[{number}]": Seen(0.1, (1,)) for number in range(15)}
     chosen = Chooser([100], ["dml"], [False], 1.65)(1, {**others, **own}, False)
@@ -104,7 +104,7 @@ def test_a_room_s_own_tests_come_before_those_of_others():
 
 
 def test_rooms_have_tests_of_their_own(tmp_path):
-    """All, but those that know their own rooms alone only where these are changed; folders without tests are none."""
+    """All folders, but some only for changes of their own rooms; folders without tests are skipped."""
     for room in ("abi", "graph", "kernels", "operators"):
         (tmp_path / "tests" / room).mkdir(parents=True)
         (tmp_path / "tests" / room / "test_it.py").touch()

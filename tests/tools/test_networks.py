@@ -1,4 +1,4 @@
-"""The benchmark's whole networks: that they are what their names say, and that peers compute the same."""
+"""The benchmark's whole networks: their structure, and equal results of peers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_both_translations_compute_the_same():
 
 
 def every_kind() -> Network:
-    """All that a layer can be."""
+    """A network with every kind of layer."""
     net = Network(1, 3, 14, 15, white=4.0)
     x = net.add("VALUE_SCALE_2D", 0, bias=[-1.0, -2.0, -3.0])
     x = net.add("PADDING", x, padding=2)

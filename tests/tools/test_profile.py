@@ -1,4 +1,4 @@
-"""``bench.py --profile``: every node that runs, with its time."""
+"""``bench.py --profile``: every executed node, with its time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmark makes of its rows: verdicts, files, the page, the table of README.md."""
+"""Benchmark runs: verdicts, files, the page, the table of README.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MACHINE = {"NumPy": "2.0", "processor": "a <fast> one & another"}
 
 
 def test_the_package_beside_the_benchmark_is_measured(tmp_path):
-    """Wherever it is run from, and whatever else is found on the path."""
+    """Whatever the working directory and the path."""
     (tmp_path / "directml_py.py").write_text("raise SystemExit('another package')")
     own = Path(bench.__file__).resolve()
     done = subprocess.run(
@@ -222,7 +222,7 @@ def test_what_is_listed(capsys):
 
 
 def test_a_case_is_measured_beside_its_limit():
-    """A limit has candidates; only the fastest is tried again."""
+    """A limit has several candidates; only the fastest is measured again."""
     import benchmarks.benchmark_case as cases
     from benchmarks.moving import cases as moving
 

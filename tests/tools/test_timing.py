@@ -1,4 +1,4 @@
-"""When the benchmark measures: calls that last, and a process that rests."""
+"""Timing of the benchmark: long calls, and waiting for an idle process."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def measured(process, **times):
 
 
 def test_rounds_end_when_they_agree(process):
-    """Calls of 60 ms fill a round alone, after two that are no round."""
+    """Single calls of 60 ms fill a round, after two calls to warm up."""
     calls, found = measured(process, stable=[0.06, 0.06, 0.0606], wild=[0.06, 0.07, 0.065])
     assert calls == {"stable": 2 + 3, "wild": 2 + 7}
     assert found["stable"] == pytest.approx(60_000, rel=0.01)
