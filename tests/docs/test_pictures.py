@@ -73,5 +73,5 @@ def test_a_house() -> None:
     boxes = [(float(one.get("y", 0)), float(one.get("width", 0))) for one in root.iter(f"{SVG}rect")]
     assert boxes[0][0] < boxes[1][0] == boxes[2][0]
     assert boxes[0][1] == 2 * boxes[1][1]
-    with pytest.raises(ValueError, match="no 'name"):
+    with pytest.raises(ValueError, match="not of the form 'name"):
         house.parse("a room")

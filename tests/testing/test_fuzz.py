@@ -74,7 +74,7 @@ def test_the_region_ends_where_memory_ends():
     ("wrong", "text"),
     [
         (lambda desc, feature_level: [], "alone at DML_FEATURE_LEVEL"),
-        (lambda desc, feature_level: [dml.Diagnostic("error", "X", "", "x")], "a valid desc is refused"),
+        (lambda desc, feature_level: [dml.Diagnostic("error", "X", "", "x")], "a valid desc is rejected"),
     ],
 )
 def test_a_wrong_answer_is_seen(monkeypatch, wrong, text):
