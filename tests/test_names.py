@@ -62,8 +62,6 @@ TERMS = {
     "unordered_access": "D3D12's unordered access view",
     "adam_moments": "Adam's first and second moment estimates",
 }
-# Rooms whose functions are still to be renamed.
-EXEMPT = {"directml_py/kernels"}
 
 
 def room(path: str) -> str:
@@ -180,7 +178,7 @@ def test_words_of_names(name, words):
 def test_no_name_is_a_retired_word():
     found = []
     for path, text in sources().items():
-        if text.startswith(NOTICE) or room(path) in EXEMPT:
+        if text.startswith(NOTICE):
             continue
         names = [(node.lineno, node.name) for node in definitions()[path]]
         names.append((1, module_name(path) or Path(path).parent.name))

@@ -11,7 +11,7 @@ from .native_arrays import Array
 # and many enough for threads seldom to meet where they take turns, which is outside of NumPy.
 BLOCK = 1 << 16
 
-Place = tuple[slice, ...]
+Slices = tuple[slice, ...]
 
 
 def joined(arrays: Sequence[Array], fixed: int = 0) -> list[Array]:
@@ -66,6 +66,6 @@ class Grid:
             (prod(counts[i + 1 :]), count, step) for i, (count, step) in enumerate(zip(counts, steps))
         ]
 
-    def place(self, number: int) -> Place:
+    def slices_at(self, number: int) -> Slices:
         starts = [(number // same % count * step, step) for same, count, step in self.axes]
         return tuple([slice(start, start + step) for start, step in starts])

@@ -12,7 +12,7 @@ import numpy as np
 from .backend import backend
 from .cache_blocks import BLOCK, Grid
 from .elementwise.map import Function, map_whole
-from .gather import pick
+from .gather import gather
 from .move import move
 from .native_arrays import Array, Run
 from .threads import share
@@ -62,7 +62,7 @@ class Taps(NamedTuple):
         return np.diff(self.starts)
 
     @property
-    def are_picks(self) -> bool:
+    def is_gather(self) -> bool:
         """Whether each result is an element."""
         return self.weights is None and bool((self.lengths == 1).all())
 
@@ -70,7 +70,7 @@ class Taps(NamedTuple):
     def are_all(self) -> bool:
         """Whether the results are the elements, in their order."""
         own = np.arange(self.size)
-        return self.are_picks and np.array_equal(self.indices, own)
+        return self.is_gather and np.array_equal(self.indices, own)
 
     def transposed(self) -> Taps:
         """What each element adds to results: to those, in its stead, with the same weight."""
@@ -80,7 +80,7 @@ class Taps(NamedTuple):
 
     def applied(self, x: Array, axis: int) -> Array:
         """The results along an axis: elements themselves where all are, or else sums, in FLOAT64."""
-        if self.are_picks:
+        if self.is_gather:
             return np.take(x, self.indices, axis)
         lengths = self.lengths
         if 1 <= lengths.min() == lengths.max() <= FEW:
@@ -125,18 +125,18 @@ def apply(plan: Plan, x: Array) -> Array:
     return x
 
 
-def picks_of(plan: Plan) -> dict[int, Array] | None:
+def gather_indices(plan: Plan) -> dict[int, Array] | None:
     """The indices along each axis, if all results are elements."""
     picks = {}
     for axis, parts in plan.items():
-        if not isinstance(parts, tuple) or not all(taps.are_picks for taps in parts):
+        if not isinstance(parts, tuple) or not all(taps.is_gather for taps in parts):
             return None
         picks[axis] = np.concatenate([taps.indices for taps in parts])
     return picks
 
 
 def scratch_for(picks: Mapping[int, Array], sizes: Iterable[int], itemsize: int) -> int:
-    """The bytes of temporary memory that ``pick_along`` takes."""
+    """The bytes of temporary memory that ``gather_along`` takes."""
     return sum(itemsize * prod(between) for between in sizes_between(picks, sizes))
 
 
@@ -148,7 +148,7 @@ def sizes_between(picks: Mapping[int, Array], sizes: Iterable[int]) -> Iterator[
         yield list(current)
 
 
-def pick_along(picks: Mapping[int, Array], x: Array, output: Array, scratch: Array) -> Run:
+def gather_along(picks: Mapping[int, Array], x: Array, output: Array, scratch: Array) -> Run:
     """Bind elements picked along one axis after the other, and give the call that does it."""
     if not picks:
         return move([(output, x)])
@@ -160,7 +160,7 @@ def pick_along(picks: Mapping[int, Array], x: Array, output: Array, scratch: Arr
         if sizes is not None:
             end = used + x.itemsize * prod(sizes)
             target, used = scratch[used:end].view(x.dtype).reshape(sizes), end
-        steps.append(pick(x, indices, target, axis))
+        steps.append(gather(x, indices, target, axis))
         x = target
 
     def run() -> None:
@@ -188,7 +188,7 @@ def map_apart(function: Function, x: Array, output: Array, along: Iterable[int])
     def run(numbers: Iterator[int]) -> None:
         for number in numbers:
             place: tuple[Any, ...] = tuple(
-                slice(None) if axis in whole else part for axis, part in enumerate(grid.place(number))
+                slice(None) if axis in whole else part for axis, part in enumerate(grid.slices_at(number))
             )
             map_whole(function, [x[place]], [output[place]])
 

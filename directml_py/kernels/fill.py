@@ -34,7 +34,7 @@ def fill_blocks(elements: Elements, output: Array, grid: Grid, numbers: Iterator
     """Fill the blocks of these numbers; the elements of each follow one another."""
     with np.errstate(all="ignore"):
         for number in numbers:
-            place = grid.place(number)
+            place = grid.slices_at(number)
             part = output[place]
             first = 0
             for size, along in zip(output.shape, place):

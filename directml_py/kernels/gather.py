@@ -16,16 +16,16 @@ from .native_arrays import Array, Run, address, type_name
 INDEX_TYPES = {np.dtype(np.uint32): 0, np.dtype(np.int32): 1, np.dtype(np.uint64): 2, np.dtype(np.int64): 3}
 
 
-def pick(x: Array, indices: Array, output: Array, axis: int) -> Run:
+def gather(x: Array, indices: Array, output: Array, axis: int) -> Run:
     """Bind ``output[lead, index, trail] = x[lead, indices[index], trail]`` and give the call that does it.
 
     The sizes of ``output`` are those of ``x`` with the sizes of ``indices`` in place of ``axis``; sizes of 1 may be
     missing or added anywhere. Indices are read, and made safe, at each call.
     """
-    return native_pick(x, indices, output, axis) or partial(pick_indexed, x, indices, output, axis)
+    return native_gather(x, indices, output, axis) or partial(reference_gather, x, indices, output, axis)
 
 
-def native_pick(x: Array, indices: Array, output: Array, axis: int) -> Run | Declined:
+def native_gather(x: Array, indices: Array, output: Array, axis: int) -> Run | Declined:
     """The same in the native kernel."""
     native = backend.native
     if native is None:
@@ -54,7 +54,7 @@ def native_pick(x: Array, indices: Array, output: Array, axis: int) -> Run | Dec
     return NativeRun("dml_gather_run", task, keepalive=(x, indices, output))
 
 
-def pick_indexed(x: Array, indices: Array, output: Array, axis: int) -> None:
+def reference_gather(x: Array, indices: Array, output: Array, axis: int) -> None:
     """The reference."""
     # Unlike np.take, indexing does not copy a strided or broadcast input first.
     place: tuple[Any, ...] = (*(slice(None),) * axis, safe_indices(indices, x.shape[axis] - 1))

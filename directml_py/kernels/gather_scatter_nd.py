@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import as_strided
 from .backend import backend
 from .decisions import ABSENT, Declined
 from .elementwise.map import map_blocks
-from .gather import INDEX_TYPES, pick, safe_indices, spread_strides
+from .gather import INDEX_TYPES, gather, safe_indices, spread_strides
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, type_name
 
@@ -47,20 +47,20 @@ def located(sizes: Sequence[int], coordinates: Coordinates, locate: Locate) -> t
 
 
 def read_whole(x: Array, coordinates: Coordinates) -> Array:
-    """The reference of ``read_places``."""
+    """The reference of ``gather_nd``."""
     picked: Array = x[located(x.shape, coordinates, safe_indices)]
     return picked
 
 
 def written_whole(x: Array, coordinates: Coordinates, updates: Array) -> Array:
-    """The reference of ``write_places``: a copy of ``x`` with the updates in place."""
+    """The reference of ``scatter_nd``: a copy of ``x`` with the updates in place."""
     result: Array = x.copy()
-    places, inside = exact_places(x.shape, coordinates)
+    places, inside = indices_inside(x.shape, coordinates)
     result[places] = np.reshape(updates, inside.shape + x.shape[len(coordinates) :])[inside]
     return result
 
 
-def exact_places(sizes: Sequence[int], coordinates: Coordinates) -> tuple[tuple[Array, ...], Array]:
+def indices_inside(sizes: Sequence[int], coordinates: Coordinates) -> tuple[tuple[Array, ...], Array]:
     """The coordinates of the places that are not outside, one after another; and which those are."""
     places = np.broadcast_arrays(*located(sizes, coordinates, exact_indices))
     inside = np.logical_and.reduce([numbers >= 0 for numbers in places])
@@ -72,18 +72,18 @@ def scratch_for(sizes: Sequence[int]) -> int:
     return 8 * prod(sizes)
 
 
-def read_places(x: Array, coordinates: Coordinates, output: Array, scratch: Array) -> Run:
+def gather_nd(x: Array, coordinates: Coordinates, output: Array, scratch: Array) -> Run:
     """Bind ``output[place, trail] = x[coordinates of place, trail]`` and give the call that does it.
 
     The sizes of ``output`` are those of the places and of the dimensions of ``x`` that have no coordinates; sizes of 1
     may be missing or added anywhere. Indices are read at each call: negative ones count from the end, and those that
     are outside are clamped.
     """
-    native = native_places("CLAMPED", x, coordinates, output)
+    native = native_gather_scatter("CLAMPED", x, coordinates, output)
     if native:
         return native
-    find, rows, places = bind_places(x, coordinates, safe_indices, scratch)
-    read = pick(rows, places, output, 0)
+    find, rows, places = bind_linear_indices(x, coordinates, safe_indices, scratch)
+    read = gather(rows, places, output, 0)
 
     def run() -> None:
         find()
@@ -92,16 +92,16 @@ def read_places(x: Array, coordinates: Coordinates, output: Array, scratch: Arra
     return run
 
 
-def write_places(output: Array, coordinates: Coordinates, updates: Array, scratch: Array) -> Run:
+def scatter_nd(output: Array, coordinates: Coordinates, updates: Array, scratch: Array) -> Run:
     """Bind ``output[coordinates of place, trail] = updates[place, trail]`` and give the call that does it.
 
-    Sizes and indices are as those of ``read_places``, but what is outside is not written. Of several places that are
+    Sizes and indices are as those of ``gather_nd``, but what is outside is not written. Of several places that are
     the same the last one wins, in the order of their own coordinates.
     """
-    native = native_places("EXACT", output, coordinates, updates)
+    native = native_gather_scatter("EXACT", output, coordinates, updates)
     if native:
         return native
-    find, rows, indices = bind_places(output, coordinates, exact_indices, scratch)
+    find, rows, indices = bind_linear_indices(output, coordinates, exact_indices, scratch)
     # NumPy goes through several dimensions in the order of memory, whichever that is, but through one from its start.
     indices = indices.reshape(-1)
 
@@ -117,12 +117,12 @@ def write_places(output: Array, coordinates: Coordinates, updates: Array, scratc
 
 
 def read_reversed(x: Array, coordinates: Coordinates, output: Array) -> Run | Declined:
-    """What ``read_places`` gives, but the coordinates are lengths: of as many first elements along their dimension, the
+    """What ``gather_nd`` gives, but the coordinates are lengths: of as many first elements along their dimension, the
     last one is read first."""
-    return native_places("REVERSED", x, coordinates, output)
+    return native_gather_scatter("REVERSED", x, coordinates, output)
 
 
-def native_places(mode: str, array: Array, coordinates: Coordinates, values: Array) -> Run | Declined:
+def native_gather_scatter(mode: str, array: Array, coordinates: Coordinates, values: Array) -> Run | Declined:
     """Reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of them, in the native kernel."""
     native = backend.native
     given = [(along, indices) for along, indices in enumerate(coordinates) if indices is not None]
@@ -133,9 +133,11 @@ def native_places(mode: str, array: Array, coordinates: Coordinates, values: Arr
         return Declined(
             "gather_scatter_nd", f"places or elements at them have more than {MAX_RANK} dimensions"
         )
-    for _, indices in given:
-        if indices.dtype not in INDEX_TYPES:
-            return Declined("gather_scatter_nd", f"indices of {type_name(indices)} have no native kernel")
+    for _, axis_indices in given:
+        if axis_indices.dtype not in INDEX_TYPES:
+            return Declined(
+                "gather_scatter_nd", f"indices of {type_name(axis_indices)} have no native kernel"
+            )
     strides = spread_strides((*sizes, *trail), values)
     own = [0] * len(sizes)
     for along, indices in enumerate(coordinates):
@@ -215,7 +217,7 @@ def merged(
     )
 
 
-def bind_places(
+def bind_linear_indices(
     x: Array, coordinates: Coordinates, locate: Locate, scratch: Array
 ) -> tuple[Run, Array, Array]:
     """A call that finds the places; ``x`` with its first dimensions as one, of which they are indices; and where that
@@ -233,14 +235,16 @@ def bind_places(
         (size - 1, step) for indices, size, step in zip(coordinates, x.shape, steps) if indices is not None
     ]
 
-    def place(own: Array, *indices: Array) -> Array:
+    def linear_indices(own: Array, *indices: Array) -> Array:
         located_indices = [locate(numbers, last) for numbers, (last, _) in zip(indices, given)]
         total = sum((numbers * step for numbers, (_, step) in zip(located_indices, given)), own)
         return (
             total if locate is safe_indices else np.where(reduce(np.minimum, located_indices) < 0, -1, total)
         )
 
-    find = map_blocks(place, [own, *(indices for indices in coordinates if indices is not None)], [places])
+    find = map_blocks(
+        linear_indices, [own, *(indices for indices in coordinates if indices is not None)], [places]
+    )
     return find, rows, places
 
 

@@ -46,13 +46,13 @@ def read(x: Array, addresses: Array) -> Array:
     return elements
 
 
-def steps_of(x: Array) -> list[int]:
+def strides_of(x: Array) -> list[int]:
     return [stride // x.itemsize for stride in x.strides]
 
 
-def read_places(x: Array, coordinates: Coordinates) -> Array:
+def gather_linear(x: Array, coordinates: Coordinates) -> Array:
     """``gather_scatter_nd.read_whole``, by addresses: the sum of all coordinates times their strides."""
-    sizes, steps = sizes_of(coordinates), steps_of(x)
+    sizes, steps = sizes_of(coordinates), strides_of(x)
     trail = x.shape[len(coordinates) :]
     rank = len(sizes) + len(trail)
     addresses = np.zeros((1,) * rank, np.int64)
@@ -69,7 +69,7 @@ def read_places(x: Array, coordinates: Coordinates) -> Array:
 
 def take(x: Array, indices: Array, axis: int) -> Array:
     """``np.take``, by addresses."""
-    steps, size = steps_of(x), x.shape[axis]
+    steps, size = strides_of(x), x.shape[axis]
     rank = x.ndim - 1 + indices.ndim
     own = wrapped(indices, size) * steps[axis]
     addresses = own.reshape((1,) * axis + own.shape + (1,) * (x.ndim - 1 - axis))

@@ -13,7 +13,7 @@ from .csr import Plan, Taps
 from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, apart, readable, type_name
-from .roi.sample_points import Steps
+from .roi.sample_points import BinSamples
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 # Batches, channels, rows and columns.
@@ -40,7 +40,7 @@ def unsupported(x: Array, output: Array) -> str | None:
 
 
 def takes_regions(x: Array, output: Array) -> bool | Declined:
-    """Whether ``blend_regions`` and ``largest_of_regions`` take these."""
+    """Whether ``average_regions`` and ``largest_of_regions`` take these."""
     reason = unsupported(x, output)
     return True if reason is None else Declined("resample", reason)
 
@@ -72,8 +72,8 @@ def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Decl
     return NativeRun("dml_resample_run", task, keepalive=memory)
 
 
-def blend_regions(
-    x: Array, batches: Array, rows: Steps, columns: Steps, output: Array, outside: float
+def average_regions(
+    x: Array, batches: Array, rows: BinSamples, columns: BinSamples, output: Array, outside: float
 ) -> None:
     """Store the means of the samples of regions of ``x``, of which those outside the image are worth ``outside``."""
     run_regions(
@@ -81,7 +81,9 @@ def blend_regions(
     )
 
 
-def largest_of_regions(x: Array, batches: Array, rows: Steps, columns: Steps, output: Array) -> None:
+def largest_of_regions(
+    x: Array, batches: Array, rows: BinSamples, columns: BinSamples, output: Array
+) -> None:
     """Store the largest elements of regions of ``x``, of which a step is either inside the image or outside: 0."""
     run_regions("MAXIMUM", x, batches, [samples_of(axis) for axis in (rows, columns)], output)
 
@@ -128,9 +130,9 @@ def axis_of(taps: Taps, steps: int) -> Axis:
     return {**dict(zip(names, map(address, arrays))), "steps": steps}, arrays
 
 
-def samples_of(steps: Steps) -> Axis:
+def samples_of(steps: BinSamples) -> Axis:
     """What is read at the samples of each step of each region, weighted with how many of them read it."""
-    places, entries = steps.places, steps.counts.reshape(-1)
+    places, entries = steps.points, steps.counts.reshape(-1)
     owners = np.repeat(np.arange(len(entries)), entries)
     shares = np.stack([1 - places.weight, places.weight], 1)
     weights = (shares * (places.times * places.is_inside)[:, None]).reshape(-1)
@@ -143,9 +145,9 @@ def samples_of(steps: Steps) -> Axis:
     return {**axis, "is_own": 1}, memory
 
 
-def counted(axis: dict[str, Any], memory: object, steps: Steps) -> Axis:
+def counted(axis: dict[str, Any], memory: object, steps: BinSamples) -> Axis:
     """The same, with how many samples each step has, and how many of them are inside."""
-    places, entries = steps.places, steps.counts.reshape(-1)
+    places, entries = steps.points, steps.counts.reshape(-1)
     first = np.cumsum(entries) - entries
     counts = np.add.reduceat(places.times.astype(np.float64), first)
     inside = np.add.reduceat(np.where(places.is_inside, places.times, 0).astype(np.float64), first)

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import half
 from .backend import backend
-from .cache_blocks import BLOCK, Grid, Place
+from .cache_blocks import BLOCK, Grid, Slices
 from .elementwise.map import map_whole, store
 from .native_arrays import Array, Run
 from .threads import share
@@ -58,12 +58,12 @@ def row_steps(array: Array, axes: Sequence[int]) -> list[int]:
 def run_rows(function: Function, inputs: Arrays, outputs: Arrays, grid: Grid, numbers: Iterator[int]) -> None:
     with np.errstate(all="ignore"):
         for number in numbers:
-            place = grid.place(number)
+            place = grid.slices_at(number)
             parts = [None if x is None else half.widened(part(x, place)) for x in inputs]
             targets = [None if output is None else part(output, place) for output in outputs]
             store(targets, function(*parts))
 
 
-def part(array: Array, place: Place) -> Array:
-    """``array`` at ``place``; what it broadcasts there is everywhere the same."""
+def part(array: Array, place: Slices) -> Array:
+    """``array`` at ``slices_at``; what it broadcasts there is everywhere the same."""
     return array[tuple(slice(None) if size == 1 else index for size, index in zip(array.shape, place))]

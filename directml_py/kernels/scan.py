@@ -143,7 +143,7 @@ class Tiles:
 
     def run(self, numbers: Iterator[int]) -> None:
         for number in numbers:
-            place = (slice(None), *self.grid.place(number))
+            place = (slice(None), *self.grid.slices_at(number))
             x, output = self.x[place], self.output[place]
             results = self.memory(x.shape[1:])
             results[0] = nothing(self.function, results.dtype, self.exclusive)

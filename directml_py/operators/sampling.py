@@ -11,7 +11,7 @@ import numpy as np
 from ..api.enums import DML_AXIS_DIRECTION_INCREASING, DML_INTERPOLATION_MODE_LINEAR
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..kernels.csr import Parts, Plan, apply, map_apart, pick_along, picks_of, scratch_for
+from ..kernels.csr import Parts, Plan, apply, gather_along, gather_indices, map_apart, scratch_for
 from ..kernels.interpolation import Stretched, linear, nearest
 from ..kernels.native_arrays import Array, Run
 from ..kernels.resample import resampled
@@ -109,12 +109,12 @@ class Sampling(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """A gather if every result is one element; otherwise weighted sums, blocked over the other dimensions."""
         plan = self.ordered_plan(desc)
-        picks, (x, _) = picks_of(plan), tensors_of(desc)
+        picks, (x, _) = gather_indices(plan), tensors_of(desc)
         if picks is None:
             return blending_kernel(plan, self.compute(desc))
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return pick_along(picks, inputs[0], outputs[0], scratch)
+            return gather_along(picks, inputs[0], outputs[0], scratch)
 
         return Kernel(bind, scratch_for(picks, x.sizes, x.dtype.itemsize))
 
@@ -141,7 +141,7 @@ def changes_nothing(parts: Parts) -> bool:
 
 def is_exact(desc: OperatorDesc, plan: Plan) -> bool:
     """Whether results need no truncation: floats, or elements copied unchanged."""
-    return tensors_of(desc)[0].dtype.kind == "f" or picks_of(plan) is not None
+    return tensors_of(desc)[0].dtype.kind == "f" or gather_indices(plan) is not None
 
 
 def apply_to_integers(plan: Plan, x: Array) -> Array:

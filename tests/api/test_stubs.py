@@ -106,7 +106,7 @@ def test_directmlx_has_the_functions_and_parameters_that_it_has_at_run_time():
 
 
 def test_fused_activations_have_the_makers_that_they_have_at_run_time():
-    _, stubs = classes(Path(directmlx.__file__).with_name("activations.py"))
+    _, stubs = classes(Path(directmlx.__file__).with_name("fused_activations.py"))
     body = stubs["FusedActivation"].body
     makers = {node.name for node in body if isinstance(node, ast.FunctionDef)} - {"__init__"}
     public = {name for name in vars(directmlx.FusedActivation) if not name.startswith("_")}

@@ -67,7 +67,7 @@ def is_known(piece: str) -> bool:
         return any(fnmatchcase(rule.id, piece) for rule in every_rule())
     if piece in SUFFIXES or piece.startswith(INSTALLED):
         return True
-    if "/" in piece or any(piece.endswith(suffix) for suffix in SUFFIXES):
+    if "/" in piece or (ROOT / piece).is_file() or any(piece.endswith(suffix) for suffix in SUFFIXES):
         return is_path(piece)
     piece = piece.replace("*", ANY).strip(".").removeprefix("@")
     if DOTTED.fullmatch(piece) is None:

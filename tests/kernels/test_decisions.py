@@ -16,8 +16,8 @@ from directml_py.cli.chosen_kernels import kernel_lines
 from directml_py.kernels.arange import sequence
 from directml_py.kernels.backend import backend
 from directml_py.kernels.decisions import ABSENT, Decisions, Declined
-from directml_py.kernels.gather import native_pick
-from directml_py.kernels.gather_scatter_nd import native_places
+from directml_py.kernels.gather import native_gather
+from directml_py.kernels.gather_scatter_nd import native_gather_scatter
 from directml_py.kernels.move import native_move
 from directml_py.kernels.nonzero import native_nonzero
 from directml_py.kernels.philox import generate
@@ -132,9 +132,9 @@ DEEP = np.zeros((1,) * 9, np.float32)
 BYTES = np.zeros(2, np.int8)
 # Kernels that take every tensor that their operators can have.
 DECLINED_ARRAYS = {
-    "gather": (lambda: native_pick(X, BYTES, X, 0), "indices of INT8 have no native kernel"),
+    "gather": (lambda: native_gather(X, BYTES, X, 0), "indices of INT8 have no native kernel"),
     "gather_scatter_nd": (
-        lambda: native_places("EXACT", X, [BYTES], X),
+        lambda: native_gather_scatter("EXACT", X, [BYTES], X),
         "indices of INT8 have no native kernel",
     ),
     "move": (lambda: native_move([(DEEP, DEEP)]), "9 dimensions are more than 8"),

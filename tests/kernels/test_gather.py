@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from directml_py.kernels.backend import backend
-from directml_py.kernels.gather import pick, pick_indexed, safe_indices, spread_strides
+from directml_py.kernels.gather import gather, reference_gather, safe_indices, spread_strides
 
 from .variants import DTYPES, LAYOUTS, guarded
 
@@ -49,11 +49,11 @@ def fill_indices(rng, indices, size):
 
 def assert_picks(x, indices, output, memory, axis):
     """Run twice, as a compiled operator is; the second time over other bytes and indices."""
-    run = pick(x, indices, output, axis)
-    assert not hasattr(run, "func") or run.func is not pick_indexed
+    run = gather(x, indices, output, axis)
+    assert not hasattr(run, "func") or run.func is not reference_gather
     for _ in range(2):
         before = memory.copy()
-        pick_indexed(x, indices, output, axis)
+        reference_gather(x, indices, output, axis)
         expected = memory.copy()
         memory[:] = before
         run()
@@ -116,7 +116,7 @@ def test_parts_that_lie_backwards_on_both_sides(width, item):
     memory = np.full((42, width), 255, DTYPES[item])
     output = memory[1:41, ::-1]
     indices = rng.integers(0, 30, 40)
-    pick(x, indices, output, 0)()
+    gather(x, indices, output, 0)()
     np.testing.assert_array_equal(output, x[indices])
     assert (memory[[0, -1]] == 255).all()
 
@@ -131,10 +131,10 @@ def test_extreme_indices(size, index_type):
     indices = np.array(values * 2, index_type)
     for x in (np.arange(size, dtype=np.uint32), np.arange(size * 70).reshape(size, 70)):
         output = np.empty((len(indices), *x.shape[1:]), x.dtype)
-        pick(x, indices, output, 0)()
+        gather(x, indices, output, 0)()
         np.testing.assert_array_equal(output, x[safe_indices(indices, size - 1).astype(int)])
         for index in indices:
-            pick(x, np.array(index), output[0, ...], 0)()
+            gather(x, np.array(index), output[0, ...], 0)()
             np.testing.assert_array_equal(output[0], x[safe_indices(np.array(index), size - 1)])
 
 
@@ -178,14 +178,14 @@ def test_output_sizes_of_one_are_free():
     x = np.arange(24).reshape(1, 4, 6)
     for shape in ((3, 6), (1, 1, 3, 6), (1, 3, 1, 6)):
         output = np.zeros(shape, x.dtype)
-        pick(x, np.array([[3, 0, -1]]), output, 1)()
+        gather(x, np.array([[3, 0, -1]]), output, 1)()
         np.testing.assert_array_equal(output.reshape(3, 6), x[0, [3, 0, 3]])
     assert spread_strides((1, 3, 6), np.zeros((3, 1, 6), np.int8)) == [0, 6, 1]
 
 
 def test_other_index_types_have_no_native_kernel():
     output = np.zeros(3)
-    run = pick(np.arange(5.0), np.array([1, -1, 9], np.int16), output, 0)
+    run = gather(np.arange(5.0), np.array([1, -1, 9], np.int16), output, 0)
     run()
     assert output.tolist() == [1, 4, 4]
 
@@ -193,5 +193,5 @@ def test_other_index_types_have_no_native_kernel():
 def test_without_native_loops(monkeypatch):
     monkeypatch.setattr(backend, "native", None)
     output = np.zeros((1, 3))
-    pick(np.arange(5.0), np.array([1, -1, 9]), output, 0)()
+    gather(np.arange(5.0), np.array([1, -1, 9]), output, 0)()
     assert output.tolist() == [[1, 4, 4]]

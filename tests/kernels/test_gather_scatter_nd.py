@@ -11,11 +11,11 @@ from directml_py.kernels import cache_blocks, threads
 from directml_py.kernels.backend import backend
 from directml_py.kernels.gather_scatter_nd import (
     exact_indices,
-    read_places,
+    gather_nd,
     read_reversed,
     read_whole,
+    scatter_nd,
     scratch_for,
-    write_places,
     written_whole,
 )
 from directml_py.kernels.launch import NativeRun
@@ -96,7 +96,7 @@ def assert_is_native(run):
 def assert_reads(rng, case, layout, dtype):
     x, _, coordinates, sizes = prepared(rng, case, layout, dtype)
     output, memory = laid_out(rng, sizes, dtype, rng.choice(LAYOUTS[:-1]))
-    run = read_places(x, coordinates, output, scratch_of(case[1]))
+    run = gather_nd(x, coordinates, output, scratch_of(case[1]))
     assert_is_native(run)
     before = memory.copy()
     for own, place in places(case[0], coordinates, case[1], clamp=True):
@@ -110,7 +110,7 @@ def assert_reads(rng, case, layout, dtype):
 def assert_writes(rng, case, layout, dtype):
     x, memory, coordinates, sizes = prepared(rng, case, layout, dtype)
     updates, _ = laid_out(rng, sizes, dtype, rng.choice(LAYOUTS))
-    run = write_places(x, coordinates, updates, scratch_of(case[1]))
+    run = scatter_nd(x, coordinates, updates, scratch_of(case[1]))
     assert_is_native(run)
     before, twin = memory.copy(), written_whole(x, coordinates, updates)
     for own, place in places(case[0], coordinates, case[1], clamp=False):
@@ -213,12 +213,12 @@ def test_what_is_written_past_the_caches(native, set_threads, index_type, axis):
         given[outside] = sizes[axis] + 3
         coordinates = [given if dimension == axis else None for dimension in range(2)]
         output = np.empty_like(x)
-        read_places(x, coordinates, output, scratch_of(sizes))()
+        gather_nd(x, coordinates, output, scratch_of(sizes))()
         safe = np.where(outside, sizes[axis] - 1, indices.astype(np.int64))
         np.testing.assert_array_equal(output, np.take_along_axis(x, safe, axis))
         # What a permutation has put there is found where it came from.
         written = x.copy()
-        write_places(written, coordinates, updates, scratch_of(sizes))()
+        scatter_nd(written, coordinates, updates, scratch_of(sizes))()
         taken = np.take_along_axis(written, indices.astype(np.int64), axis)
         kept = np.take_along_axis(x, indices.astype(np.int64), axis)
         np.testing.assert_array_equal(taken, np.where(outside, kept, updates))
@@ -246,24 +246,24 @@ def test_parts_that_lie_backwards_on_both_sides(native, item, width):
     memory, updates = (rng.integers(0, 250, (32, width), DTYPES[item]) for _ in range(2))
     expected, x, indices = memory.copy(), memory[1:31, ::-1], rng.permutation(30)
     output = np.full((32, width), 255, DTYPES[item])
-    read_places(x, [indices], output[1:31, ::-1], scratch_of((30,)))()
+    gather_nd(x, [indices], output[1:31, ::-1], scratch_of((30,)))()
     np.testing.assert_array_equal(output[1:31], memory[1:31][indices])
     assert (output[[0, -1]] == 255).all()
-    write_places(x, [indices], updates[1:31, ::-1], scratch_of((30,)))()
+    scatter_nd(x, [indices], updates[1:31, ::-1], scratch_of((30,)))()
     expected[1 + indices] = updates[1:31]
     np.testing.assert_array_equal(memory, expected)
 
 
 def test_indices_are_read_at_each_call():
     x, indices, output = np.arange(10, 14), np.array([0, 3]), np.zeros(2, int)
-    read = read_places(x, [indices], output, scratch_of((2,)))
+    read = gather_nd(x, [indices], output, scratch_of((2,)))
     read()
     assert output.tolist() == [10, 13]
     indices[:] = [-1, 1]
     x += 100
     read()
     assert output.tolist() == [113, 111]
-    write = write_places(x, [indices], output, scratch_of((2,)))
+    write = scatter_nd(x, [indices], output, scratch_of((2,)))
     indices[:] = [1, 2]
     output[:] = [7, 8]
     write()
@@ -277,7 +277,7 @@ def test_the_last_of_equal_places_wins(order):
     updates = np.array([[1, 2, 3], [4, 5, 6]], order=order)
     for turned in (indices, np.ascontiguousarray(indices[::-1])[::-1]):
         output = np.zeros(4, int)
-        write_places(output, [turned], updates, scratch_of((2, 3)))()
+        scatter_nd(output, [turned], updates, scratch_of((2, 3)))()
         assert output.tolist() == [5, 3, 6, 0]
 
 

@@ -154,7 +154,7 @@ def test_regions(is_linear, dtype):
                 points[patch.outputs] = patch.mean(patch.read(image, owners, outside))
         expected = points.reshape(regions, *steps, channels).transpose(0, 3, 1, 2).astype(dtype)
         output, memory = guarded(expected.shape, dtype)
-        resample.blend_regions(x, owners, *sampled(slice(None)), output, outside)
+        resample.average_regions(x, owners, *sampled(slice(None)), output, outside)
         np.testing.assert_array_max_ulp(output, expected, 1)
         assert (memory[..., :GUARD] == 7).all()
         assert (memory[..., -GUARD:] == 7).all()
@@ -234,8 +234,8 @@ def test_largest_of_regions(dtype):
         )
         owners = rng.integers(0, batches, regions)
         expected = np.zeros((regions, channels, *steps), dtype)
-        bounds = [np.split(one.places.low, np.cumsum(one.counts)) for one in (rows, columns)]
-        inside = [np.split(one.places.is_inside, np.cumsum(one.counts)) for one in (rows, columns)]
+        bounds = [np.split(one.points.low, np.cumsum(one.counts)) for one in (rows, columns)]
+        inside = [np.split(one.points.is_inside, np.cumsum(one.counts)) for one in (rows, columns)]
         for region, row, column in np.ndindex(regions, *steps):
             y, across = region * steps[0] + row, region * steps[1] + column
             if inside[0][y].all() and inside[1][across].all():

@@ -1,4 +1,4 @@
-"""``directml_py/graph/directmlx/__init__.pyi`` and ``activations.pyi``: DirectMLX's functions for type checkers.
+"""``directml_py/graph/directmlx/__init__.pyi`` and ``fused_activations.pyi``: DirectMLX's functions for type checkers.
 
 As those of ``Graph``, whose arguments they take, they are made from a table when the package is imported.
 """

@@ -16,7 +16,7 @@ FLOAT16 = np.dtype(np.float16)
 class Stored(NamedTuple):
     """A node as an element of ``dtype`` in memory, which may have fewer digits than the node has."""
 
-    place: int
+    slices_at: int
     dtype: np.dtype[Any]
 
 
@@ -35,7 +35,7 @@ class Chain:
         return Stored(place, dtype)
 
     def output(self, value: Stored) -> None:
-        self.program.outputs.append(value.place)
+        self.program.outputs.append(value.slices_at)
 
     def then(
         self,
@@ -72,4 +72,4 @@ class Chain:
             return program.add("half_bits", "float32", place)
         if own == FLOAT32:
             return place if node.lane != "float64" else program.add("float32_float64", "float32", place)
-        return place if dtype.kind == "f" else Symbol(program, place, own).astype(dtype).place
+        return place if dtype.kind == "f" else Symbol(program, place, own).astype(dtype).slices_at

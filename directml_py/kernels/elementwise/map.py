@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import half
 from ..backend import backend
-from ..cache_blocks import BLOCK, Grid, Place, block_sizes, joined
+from ..cache_blocks import BLOCK, Grid, Slices, block_sizes, joined
 from ..move import move
 from ..native_arrays import Array, Run
 from ..threads import share
@@ -80,7 +80,7 @@ class Blocks:
         inputs = [None if x is None else Packed(x) for x in self.inputs]
         with np.errstate(all="ignore"):
             for number in numbers:
-                place = self.grid.place(number)
+                place = self.grid.slices_at(number)
                 outputs = [None if output is None else output[place] for output in self.outputs]
                 arguments = [None if x is None else x.part(place) for x in inputs]
                 if self.is_direct:
@@ -100,7 +100,7 @@ class Packed:
         self.last: Any = None
         self.values = x
 
-    def part(self, place: Place) -> Array:
+    def part(self, place: Slices) -> Array:
         part: Array = self.x[place]
         if not self.is_half and (part.flags.c_contiguous or not self.moving):
             return part

@@ -65,7 +65,7 @@ class Symbol(NDArrayOperatorsMixin):
     """What stands for an array in a program. FLOAT16 is a type to be stored alone."""
 
     def __init__(self, program: Program, place: int, dtype: np.dtype[Any]) -> None:
-        self.program, self.place, self.dtype = program, place, dtype
+        self.program, self.slices_at, self.dtype = program, place, dtype
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -159,16 +159,16 @@ class Symbol(NDArrayOperatorsMixin):
     def wrapped(self, dtype: np.dtype[Any]) -> Symbol:
         """The integer in 32 bits that is this one in ``dtype``."""
         if dtype.kind == "b" or dtype.itemsize == 4:
-            return Symbol(self.program, self.place, dtype)
+            return Symbol(self.program, self.slices_at, dtype)
         if dtype.kind == "i":
-            return self.made(f"{dtype.name}_bits", dtype, [self.place])
+            return self.made(f"{dtype.name}_bits", dtype, [self.slices_at])
         mask = self.program.constant((1 << 8 * dtype.itemsize) - 1, np.dtype(np.uint32))
-        return self.made("and_bits", dtype, [self.place, mask])
+        return self.made("and_bits", dtype, [self.slices_at, mask])
 
     def taken(self, value: Any, dtype: np.dtype[Any]) -> int:
         """The place of an operand, cast to ``dtype``."""
         if isinstance(value, Symbol):
-            place: int = value.astype(dtype).place
+            place: int = value.astype(dtype).slices_at
             return place
         if np.size(value) != 1:
             raise Untraceable("the function has an array of its own")
@@ -187,19 +187,21 @@ class Symbol(NDArrayOperatorsMixin):
         if self.dtype == np.float16:
             raise Untraceable("the function goes on with FLOAT16, which is computed in FLOAT32")
         if dtype == np.float16:
-            return Symbol(self.program, self.exact().place, dtype)
+            return Symbol(self.program, self.exact().slices_at, dtype)
         lane = lane_of(dtype)
         if kind == "b":
-            return self.compared("not_equal", [self.place, self.taken(0, self.dtype)], self.dtype)
+            return self.compared("not_equal", [self.slices_at, self.taken(0, self.dtype)], self.dtype)
         if own == "b":
-            bit = self.made("and_bits", np.dtype(np.uint32), [self.place, self.taken(1, np.dtype(np.uint32))])
-            return Symbol(self.program, bit.place, dtype) if kind in "iu" else bit.astype(dtype)
+            bit = self.made(
+                "and_bits", np.dtype(np.uint32), [self.slices_at, self.taken(1, np.dtype(np.uint32))]
+            )
+            return Symbol(self.program, bit.slices_at, dtype) if kind in "iu" else bit.astype(dtype)
         if kind == "f":
-            return self.made(f"{lane}_{lane_of(self.dtype)}", dtype, [self.place])
+            return self.made(f"{lane}_{lane_of(self.dtype)}", dtype, [self.slices_at])
         if own == "f":
             raise Untraceable("floats become integers in a way that C does not define")
         fits = np.can_cast(self.dtype, dtype)
-        return Symbol(self.program, self.place, dtype) if fits else self.wrapped(dtype)
+        return Symbol(self.program, self.slices_at, dtype) if fits else self.wrapped(dtype)
 
     def exact(self) -> Symbol:
         """What is no float as one that has all its digits."""
@@ -209,17 +211,17 @@ class Symbol(NDArrayOperatorsMixin):
 
     def as_half(self) -> Symbol:
         """The float rounded to FLOAT16, to go on with."""
-        return self.made(f"half_{lane_of(self.dtype)}", FLOAT32, [self.place])
+        return self.made(f"half_{lane_of(self.dtype)}", FLOAT32, [self.slices_at])
 
     def saturated(self, dtype: np.dtype[Any]) -> Symbol:
         """Floats as integers, as ``elementary.saturated`` has it."""
         lane = lane_of(dtype)
         if dtype.itemsize == 4:
-            return self.made(f"saturated_{lane_of(self.dtype)}_{lane}", dtype, [self.place])
+            return self.made(f"saturated_{lane_of(self.dtype)}_{lane}", dtype, [self.slices_at])
         limits, wide = np.iinfo(dtype), np.dtype(np.int32)
-        clamped = self.made(f"saturated_{lane_of(self.dtype)}_int32", wide, [self.place])
+        clamped = self.made(f"saturated_{lane_of(self.dtype)}_int32", wide, [self.slices_at])
         clamped = np.minimum(np.maximum(clamped, wide.type(limits.min)), wide.type(limits.max))
-        return Symbol(self.program, clamped.place, dtype)
+        return Symbol(self.program, clamped.slices_at, dtype)
 
 
 def lane_of(dtype: np.dtype[Any]) -> str:
@@ -277,13 +279,13 @@ def stored(result: Any, dtype: np.dtype[Any]) -> int:
     if dtype not in (np.float16, FLOAT32):
         if dtype.kind in "fb":
             raise Untraceable(f"{dtype.name.upper()} has no native kernel")
-        return symbol.astype(dtype).place
+        return symbol.astype(dtype).slices_at
     if symbol.dtype == np.float16 and dtype == FLOAT32:
         raise Untraceable("the function goes on with FLOAT16, which is computed in FLOAT32")
     if symbol.dtype.kind != "f":
         symbol = symbol.exact() if dtype == np.float16 else symbol.astype(FLOAT32)
     program = symbol.program
-    if program.nodes[symbol.place].lane == "float64":
-        narrow = program.rounded(symbol.place, dtype == np.float16)
-        return symbol.place if narrow is None else narrow
-    return symbol.place
+    if program.nodes[symbol.slices_at].lane == "float64":
+        narrow = program.rounded(symbol.slices_at, dtype == np.float16)
+        return symbol.slices_at if narrow is None else narrow
+    return symbol.slices_at

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..native_arrays import Array
-from .sample_points import Places, Steps, Taps
+from .sample_points import BinSamples, SamplePoints, Taps
 
 # How many elements are worked on at once.
 BLOCK = 1 << 17
@@ -25,8 +25,8 @@ class Patch(NamedTuple):
     starts: Array
     owners: Array
     regions: Array
-    rows: Places
-    columns: Places
+    rows: SamplePoints
+    columns: SamplePoints
 
     @property
     def is_inside(self) -> Array:
@@ -130,7 +130,7 @@ def parts_of(regions: int, numbers: int) -> Iterator[slice]:
 
 
 def patches(
-    regions: int, steps_of: Callable[[slice], tuple[Steps, Steps]], numbers: int, channels: int
+    regions: int, steps_of: Callable[[slice], tuple[BinSamples, BinSamples]], numbers: int, channels: int
 ) -> Iterator[Patch]:
     """All elements of the output in patches, each of so few points that they take little memory.
 
@@ -145,7 +145,7 @@ def patches(
             yield patch._replace(outputs=outputs, regions=first + patch.regions)
 
 
-def patches_of(rows: Steps, columns: Steps, most: int) -> Iterator[Patch]:
+def patches_of(rows: BinSamples, columns: BinSamples, most: int) -> Iterator[Patch]:
     """Patches of ``most`` points, or of a single element of the output that has more."""
     sizes = (rows.counts[:, :, None] * columns.counts[:, None, :]).reshape(-1)
     shape = (*rows.counts.shape, columns.counts.shape[1])
@@ -167,7 +167,7 @@ def patches_of(rows: Steps, columns: Steps, most: int) -> Iterator[Patch]:
             starts,
             owners,
             region[owners],
-            rows.places.at(first_row[region, row][owners] + y),
-            columns.places.at(first_column[region, column][owners] + x),
+            rows.points.at(first_row[region, row][owners] + y),
+            columns.points.at(first_column[region, column][owners] + x),
         )
         begin = end

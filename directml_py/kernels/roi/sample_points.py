@@ -15,7 +15,7 @@ Tap = tuple[Array, Array]
 Taps = Sequence[Tap]
 
 
-class Places(NamedTuple):
+class SamplePoints(NamedTuple):
     """Where an image is read along one axis, an entry after another.
 
     ``weight`` is that of the element behind ``low``, whose own is the rest of 1. An entry stands for ``times`` samples,
@@ -28,8 +28,8 @@ class Places(NamedTuple):
     times: Array
     share: Array
 
-    def at(self, entries: Array) -> Places:
-        return Places(*(field[entries] for field in self))
+    def at(self, entries: Array) -> SamplePoints:
+        return SamplePoints(*(field[entries] for field in self))
 
     def taps(self) -> Taps:
         """The elements that have a weight, and the weights."""
@@ -42,11 +42,11 @@ class Places(NamedTuple):
         return (self.low, between), (self.low + between, between)
 
 
-class Steps(NamedTuple):
+class BinSamples(NamedTuple):
     """The places of all steps of some regions along one axis; ``counts`` says how many each step has."""
 
     counts: Array
-    places: Places
+    points: SamplePoints
 
 
 class Grid(NamedTuple):
@@ -79,7 +79,7 @@ class Grid(NamedTuple):
         count = np.fmin(np.fmax(wanted, max(1, self.least)), self.most)
         return scaled[:, :1].astype(np.float64), extents[:, None].astype(np.float64), count.astype(np.int64)
 
-    def steps_of(self, corners: Array, ends_alone: bool = False, slopes: bool = False) -> Steps:
+    def steps_of(self, corners: Array, ends_alone: bool = False, slopes: bool = False) -> BinSamples:
         """Where the regions with two ``corners`` each, of FLOAT32, are sampled.
 
         Samples between the same two elements share an entry, so that there are not many more entries than elements,
@@ -118,7 +118,7 @@ class Grid(NamedTuple):
             middle = (position(first[:, None], region)[:, 0] + position(last[:, None], region)[:, 0]) / 2
         share = (numbers - offset[region, 0]) / divisor[region, 0]
         counts = np.bincount(step, minlength=len(corners) * self.steps).reshape(-1, self.steps)
-        return Steps(counts, Places(*self.elements(middle), times, share))
+        return BinSamples(counts, SamplePoints(*self.elements(middle), times, share))
 
     def bounds(self, slopes: bool) -> Array:
         """Positions between which nothing but the distance from an element changes, in ascending order.
@@ -168,7 +168,7 @@ def numbers_before(position: Position, bounds: Array, total: Array, falls: Array
     return low
 
 
-def windows_of(corners: Array, size: int, steps: int) -> Steps:
+def windows_of(corners: Array, size: int, steps: int) -> BinSamples:
     """The elements between two ``corners``, inclusive, of each region, shared out among steps, which may overlap.
 
     They are FLOAT32, and rounded to whole numbers, to even ones half way between two. A step that is outside the image
@@ -190,4 +190,4 @@ def windows_of(corners: Array, size: int, steps: int) -> Steps:
     within = np.arange(len(owners)) - (np.cumsum(counts) - counts.reshape(-1))[owners]
     low = np.minimum(begin.reshape(-1)[owners] + within, size - 1)
     nothing = np.zeros(len(owners))
-    return Steps(counts, Places(low, nothing, is_inside.reshape(-1)[owners], nothing + 1, nothing))
+    return BinSamples(counts, SamplePoints(low, nothing, is_inside.reshape(-1)[owners], nothing + 1, nothing))

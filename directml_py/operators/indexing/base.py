@@ -11,14 +11,14 @@ from ...descs.format import braces
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather_scatter_nd import (
     Coordinates,
-    exact_places,
-    read_places,
+    gather_nd,
+    indices_inside,
+    scatter_nd,
     scratch_for,
-    write_places,
     written_whole,
 )
+from ...kernels.linear_index import gather_linear as read_by_addresses
 from ...kernels.linear_index import is_inside
-from ...kernels.linear_index import read_places as read_by_addresses
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...text.plural import counted_words
@@ -99,7 +99,7 @@ class Reads(IndexedOperator):
                 self.coordinates(desc, inputs[1]),
                 outputs[0],
             )
-            within = read_places(x, coordinates, output, scratch)
+            within = gather_nd(x, coordinates, output, scratch)
             bounded = [
                 (coordinate, size)
                 for coordinate, size in zip(coordinates, dimensions)
@@ -137,7 +137,7 @@ class Writes(IndexedOperator):
             x, indices, updates = inputs
             copy = move([(outputs[0], x)])
             output = outputs[0].reshape(dimensions)
-            write = write_places(output, self.coordinates(desc, indices), updates, scratch)
+            write = scatter_nd(output, self.coordinates(desc, indices), updates, scratch)
 
             def run() -> None:
                 copy()
@@ -151,7 +151,7 @@ class Writes(IndexedOperator):
         """Report the count of the output's elements or slices that are indexed more than once, and the first."""
         dimensions, coordinates = self.dimensions(desc), self.coordinates(desc, indices)
         named = dimensions[: len(coordinates)]
-        places, _ = exact_places(dimensions, coordinates)
+        places, _ = indices_inside(dimensions, coordinates)
         numbers, counts = np.unique(np.ravel_multi_index(places, named), return_counts=True)
         repeated = numbers[counts > 1]
         if repeated.size:

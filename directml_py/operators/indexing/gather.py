@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...descs.operator_desc import OperatorDesc
-from ...kernels.gather import pick
+from ...kernels.gather import gather
 from ...kernels.linear_index import is_inside, take
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
@@ -93,7 +93,7 @@ class Gather(Operator):
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             x, indices, output = inputs[0][first], inputs[1].reshape(sizes), outputs[0]
             # The dropped dimensions have size 1, so that these are views.
-            within = pick(x, indices, output, axis)
+            within = gather(x, indices, output, axis)
 
             def run() -> None:
                 if is_inside(indices, x.shape[axis]):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather_scatter_nd import Coordinates
-from ...kernels.linear_index import read_places
+from ...kernels.linear_index import gather_linear
 from ...kernels.native_arrays import Array
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Shapes, Sizes, computing_kernel, operator, own_rule
@@ -143,7 +143,7 @@ class GatherND1(GatherND):
         batches = np.ix_(*(np.minimum(np.arange(count), size - 1) for count, size in zip(counts, sizes)))
 
         def read(x: Array, indices: Array) -> Array:
-            picked = read_places(x.reshape(sizes)[batches], self.coordinates(desc, indices))
+            picked = gather_linear(x.reshape(sizes)[batches], self.coordinates(desc, indices))
             return np.reshape(picked, desc.OutputTensor.sizes)
 
         return read

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor_size import unsigned_number
-from ...kernels.gather_scatter_nd import exact_indices, scratch_for, write_places
+from ...kernels.gather_scatter_nd import exact_indices, scatter_nd, scratch_for
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ..attributes import resized
@@ -63,7 +63,7 @@ class OneHot(Operator):
             off, on = off_and_on(values)
             fill = move([(output, np.broadcast_to(off, output.shape))])
             coordinates = [indices if dimension == axis else None for dimension in range(output.ndim)]
-            write = write_places(output, coordinates, np.broadcast_to(on, sizes), scratch)
+            write = scatter_nd(output, coordinates, np.broadcast_to(on, sizes), scratch)
 
             def run() -> None:
                 fill()

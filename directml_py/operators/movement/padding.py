@@ -17,7 +17,7 @@ from ...api.enums import (
     DML_PADDING_MODE_WRAP,
 )
 from ...descs.operator_desc import OperatorDesc
-from ...kernels.gather import pick
+from ...kernels.gather import gather
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
@@ -195,7 +195,7 @@ class Padding(Operator):
                 target = (*place[: axis + 1], ...)
                 for side in sides(sizes[axis], place[axis]):
                     there = (*place[:axis], side, ...)
-                    runs.append(pick(output[target], sources(desc, kept[axis], side), output[there], axis))
+                    runs.append(gather(output[target], sources(desc, kept[axis], side), output[there], axis))
 
             def run() -> None:
                 for copy in runs:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...descs.operator_desc import OperatorDesc
-from ...kernels.gather import pick
+from ...kernels.gather import gather
 from ...kernels.gather_scatter_nd import read_reversed
 from ...kernels.native_arrays import Array, Run
 from ..attributes import resized
@@ -70,6 +70,6 @@ def reverse(x: Array, lengths: Array, output: Array, axis: int) -> Run:
         places = list(np.ix_(*map(np.arange, sizes)))
         places[axis] = sources(lengths, axis, sizes[axis])
         offsets = sum((place * step for place, step in zip(places, steps)), np.intp(origin))
-        pick(memory, np.asarray(offsets), output, 0)()
+        gather(memory, np.asarray(offsets), output, 0)()
 
     return run

@@ -13,9 +13,9 @@ from ...descs.tensor import TensorDesc
 from ...kernels.gather import safe_indices
 from ...kernels.half import widened
 from ...kernels.native_arrays import Array, Run
-from ...kernels.resample import blend_regions, largest_of_regions, takes_regions
+from ...kernels.resample import average_regions, largest_of_regions, takes_regions
 from ...kernels.roi.patches import parts_of, patches
-from ...kernels.roi.sample_points import Grid, Steps, windows_of
+from ...kernels.roi.sample_points import BinSamples, Grid, windows_of
 from ...text.plural import counted_words
 from ...validation.report import Report
 from ..indexing.base import check_range
@@ -87,13 +87,13 @@ class RoiPooling(Operator):
 
     def seen(
         self, desc: OperatorDesc, regions: Array
-    ) -> tuple[Array, Callable[[slice], tuple[Steps, Steps]]]:
+    ) -> tuple[Array, Callable[[slice], tuple[BinSamples, BinSamples]]]:
         """The batch indices of the regions, and a function that returns the windows of a slice of regions."""
         regions = regions.reshape(-1, 5)
         corners = (regions[:, 1:] * np.float32(desc.SpatialScale)).reshape(-1, 2, 2)
         rows, columns = zip(desc.InputTensor.sizes[2:], desc.OutputTensor.sizes[2:])
 
-        def windows(part: slice) -> tuple[Steps, Steps]:
+        def windows(part: slice) -> tuple[BinSamples, BinSamples]:
             return windows_of(corners[part, :, 1], *rows), windows_of(corners[part, :, 0], *columns)
 
         # NaN becomes 0, as it has no integer value.
@@ -186,13 +186,13 @@ class AlignedRegions(Operator):
 
     def sampled(
         self, desc: OperatorDesc, regions: Array, steps: Sequence[int], slopes: bool = False
-    ) -> tuple[Callable[[slice], tuple[Steps, Steps]], int]:
+    ) -> tuple[Callable[[slice], tuple[BinSamples, BinSamples]], int]:
         """A function that returns the samples of a slice of regions, and the count of numbers per region."""
         rows, columns = self.grids(desc, steps)
         ends_alone = desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX
         corners = regions.reshape(-1, 2, 2)
 
-        def sample(part: slice) -> tuple[Steps, Steps]:
+        def sample(part: slice) -> tuple[BinSamples, BinSamples]:
             return (
                 rows.steps_of(corners[part, :, 1], ends_alone, slopes),
                 columns.steps_of(corners[part, :, 0], ends_alone, slopes),
@@ -241,7 +241,7 @@ class RoiAlign(AlignedRegions):
                     sample, numbers = self.sampled(desc, widened(corners), steps)
                     for part in parts_of(count, numbers):
                         rows, columns = sample(part)
-                        blend_regions(x, batches[part], rows, columns, output[part], outside)
+                        average_regions(x, batches[part], rows, columns, output[part], outside)
 
             return run
 
