@@ -11,7 +11,7 @@ import pytest
 from directml_py.cli import main
 from directml_py.d3d12.adapters import AdapterMemory
 
-from ..faces.conftest import python as python
+from ..front_ends.conftest import python as python
 from .conftest import add_model, dispatch, resource
 
 PRINT_OUT = "Resource 'Out': 6, 10, -2"

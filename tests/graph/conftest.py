@@ -8,7 +8,7 @@ import pytest
 import directml_py as dml
 from directml_py.graph import Graph, interleaved_channel
 
-from ..faces.conftest import python as python
+from ..front_ends.conftest import python as python
 
 
 @pytest.fixture(scope="module")

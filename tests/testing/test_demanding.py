@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DISPATCHED = ["tests/dxdispatch/test_models.py", "tests/faces/test_evaluate.py"]
+DISPATCHED = ["tests/dxdispatch/test_models.py", "tests/front_ends/test_evaluate.py"]
 ROOMS = {
     "dml": ["tests/dml"],
-    "samples": ["tests/faces/test_samples.py"],
+    "samples": ["tests/front_ends/test_samples.py"],
     "graph": ["tests/graph"],
     "pydirectml": ["tests/pydirectml"],
     "dispatched": DISPATCHED,

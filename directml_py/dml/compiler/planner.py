@@ -10,7 +10,7 @@ from .block_assignment import assign_blocks
 from .conv_batch_norm import fuse_conv_batch_norm
 from .copy_elision import view_inputs, write_in_place
 from .data_flow import DataFlow
-from .fusion import fuse_elementwise
+from .elementwise_fusion import fuse_elementwise
 from .graph_desc import GraphDesc, Value
 from .plan import OutputRoot, Plan
 from .plan_step import Step
