@@ -22,10 +22,6 @@ namespace ATL
     public:
         CComPtr() noexcept = default;
 
-        CComPtr(decltype(nullptr)) noexcept
-        {
-        }
-
         CComPtr(T* other) noexcept : p(other)
         {
             if (p != nullptr)

@@ -14,6 +14,18 @@
 
 #include <directx/d3d12.h>
 
+// Headers of the Agility SDK before 1.611 lack it.
+#if D3D12_SDK_VERSION < 611
+#ifdef __cplusplus
+inline constexpr D3D_FEATURE_LEVEL D3D_FEATURE_LEVEL_1_0_GENERIC = static_cast<D3D_FEATURE_LEVEL>(0x100);
+#else
+enum
+{
+    D3D_FEATURE_LEVEL_1_0_GENERIC = 0x100
+};
+#endif
+#endif
+
 #if defined(__cplusplus) && !defined(CINTERFACE)
 #include <dxguids/dxguids.h>
 

@@ -13,11 +13,13 @@
 #ifndef DIRECTML_WINDOWS_H
 #define DIRECTML_WINDOWS_H
 
+#include "win32/byteswap.h"
 #include "win32/clock.h"
 #include "win32/com.h"
 #include "win32/debug.h"
 #include "win32/errors.h"
 #include "win32/events.h"
+#include "win32/memory.h"
 #include "win32/modules.h"
 #include "win32/text.h"
 #include "win32/types.h"

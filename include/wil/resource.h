@@ -255,7 +255,7 @@ namespace wil
         return scope_exit_t<std::decay_t<Function>>(std::forward<Function>(function));
     }
 
-    // What a failing operation of an event does: throw, return, abort.
+    // What a failing operation of an event or a com_ptr does: throw, return, abort.
     struct err_exception_policy
     {
         using result = void;
@@ -263,6 +263,11 @@ namespace wil
         static result LastErrorIfFalse(bool succeeded)
         {
             THROW_IF_WIN32_BOOL_FALSE(succeeded);
+        }
+
+        static result HResult(HRESULT hr)
+        {
+            THROW_IF_FAILED(hr);
         }
     };
 
@@ -275,6 +280,12 @@ namespace wil
             RETURN_IF_WIN32_BOOL_FALSE(succeeded);
             return S_OK;
         }
+
+        static result HResult(HRESULT hr)
+        {
+            RETURN_IF_FAILED(hr);
+            return S_OK;
+        }
     };
 
     struct err_failfast_policy
@@ -284,6 +295,11 @@ namespace wil
         static result LastErrorIfFalse(bool succeeded)
         {
             FAIL_FAST_IF_WIN32_BOOL_FALSE(succeeded);
+        }
+
+        static result HResult(HRESULT hr)
+        {
+            FAIL_FAST_IF_FAILED(hr);
         }
     };
 

@@ -12,6 +12,9 @@
 #ifndef RPC_E_CHANGED_MODE
 #define RPC_E_CHANGED_MODE ((HRESULT)0x80010106)
 #endif
+#ifndef RPC_E_WRONG_THREAD
+#define RPC_E_WRONG_THREAD ((HRESULT)0x8001010e)
+#endif
 
 typedef enum tagCOINIT
 {

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,9 @@ extern int clock_gettime(int clock, struct timespec* now);
 extern long syscall(long number, ...);
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
+#endif
+#ifndef MAP_ANONYMOUS
+#include <asm/mman.h>
 #endif
 #ifndef O_CLOEXEC
 #define O_CLOEXEC EFD_CLOEXEC

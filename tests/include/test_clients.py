@@ -21,14 +21,18 @@ CASES = [
     "wide_becomes_utf8",
     "wrl_events_close_themselves",
 ]
-IN_BOTH = ["combaseapi.h", "directml.h", "initguid.h", "objbase.h", "wincodec.h"]
+IN_BOTH = ["combaseapi.h", "d3d11.h", "directml.h", "initguid.h", "objbase.h", "wincodec.h"]
 IN_CPP = [
     *IN_BOTH,
     "WinPixEventRuntime/pix3.h",
     "atlbase.h",
+    "d3dx12.h",
     "directml_uuids.h",
     "dxgidebug.h",
     "pix3.h",
+    "wil/com.h",
+    "winrt/Windows.Foundation.h",
+    "winrt/base.h",
     "wrl.h",
     "wrl/event.h",
     "wrl/wrappers/corewrappers.h",

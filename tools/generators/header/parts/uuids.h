@@ -10,11 +10,6 @@ extern "C++"
     struct DMLUuidOf;
 
     template <typename T>
-    struct DMLUuidOf<T*> : DMLUuidOf<T>
-    {
-    };
-
-    template <typename T>
 #if __wsl_stub_uuidof_use_constexpr
     constexpr const GUID& __wsl_stub_uuidof()
 #else
@@ -23,6 +18,23 @@ extern "C++"
     {
         return DMLUuidOf<T>::value;
     }
+
+    template <typename T>
+    struct DMLUuidOf<T*>
+    {
+        static constexpr const GUID& value = __wsl_stub_uuidof<T>();
+    };
+
+    template <typename T>
+    struct DMLUuidOf<const T> : DMLUuidOf<T*>
+    {
+    };
+
+    // As in Visual C++, that of a smart pointer is that of its interface.
+    template <template <typename...> class Pointer, typename T, typename... Rest>
+    struct DMLUuidOf<Pointer<T, Rest...>> : DMLUuidOf<T*>
+    {
+    };
 }
 #endif
 
