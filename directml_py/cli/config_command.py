@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import shlex
 import sys
 import sysconfig
@@ -40,10 +41,23 @@ def cflags(direct3d: Path) -> list[str]:
     return [f"-I{include_folder()}", *(option for folder in system for option in ("-isystem", str(folder)))]
 
 
-def libs() -> list[str]:
+def libs(direct3d: Path = SYSTEM_HEADERS) -> list[str]:
     """Linker options."""
     check_library()
-    return [f"-L{FOLDER}", "-ldirectml", f"-Wl,-rpath,{FOLDER}", "-lDirectX-Guids"]
+    return [f"-L{FOLDER}", "-ldirectml", f"-Wl,-rpath,{FOLDER}", *_guids(direct3d)]
+
+
+def _guids(direct3d: Path) -> list[str]:
+    """The options for DirectX-Guids, which Debian's package has beside the headers, and a clone of them has not.
+
+    It holds the ``IID_`` variables of Direct3D 12. C++ programs that use ``__uuidof`` and ``IID_PPV_ARGS`` do without.
+    """
+    multiarch = sysconfig.get_config_var("MULTIARCH") or f"{platform.machine()}-linux-gnu"
+    for folder in (f"lib/{multiarch}", "lib", "lib64"):
+        place = direct3d.parent / folder
+        if any((place / f"libDirectX-Guids.{ending}").exists() for ending in ("a", "so")):
+            return ["-lDirectX-Guids"] if direct3d == SYSTEM_HEADERS else [f"-L{place}", "-lDirectX-Guids"]
+    return []
 
 
 def check_library() -> None:
@@ -85,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=SYSTEM_HEADERS,
         metavar="FOLDER",
-        help="the folder of directx/d3d12.h (default: %(default)s)",
+        help="for --cflags and --libs: the folder of directx/d3d12.h (default: %(default)s)",
     )
 
 
@@ -106,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _answers(arguments: argparse.Namespace) -> list[str]:
     options = [
         *(cflags(arguments.direct3d) if arguments.cflags else ()),
-        *(libs() if arguments.libs else ()),
+        *(libs(arguments.direct3d) if arguments.libs else ()),
     ]
     lines = [shlex.join(options)] if options else []
     if arguments.cmake or arguments.pkgconfig or arguments.libdir or arguments.library:
