@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import re
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+import numpy as np
+
+from .._version import __version__
 from ..abi.hresult import DMLError
 from ..api.d3d12_enums import DXCoreAdapterProperty
 from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_CREATE_DEVICE_FLAG_NONE, DML_FEATURE_LEVEL
+from ..capturing import capture
 from ..d3d12 import D3D12CreateDevice, D3D12GetDebugInterface
 from ..d3d12.adapters import HARDWARE
 from ..d3d12.debug import debug_layer_enabled
@@ -21,6 +27,8 @@ from ..d3d12.dxcore import (
 )
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
+from ..kernels import backend
+from .catalog_document import API_VERSION
 
 HELP = "Run a DxDispatch model, with DxDispatch's options and output; exit code 1 on failure."
 SUFFIXES = (".json", ".onnx")
@@ -39,6 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--model", dest="model_option", metavar="MODEL", help="the same")
     parser.add_argument("-d", "--debug", action="store_true", help="report what the debug layers find")
     parser.add_argument("-s", "--show_adapters", action="store_true", help="list the adapters and exit")
+    parser.add_argument(
+        "-S",
+        "--show_dependencies",
+        action="store_true",
+        help="list what models run on, with versions, and exit",
+    )
     parser.add_argument("--input_path", metavar="PATH", type=Path, help="the folder of the model's files")
     parser.add_argument(
         "--output_path", metavar="PATH", type=Path, help="the folder that files are written to"
@@ -52,6 +66,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=BARRIERS,
         default="uav",
         help="barriers after each dispatch (uav)",
+    )
+    parser.add_argument(
+        "-c",
+        "--pix_capture_type",
+        choices=("gpu", "manual"),
+        default="manual",
+        help="gpu writes a capture of this package, not of PIX: see capture --help (manual: none)",
+    )
+    parser.add_argument(
+        "-o",
+        "--pix_capture_name",
+        metavar="FOLDER",
+        default="dxdispatch",
+        help="where -c gpu writes it, a new or an empty folder (%(default)s)",
+    )
+    parser.add_argument(
+        "-p",
+        "--print_onnx_bindings",
+        action="store_true",
+        help="accepted, and changes nothing: ONNX models do not run here",
     )
     timing = parser.add_argument_group("timing")
     for short, long, default, text in (
@@ -103,6 +137,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.show_adapters:
         log.info(adapter_lines())
         return 0
+    if arguments.show_dependencies:
+        log.info(dependency_lines())
+        return 0
     name = arguments.model_option or arguments.model
     if name is None:
         log.error("dispatch: MODEL is missing; see --help")
@@ -132,11 +169,19 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.print_commands,
     )
     try:
-        model.run(device, options, log)
+        with _capturing(arguments):
+            model.run(device, options, log)
     except ModelError as error:
         log.error(f"Failed to execute the model: {error}")
         return 1
+    except OSError as error:
+        log.error(f"Failed to write the capture: {error}")
+        return 1
     return 0
+
+
+def _capturing(arguments: argparse.Namespace) -> AbstractContextManager[object]:
+    return capture(arguments.pix_capture_name) if arguments.pix_capture_type == "gpu" else nullcontext()
 
 
 def _device(level: str | None, debug: bool) -> IDMLDevice:
@@ -161,6 +206,19 @@ def _level(text: str | None) -> DML_FEATURE_LEVEL:
     if name not in DML_FEATURE_LEVEL.__members__:
         raise ValueError(f"--dml_feature_level is '{text}', which is not a DML_FEATURE_LEVEL")
     return DML_FEATURE_LEVEL[name]
+
+
+def dependency_lines() -> str:
+    """The versions of what models run on, as DxDispatch lists those of its libraries."""
+    lines = {
+        "directml-py": __version__,
+        "DirectML": f"{API_VERSION}, emulated",
+        "D3D12": "emulated",
+        "Python": platform.python_version(),
+        "NumPy": np.__version__,
+        "kernels": backend.title,
+    }
+    return "\n".join(f"{name:<14} : {text}" for name, text in lines.items())
 
 
 def adapter_lines() -> str:

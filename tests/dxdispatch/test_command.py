@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import sys
 
 import numpy as np
 import pytest
 
+import directml_py as dml
 from directml_py.cli import main
 from directml_py.d3d12.adapters import AdapterMemory
 
@@ -226,7 +228,35 @@ def test_adapters_and_help(capsys):
     assert "MODEL is missing" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", [("-i", "-1"), ("-v", "3"), ("-r", "x"), ("-i", "4294967296")])
+def test_dependencies(capsys):
+    assert main(["dispatch", "-S"]) == 0
+    lines = dict(re.split(r" +: ", line, maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert lines["directml-py"] == dml.__version__
+    assert lines["DirectML"] == "1.15, emulated"
+    assert lines["NumPy"] == np.__version__
+    assert lines["Python"] == platform.python_version()
+
+
+def test_captures(answer, tmp_path):
+    folder = tmp_path / "captured"
+    code, lines, errors = answer(add_model(), "-c", "gpu", "-o", str(folder), "-p")
+    assert (code, lines[-1], errors) == (0, PRINT_OUT, [])
+    assert main(["capture", "replay", str(folder)]) == 0
+    code, _, errors = answer(add_model(), "-c", "gpu", "-o", str(folder))
+    assert code == 1
+    assert "Failed to write the capture" in errors[-1]
+    assert str(folder) in errors[-1]
+
+
+def test_no_capture_without_a_wish(answer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert answer(add_model(), "-c", "manual")[0] == 0
+    assert not (tmp_path / "dxdispatch").exists()
+
+
+@pytest.mark.parametrize(
+    "option", [("-i", "-1"), ("-v", "3"), ("-r", "x"), ("-i", "4294967296"), ("-c", "timing")]
+)
 def test_options_that_are_none(option, capsys):
     with pytest.raises(SystemExit) as end:
         main(["dispatch", "m.json", *option])
