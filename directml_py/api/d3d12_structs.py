@@ -10,6 +10,7 @@ from ..abi.structure import Structure, Union
 from ..abi.wintypes import BOOL, ENUM, INT, INT64, SIZE_T, UINT, UINT16, UINT32, UINT64, WCHAR
 
 __all__ = [
+    "D3D12_BOX",
     "D3D12_BUFFER_UAV",
     "D3D12_COMMAND_QUEUE_DESC",
     "D3D12_CPU_DESCRIPTOR_HANDLE",
@@ -47,6 +48,8 @@ __all__ = [
     "D3D12_RESOURCE_UAV_BARRIER",
     "D3D12_SUBRESOURCE_DATA",
     "D3D12_SUBRESOURCE_FOOTPRINT",
+    "D3D12_TILED_RESOURCE_COORDINATE",
+    "D3D12_TILE_REGION_SIZE",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",
     "D3D12_UNORDERED_ACCESS_VIEW_UNION",
     "D3D12_WRITEBUFFERIMMEDIATE_PARAMETER",
@@ -181,6 +184,36 @@ class D3D12_RANGE(Structure):
     _fields_ = (
         ("Begin", SIZE_T),
         ("End", SIZE_T),
+    )
+
+
+class D3D12_BOX(Structure):
+    _fields_ = (
+        ("left", UINT),
+        ("top", UINT),
+        ("front", UINT),
+        ("right", UINT),
+        ("bottom", UINT),
+        ("back", UINT),
+    )
+
+
+class D3D12_TILED_RESOURCE_COORDINATE(Structure):
+    _fields_ = (
+        ("X", UINT),
+        ("Y", UINT),
+        ("Z", UINT),
+        ("Subresource", UINT),
+    )
+
+
+class D3D12_TILE_REGION_SIZE(Structure):
+    _fields_ = (
+        ("NumTiles", UINT),
+        ("UseBox", BOOL),
+        ("Width", UINT),
+        ("Height", UINT16),
+        ("Depth", UINT16),
     )
 
 

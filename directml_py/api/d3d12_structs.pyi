@@ -61,6 +61,7 @@ from .d3d12_enums import (
 )
 
 __all__ = [
+    "D3D12_BOX",
     "D3D12_BUFFER_UAV",
     "D3D12_COMMAND_QUEUE_DESC",
     "D3D12_CPU_DESCRIPTOR_HANDLE",
@@ -98,6 +99,8 @@ __all__ = [
     "D3D12_RESOURCE_UAV_BARRIER",
     "D3D12_SUBRESOURCE_DATA",
     "D3D12_SUBRESOURCE_FOOTPRINT",
+    "D3D12_TILED_RESOURCE_COORDINATE",
+    "D3D12_TILE_REGION_SIZE",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",
     "D3D12_UNORDERED_ACCESS_VIEW_UNION",
     "D3D12_WRITEBUFFERIMMEDIATE_PARAMETER",
@@ -345,6 +348,73 @@ class D3D12_RANGE(Structure):
     End: IntegerField
     def __init__(self, Begin: Integer | D3D12_RANGE = ..., End: Integer = ...) -> None: ...
     def replace(self, *, Begin: Integer = ..., End: Integer = ...) -> Self: ...
+
+class D3D12_BOX(Structure):
+    left: IntegerField
+    top: IntegerField
+    front: IntegerField
+    right: IntegerField
+    bottom: IntegerField
+    back: IntegerField
+    def __init__(
+        self,
+        left: Integer | D3D12_BOX = ...,
+        top: Integer = ...,
+        front: Integer = ...,
+        right: Integer = ...,
+        bottom: Integer = ...,
+        back: Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        left: Integer = ...,
+        top: Integer = ...,
+        front: Integer = ...,
+        right: Integer = ...,
+        bottom: Integer = ...,
+        back: Integer = ...,
+    ) -> Self: ...
+
+class D3D12_TILED_RESOURCE_COORDINATE(Structure):
+    X: IntegerField
+    Y: IntegerField
+    Z: IntegerField
+    Subresource: IntegerField
+    def __init__(
+        self,
+        X: Integer | D3D12_TILED_RESOURCE_COORDINATE = ...,
+        Y: Integer = ...,
+        Z: Integer = ...,
+        Subresource: Integer = ...,
+    ) -> None: ...
+    def replace(
+        self, *, X: Integer = ..., Y: Integer = ..., Z: Integer = ..., Subresource: Integer = ...
+    ) -> Self: ...
+
+class D3D12_TILE_REGION_SIZE(Structure):
+    NumTiles: IntegerField
+    UseBox: IntegerField
+    Width: IntegerField
+    Height: IntegerField
+    Depth: IntegerField
+    def __init__(
+        self,
+        NumTiles: Integer | D3D12_TILE_REGION_SIZE = ...,
+        UseBox: Integer = ...,
+        Width: Integer = ...,
+        Height: Integer = ...,
+        Depth: Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        NumTiles: Integer = ...,
+        UseBox: Integer = ...,
+        Width: Integer = ...,
+        Height: Integer = ...,
+        Depth: Integer = ...,
+    ) -> Self: ...
 
 class D3D12_SUBRESOURCE_DATA(Structure):
     pData: MemoryField

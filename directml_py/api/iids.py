@@ -27,6 +27,9 @@ __all__ = [
     "IID_ID3D12Device8",
     "IID_ID3D12Device9",
     "IID_ID3D12DeviceChild",
+    "IID_ID3D12DeviceRemovedExtendedDataSettings",
+    "IID_ID3D12DeviceRemovedExtendedDataSettings1",
+    "IID_ID3D12DeviceRemovedExtendedDataSettings2",
     "IID_ID3D12Fence",
     "IID_ID3D12Fence1",
     "IID_ID3D12GraphicsCommandList",
@@ -119,6 +122,9 @@ IID_ID3D12Device6 = GUID("c70b221b-40e4-4a17-89af-025a0727a6dc")
 IID_ID3D12Device7 = GUID("5c014b53-68a1-4b9b-8bd1-dd6046b9358b")
 IID_ID3D12Device8 = GUID("9218e6bb-f944-4f7e-a75c-b1b2c7b701f3")
 IID_ID3D12Device9 = GUID("4c80e962-f032-4f60-bc9e-ebc2cfa1d83c")
+IID_ID3D12DeviceRemovedExtendedDataSettings = GUID("82bc481c-6b9b-4030-aedb-7ee3d1df1e63")
+IID_ID3D12DeviceRemovedExtendedDataSettings1 = GUID("dbd5ae51-3317-4f0a-adf9-1d7cedcaae0b")
+IID_ID3D12DeviceRemovedExtendedDataSettings2 = GUID("61552388-01ab-4008-a436-83db189566ea")
 IID_ID3D12Debug = GUID("344488b7-6846-474b-b989-f027448245e0")
 IID_ID3D12Debug1 = GUID("affaa4ca-63fe-4d8e-b8ad-159000af4304")
 IID_ID3D12Debug2 = GUID("93a665c4-a3b2-4e5d-b692-a26ae14e3374")

@@ -133,6 +133,36 @@ STRUCTS = {
             F("End", "integer", "SIZE_T"),
         ),
     ),
+    "D3D12_BOX": StructSchema(
+        "D3D12_BOX",
+        (
+            F("left", "integer", "UINT"),
+            F("top", "integer", "UINT"),
+            F("front", "integer", "UINT"),
+            F("right", "integer", "UINT"),
+            F("bottom", "integer", "UINT"),
+            F("back", "integer", "UINT"),
+        ),
+    ),
+    "D3D12_TILED_RESOURCE_COORDINATE": StructSchema(
+        "D3D12_TILED_RESOURCE_COORDINATE",
+        (
+            F("X", "integer", "UINT"),
+            F("Y", "integer", "UINT"),
+            F("Z", "integer", "UINT"),
+            F("Subresource", "integer", "UINT"),
+        ),
+    ),
+    "D3D12_TILE_REGION_SIZE": StructSchema(
+        "D3D12_TILE_REGION_SIZE",
+        (
+            F("NumTiles", "integer", "UINT"),
+            F("UseBox", "bool", "BOOL"),
+            F("Width", "integer", "UINT"),
+            F("Height", "integer", "UINT16"),
+            F("Depth", "integer", "UINT16"),
+        ),
+    ),
     "D3D12_SUBRESOURCE_DATA": StructSchema(
         "D3D12_SUBRESOURCE_DATA",
         (

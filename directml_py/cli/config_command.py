@@ -48,9 +48,9 @@ def libs(direct3d: Path = SYSTEM_HEADERS) -> list[str]:
 
 
 def _guids(direct3d: Path) -> list[str]:
-    """The options for DirectX-Guids, which Debian's package has beside the headers, and a clone of them has not.
+    """Options for DirectX-Guids, the library of Direct3D 12's ``IID_`` variables, if installed beside the headers.
 
-    It holds the ``IID_`` variables of Direct3D 12. C++ programs that use ``__uuidof`` and ``IID_PPV_ARGS`` do without.
+    Debian's package has it, a clone of the headers does not. Programs that use ``__uuidof`` do not need it.
     """
     multiarch = sysconfig.get_config_var("MULTIARCH") or f"{platform.machine()}-linux-gnu"
     for folder in (f"lib/{multiarch}", "lib", "lib64"):

@@ -19,11 +19,20 @@ from ..abi.hresult import (
 from ..abi.interface import IUnknown
 from ..abi.private_data import WKPDID_D3DDebugObjectNameW
 from ..api.d3d12_structs import D3D12_MESSAGE
-from .argument_memory import POINTER_SIZE, peek, peek_guid, peek_number, poke, poke_number
+from .argument_memory import (
+    NULL,
+    POINTER_SIZE,
+    peek,
+    peek_guid,
+    peek_number,
+    poke,
+    poke_number,
+    poke_pointer,
+)
 from .event_handles import EventHandle
 from .marshalling import object_list
 from .object_table import Objects
-from .wide_strings import WCHAR_CODEC
+from .wide_strings import WCHAR_CODEC, read_wide
 
 UTF_16 = "utf-16-le"
 # D3D12MessageFunc: category, severity, ID, description, context.
@@ -126,10 +135,30 @@ def register_message_callback(
     return S_OK
 
 
+def create_shared_handle(
+    objects: Objects, create: Any, item: int, attributes: int, access: int, name: int, handle: int
+) -> int:
+    """``name`` may be null, unlike other strings."""
+    poke_number(handle, 0, POINTER_SIZE, "pHandle")
+    text = read_wide(name, "Name") if name else None
+    created = create(objects.argument(item, "pObject"), attributes or None, access, text)
+    poke_number(handle, created, POINTER_SIZE, "pHandle")
+    return S_OK
+
+
+def open_shared_handle(objects: Objects, open: Any, handle: int, riid: int, ppv: int) -> int:
+    """``handle`` is a shared handle, where other methods take events."""
+    poke_pointer(ppv, NULL, "ppvObj")
+    objects.query(open(handle), riid, ppv)
+    return S_OK
+
+
 PROTOCOLS: dict[str, Callable[..., Any]] = {
+    "CreateSharedHandle": create_shared_handle,
     "EnumerateMetaCommands": enumerate_meta_commands,
     "GetResourceAllocationInfo1": allocation_info,
     "GetResourceAllocationInfo2": allocation_info,
+    "OpenSharedHandle": open_shared_handle,
     "RegisterMessageCallback": register_message_callback,
     "SetEventOnMultipleFenceCompletion": set_event_on_multiple_fence_completion,
     "GetPrivateData": get_private_data,

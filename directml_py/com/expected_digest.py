@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "ac443e5a"
+DECLARATIONS = "be98a727"

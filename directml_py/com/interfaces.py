@@ -1316,6 +1316,31 @@ INTERFACES: dict[str, InterfaceSignature] = {
             ),
         ),
     ),
+    "ID3D12DeviceRemovedExtendedDataSettings": InterfaceSignature(
+        "82bc481c-6b9b-4030-aedb-7ee3d1df1e63",
+        "IUnknown",
+        (
+            MethodSignature(
+                "SetAutoBreadcrumbsEnablement", "void", (("D3D12_DRED_ENABLEMENT", "Enablement"),)
+            ),
+            MethodSignature("SetPageFaultEnablement", "void", (("D3D12_DRED_ENABLEMENT", "Enablement"),)),
+            MethodSignature("SetWatsonDumpEnablement", "void", (("D3D12_DRED_ENABLEMENT", "Enablement"),)),
+        ),
+    ),
+    "ID3D12DeviceRemovedExtendedDataSettings1": InterfaceSignature(
+        "dbd5ae51-3317-4f0a-adf9-1d7cedcaae0b",
+        "ID3D12DeviceRemovedExtendedDataSettings",
+        (
+            MethodSignature(
+                "SetBreadcrumbContextEnablement", "void", (("D3D12_DRED_ENABLEMENT", "Enablement"),)
+            ),
+        ),
+    ),
+    "ID3D12DeviceRemovedExtendedDataSettings2": InterfaceSignature(
+        "61552388-01ab-4008-a436-83db189566ea",
+        "ID3D12DeviceRemovedExtendedDataSettings1",
+        (MethodSignature("UseMarkersOnlyAutoBreadcrumbs", "void", (("BOOL", "MarkersOnly"),)),),
+    ),
     "ID3D12Debug": InterfaceSignature(
         "344488b7-6846-474b-b989-f027448245e0", "IUnknown", (MethodSignature("EnableDebugLayer", "void", ()),)
     ),

@@ -25,7 +25,7 @@ Output = Callable[[Values, Any], None]
 NARROW = frozenset({"LPCSTR", "PCSTR", "const char*"})
 WIDE = frozenset({"LPCWSTR", "PCWSTR"})
 # Sizes in bytes of scalar outputs; all others, such as enumerations, have four.
-SCALARS = {"BYTE": 1, "UINT16": 2, "UINT64": 8, "SIZE_T": 8, "INT64": 8, "LARGE_INTEGER": 8}
+SCALARS = {"BYTE": 1, "UINT16": 2, "UINT64": 8, "SIZE_T": 8, "INT64": 8, "LARGE_INTEGER": 8, "HANDLE": 8}
 MAX_OBJECTS = 1 << 20
 # Inputs that the API declares without const.
 INPUTS = frozenset({"D3D12_INFO_QUEUE_FILTER"})

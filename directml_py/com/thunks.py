@@ -27,6 +27,8 @@ OPTIONAL_RESULTS = {
             "ID3D12Device4::CreateHeap1",
             "ID3D12Device::CreatePlacedResource",
             "ID3D12Device8::CreatePlacedResource1",
+            "ID3D12Device::CreateReservedResource",
+            "ID3D12Device4::CreateReservedResource1",
             "D3D12CreateDevice",
             "D3D12GetDebugInterface",
             "ID3D12DeviceChild::GetDevice",

@@ -53,6 +53,11 @@ from .device_versions import (
     ID3D12Device8,
     ID3D12Device9,
 )
+from .dred import (
+    ID3D12DeviceRemovedExtendedDataSettings,
+    ID3D12DeviceRemovedExtendedDataSettings1,
+    ID3D12DeviceRemovedExtendedDataSettings2,
+)
 from .dxcore import (
     DXCORE_ADAPTER_ATTRIBUTE_D3D11_GRAPHICS,
     DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE,
@@ -137,6 +142,9 @@ __all__ = [
     "ID3D12Device8",
     "ID3D12Device9",
     "ID3D12DeviceChild",
+    "ID3D12DeviceRemovedExtendedDataSettings",
+    "ID3D12DeviceRemovedExtendedDataSettings1",
+    "ID3D12DeviceRemovedExtendedDataSettings2",
     "ID3D12Fence",
     "ID3D12Fence1",
     "ID3D12GraphicsCommandList",

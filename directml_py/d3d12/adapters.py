@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import weakref
+from functools import cache
 from typing import Any, Final, NamedTuple
 
+from ..abi.arguments import invalid
 from ..api.d3d12_structs import LUID
 from .allocation import Allocation, physical_memory
 
@@ -34,8 +37,26 @@ HARDWARE: Final = Adapter("directml-py", 1, False)
 # The same machine under another name, for programs that ask for WARP and check that they got it.
 SOFTWARE: Final = Adapter("directml-py (software)", 2, True)
 
-# As on Windows, both can be found by LUID. Only the first is enumerated, so that no program takes them for two GPUs.
-ADAPTERS: Final = (HARDWARE, SOFTWARE)
+# The number of enumerated adapters, for programs that skip the first.
+COUNT_VARIABLE: Final = "DIRECTML_PY_ADAPTERS"
+_MOST: Final = 16
+
+
+def enumerated_adapters() -> tuple[Adapter, ...]:
+    """The hardware adapters that DXGI and DXCore enumerate: one, so that no program takes a machine for two GPUs, or
+    ``DIRECTML_PY_ADAPTERS``. Raises ``E_INVALIDARG`` if that is not a number from 1 to 16."""
+    return _adapters(os.environ.get(COUNT_VARIABLE, "") or "1")
+
+
+@cache
+def _adapters(count: str) -> tuple[Adapter, ...]:
+    if not count.isdecimal() or not 1 <= int(count) <= _MOST:
+        raise invalid(f"{COUNT_VARIABLE} must be a number from 1 to {_MOST}, not {count!r}")
+    others = (
+        Adapter(f"{HARDWARE.description} ({position})", SOFTWARE.number + position - 1, False)
+        for position in range(2, int(count) + 1)
+    )
+    return (HARDWARE, *others)
 
 
 class AdapterObject:
@@ -56,7 +77,9 @@ def adapter_of(value: Any) -> Adapter:
 
 
 def adapter_with(luid: LUID) -> Adapter | None:
-    return next((adapter for adapter in ADAPTERS if bytes(adapter.luid) == bytes(luid)), None)
+    """The adapter with the given LUID, or None. As on Windows, the software adapter is found though not enumerated."""
+    every = (*enumerated_adapters(), SOFTWARE)
+    return next((adapter for adapter in every if bytes(adapter.luid) == bytes(luid)), None)
 
 
 def driver_version() -> int:

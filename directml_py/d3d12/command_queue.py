@@ -21,11 +21,14 @@ from .markers import Marked, Marker
 from .observers import running, watchers
 from .recorded_commands import any_order
 from .scheduler import Work, WorkQueue, let_go
+from .tile_mappings import Ranges, Regions, check_copy, check_update
 from .timestamps import TICKS_PER_SECOND, ticks
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
+    from .heap import ID3D12Heap
     from .recorded_commands import Command
+    from .resource import ID3D12Resource
     from .sync_validation.validator import Submission
 
 PRIORITIES = (0, 100, 10000)
@@ -181,6 +184,39 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         return Execution(
             device, recordings, None if validator is None else validator.submit(recordings, self.work)
         )
+
+    def UpdateTileMappings(
+        self,
+        resource: ID3D12Resource,
+        numResourceRegions: int,
+        resourceRegionStartCoordinates: Any,
+        resourceRegionSizes: Any,
+        heap: ID3D12Heap | None,
+        numRanges: int,
+        rangeFlags: Any,
+        heapRangeStartOffsets: Any,
+        rangeTileCounts: Any,
+        flags: int = 0,
+    ) -> None:
+        """Validate the mappings, which change nothing: a reserved resource has memory of its own."""
+        self.device.check_alive()
+        regions = Regions(numResourceRegions, resourceRegionStartCoordinates, resourceRegionSizes)
+        ranges = Ranges(heap, numRanges, rangeFlags, heapRangeStartOffsets, rangeTileCounts)
+        check_update(self.device, resource, regions, ranges, flags)
+
+    def CopyTileMappings(
+        self,
+        dstResource: ID3D12Resource,
+        dstRegionStartCoordinate: Any,
+        srcResource: ID3D12Resource,
+        srcRegionStartCoordinate: Any,
+        regionSize: Any,
+        flags: int = 0,
+    ) -> None:
+        """Validate the mappings; see UpdateTileMappings."""
+        self.device.check_alive()
+        target, source = (dstResource, dstRegionStartCoordinate), (srcResource, srcRegionStartCoordinate)
+        check_copy(self.device, target, source, regionSize, flags)
 
     def _mark(self, marker: Marker) -> None:
         for observer in watchers.all:

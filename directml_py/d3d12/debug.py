@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..abi.arguments import flags as known_flags
 from ..abi.hresult import DXGI_ERROR_INVALID_CALL
 from ..abi.interface import IUnknown, same_interface
+from ..abi.wintypes import GUID
 from ..api.d3d12_enums import (
     D3D12_DEBUG_FEATURE,
     D3D12_GPU_BASED_VALIDATION_FLAGS,
@@ -25,7 +26,9 @@ from ..api.iids import (
     IID_ID3D12DebugDevice,
 )
 from .debug_output import debug_output
+from .dred import ID3D12DeviceRemovedExtendedDataSettings2
 from .live_objects import live_objects
+from .tearoffs import Tearoff
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -67,9 +70,11 @@ class ID3D12Debug3(ID3D12Debug):
     IID = IID_ID3D12Debug3
 
     def QueryInterface(self, riid: Any) -> Any:
-        """Also returns ID3D12Debug1 and ID3D12Debug2, whose vtables are not prefixes of this one."""
-        tearoff = next((kind for kind in (ID3D12Debug1, ID3D12Debug2) if same_interface(riid, kind)), None)
-        return super().QueryInterface(riid) if tearoff is None else tearoff(self)
+        """Also returns the tear-offs ID3D12Debug1, ID3D12Debug2 and the DRED settings."""
+        for kind in (ID3D12Debug1, ID3D12Debug2, ID3D12DeviceRemovedExtendedDataSettings2):
+            if kind.is_asked_for(riid):
+                return kind(self)
+        return super().QueryInterface(riid)
 
     def SetEnableGPUBasedValidation(self, enable: bool) -> None: ...
 
@@ -83,36 +88,22 @@ class ID3D12Debug4(ID3D12Debug3):
     IID = IID_ID3D12Debug4
 
 
-class _Tearoff(IUnknown):
-    """A tear-off interface: an object of its own with the identity of the debug object."""
-
-    def __init__(self, debug: ID3D12Debug3) -> None:
-        self._debug = debug
-
-    @property
-    def identity(self) -> IUnknown:
-        return self._debug
-
-    def QueryInterface(self, riid: Any) -> Any:
-        return self if same_interface(riid, type(self)) else self._debug.QueryInterface(riid)
-
-
-class ID3D12Debug1(_Tearoff):
+class ID3D12Debug1(Tearoff):
     IID = IID_ID3D12Debug1
 
     def EnableDebugLayer(self) -> None:
-        self._debug.EnableDebugLayer()
+        ID3D12Debug().EnableDebugLayer()
 
     def SetEnableGPUBasedValidation(self, enable: bool) -> None: ...
 
     def SetEnableSynchronizedCommandQueueValidation(self, enable: bool) -> None: ...
 
 
-class ID3D12Debug2(_Tearoff):
+class ID3D12Debug2(Tearoff):
     IID = IID_ID3D12Debug2
 
     def SetGPUBasedValidationFlags(self, flags: int) -> None:
-        self._debug.SetGPUBasedValidationFlags(flags)
+        known_flags(flags, D3D12_GPU_BASED_VALIDATION_FLAGS, "flags")
 
 
 class ID3D12DebugDevice(IUnknown):
@@ -145,8 +136,12 @@ class ID3D12DebugDevice(IUnknown):
         return self._device.debug_features
 
 
-def D3D12GetDebugInterface() -> ID3D12Debug4:
-    return ID3D12Debug4()
+def D3D12GetDebugInterface(riid: GUID | type[IUnknown] = IID_ID3D12Debug4) -> Any:
+    """The debug layer's switch, or another interface ``riid`` such as the DRED settings.
+
+    Raises ``DMLError`` ``E_NOINTERFACE`` for an unknown interface.
+    """
+    return ID3D12Debug4().QueryInterface(riid)
 
 
 def debug_layer_enabled() -> bool:

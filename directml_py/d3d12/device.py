@@ -28,10 +28,13 @@ from .observers import created
 from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .residency import Residency
 from .resource_creation import ResourceCreation
+from .shared_handles import SharedHandles
 from .work_submission import WorkSubmission
 
 
-class ID3D12Device(DescriptorMethods, ResourceCreation, AllocationQueries, Residency, WorkSubmission):
+class ID3D12Device(
+    DescriptorMethods, ResourceCreation, SharedHandles, AllocationQueries, Residency, WorkSubmission
+):
     """A device on a single-node adapter whose GPU is this process. All methods are thread-safe.
 
     Creation methods raise ``E_INVALIDARG`` naming parameter, field and requirement, ``E_NOTIMPL`` for what is not
@@ -69,6 +72,10 @@ class ID3D12Device(DescriptorMethods, ResourceCreation, AllocationQueries, Resid
         """Fill the D3D12_FEATURE_DATA struct ``data`` (or the one that a typed pointer points to) in place."""
         self.check_alive()
         answer_feature(feature, data, size)
+
+    def SetStablePowerState(self, enable: bool) -> None:
+        """A no-op, as there is no GPU clock (nf-d3d12-id3d12device-setstablepowerstate)."""
+        self.check_alive()
 
     def CreateCommandQueue(self, desc: Any) -> ID3D12CommandQueue:
         self.check_alive()

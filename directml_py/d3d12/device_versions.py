@@ -161,6 +161,16 @@ class ID3D12Device4(ID3D12Device3):
             heapProperties, heapFlags, desc, initialState, optimizedClearValue
         )
 
+    def CreateReservedResource1(
+        self,
+        desc: Any,
+        initialState: int,
+        optimizedClearValue: None = None,
+        protectedSession: None = None,
+    ) -> ID3D12Resource2:
+        _check_no_session(protectedSession)
+        return self.CreateReservedResource(desc, initialState, optimizedClearValue)
+
     def CreateHeap1(self, desc: Any, protectedSession: None = None) -> ID3D12Heap1:
         _check_no_session(protectedSession)
         return self.CreateHeap(desc)

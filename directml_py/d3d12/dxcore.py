@@ -29,12 +29,12 @@ from ..api.d3d12_structs import (
 )
 from ..api.iids import IID_IDXCoreAdapter, IID_IDXCoreAdapterFactory, IID_IDXCoreAdapterList
 from .adapters import (
-    HARDWARE,
     VENDOR_ID,
     Adapter,
     AdapterObject,
     adapter_with,
     driver_version,
+    enumerated_adapters,
     memory,
     used_memory,
 )
@@ -243,7 +243,7 @@ class IDXCoreAdapterList(IUnknown):
         return DXCoreCreateAdapterFactory()
 
     def Sort(self, numPreferences: Any, preferences: Any = None) -> None:
-        """``(count, preferences)`` as in C, or ``(preferences)``. A no-op, as lists have at most one adapter.
+        """``(count, preferences)`` as in C, or ``(preferences)``. A no-op, as all adapters are equal.
 
         Unknown preferences are ignored (nf-dxcore_interface-idxcoreadapterlist-sort).
         """
@@ -267,9 +267,10 @@ class IDXCoreAdapterFactory(IUnknown):
         attributes = _series(numAttributes, filterAttributes, "numAttributes", "filterAttributes", GUID)
         if not attributes:
             raise invalid("filterAttributes must hold at least one attribute")
-        adapter = _object(HARDWARE)
-        missing = [attribute for attribute in attributes if not adapter.IsAttributeSupported(attribute)]
-        return IDXCoreAdapterList([] if missing else [adapter])
+        adapters = [_object(adapter) for adapter in enumerated_adapters()]
+        return IDXCoreAdapterList(
+            [adapter for adapter in adapters if all(map(adapter.IsAttributeSupported, attributes))]
+        )
 
     def GetAdapterByLuid(self, adapterLUID: Any) -> IDXCoreAdapter:
         """The adapter with the given LUID. Raises ``E_INVALIDARG`` if there is none."""

@@ -51,14 +51,15 @@ from ..api.iids import (
     IID_IDXGIFactory6,
     IID_IDXGIObject,
 )
+from ..text.plural import counted_words
 from .adapters import (
-    HARDWARE,
     SOFTWARE,
     VENDOR_ID,
     Adapter,
     AdapterObject,
     adapter_with,
     driver_version,
+    enumerated_adapters,
     memory,
     used_memory,
 )
@@ -200,13 +201,17 @@ class IDXGIFactory(IDXGIObject):
         self._creation_flags = flags
 
     def EnumAdapters(self, Adapter: int) -> IDXGIAdapter:
-        """The adapter at index 0. Raises ``DXGI_ERROR_NOT_FOUND`` for every other index."""
+        """One adapter, or ``DIRECTML_PY_ADAPTERS``. Raises ``DXGI_ERROR_NOT_FOUND`` past the end."""
         return self._enumerated(Adapter)
 
     def _enumerated(self, index: Any) -> IDXGIAdapter4:
-        if uint(index, "Adapter"):
-            raise not_found(f"Adapter is {index}, but there is one adapter")
-        return IDXGIAdapter4(self, HARDWARE)
+        adapters = enumerated_adapters()
+        if uint(index, "Adapter") >= len(adapters):
+            counted = counted_words(len(adapters), "adapter")
+            raise not_found(
+                f"Adapter is {index}, but there {'is' if len(adapters) == 1 else 'are'} {counted}"
+            )
+        return IDXGIAdapter4(self, adapters[index])
 
 
 class IDXGIFactory1(IDXGIFactory):
@@ -278,7 +283,7 @@ class IDXGIFactory6(IDXGIFactory5):
     IID = IID_IDXGIFactory6
 
     def EnumAdapterByGpuPreference(self, Adapter: int, GpuPreference: int) -> IDXGIAdapter:
-        """The only adapter, which comes first under every preference."""
+        """As EnumAdapters, as all adapters are equal under every preference."""
         enumerator(GpuPreference, DXGI_GPU_PREFERENCE, "GpuPreference")
         return self._enumerated(Adapter)
 

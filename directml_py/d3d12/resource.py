@@ -35,6 +35,7 @@ from .buffer_pool import Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, short
+from .subresource_copies import box_extent, bytes_from, bytes_to
 from .sync_validation.range_map import RangeMap
 from .sync_validation.shadow_memory import nothing_but_undefined
 from .sync_validation.sync_rules import READBACK_READ, READBACK_UNMAP, UNDEFINED
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
 class Placement(NamedTuple):
     """The memory of a resource, and the properties of its heap.
 
-    ``heap`` is the lifetime of the heap, which a placed resource does not extend; None for a committed resource.
+    ``heap`` is the lifetime of the heap, which a placed resource does not extend; None for a committed resource, and
+    for a ``reserved`` one, which has memory of its own whatever its tiles are mapped to.
     """
 
     allocation: Allocation
@@ -54,6 +56,7 @@ class Placement(NamedTuple):
     properties: D3D12_HEAP_PROPERTIES
     flags: D3D12_HEAP_FLAGS
     heap: Lifetime | None = None
+    reserved: bool = False
 
 
 class Buffer(Lifetime):
@@ -141,6 +144,9 @@ class ID3D12Resource(ID3D12Pageable):
         return self.placement.allocation.gpu_address + self.placement.offset
 
     def GetHeapProperties(self) -> tuple[D3D12_HEAP_PROPERTIES, D3D12_HEAP_FLAGS]:
+        """``E_INVALIDARG`` for a reserved resource, which lies in no heap."""
+        if self.placement.reserved:
+            raise invalid(f"{self} is a reserved resource, which has no heap")
         copy = D3D12_HEAP_PROPERTIES.from_buffer_copy(self.placement.properties)
         return copy, self.placement.flags
 
@@ -196,9 +202,43 @@ class ID3D12Resource(ID3D12Pageable):
                 "that covers them was not waited for; what was read since then is not what they write",
             )
 
-    def _check_subresource(self, subresource: Any) -> None:
-        if uint(subresource, "subresource"):
-            raise invalid(f"subresource must be 0 for a buffer, not {subresource}")
+    def WriteToSubresource(
+        self, dstSubresource: int, dstBox: Any, srcData: Any, srcRowPitch: int = 0, srcDepthPitch: int = 0
+    ) -> None:
+        """Copy ``srcData``, an object with the buffer protocol or an address, to the bytes ``left`` to ``right`` of
+        ``dstBox``, or to the whole buffer.
+
+        The pitches are ignored, as a buffer has one row. Raises ``E_INVALIDARG`` on heaps without CPU access.
+        """
+        offset, size = self._box("dstSubresource", dstSubresource, dstBox, "dstBox")
+        if size:
+            data = bytes_from(srcData, size, "srcData")
+            self.memory[offset : offset + size] = np.frombuffer(data, np.uint8)
+
+    def ReadFromSubresource(
+        self,
+        dstData: Any,
+        dstRowPitch: int = 0,
+        dstDepthPitch: int = 0,
+        srcSubresource: int = 0,
+        srcBox: Any = None,
+    ) -> None:
+        """Copy bytes of the buffer to ``dstData``; see WriteToSubresource."""
+        offset, size = self._box("srcSubresource", srcSubresource, srcBox, "srcBox")
+        if size:
+            self._check_read("ReadFromSubresource", BufferRange(self.buffer, offset, size))
+            bytes_to(dstData, self.memory[offset : offset + size].tobytes(), "dstData")
+
+    def _box(self, name: str, subresource: Any, box: Any, box_name: str) -> tuple[int, int]:
+        self.device.check_alive()
+        self._check_subresource(subresource, name)
+        if not self.cpu_accessible:
+            raise invalid(f"{self}: the CPU has no access to a {self.heap_type.name} heap")
+        return box_extent(box, self.width, box_name)
+
+    def _check_subresource(self, subresource: Any, name: str = "subresource") -> None:
+        if uint(subresource, name):
+            raise invalid(f"{name} must be 0 for a buffer, not {subresource}")
 
     def _range(self, value: Any, name: str) -> BufferRange:
         bounds = struct_at(value, D3D12_RANGE, name)
@@ -227,12 +267,7 @@ class ID3D12Resource(ID3D12Pageable):
         problem = self.buffer.range_problem(start, prod(sizes) * kind.itemsize)
         if problem:
             raise invalid(f"an array of shape {sizes} and type {kind} {problem}")
-        read = BufferRange(self.buffer, start, prod(sizes) * kind.itemsize)
-        early = self._written_in_flight(read)
-        if early is not None:
-            self._report_early("array", early)
-        else:
-            self._check_contents("array", read)
+        self._check_read("array", BufferRange(self.buffer, start, prod(sizes) * kind.itemsize))
         view: npt.NDArray[np.generic] = np.ndarray(sizes, kind, buffer=self.memory, offset=start)
         if not self.cpu_accessible:
             view.flags.writeable = False
@@ -245,6 +280,13 @@ class ID3D12Resource(ID3D12Pageable):
             return None
         in_flight = list(self.buffer.writes_in_flight.values())
         return next((written for written in in_flight if written.overlaps(read)), None)
+
+    def _check_read(self, call: str, read: BufferRange) -> None:
+        early = self._written_in_flight(read)
+        if early is not None:
+            self._report_early(call, early)
+        else:
+            self._check_contents(call, read)
 
     def _check_contents(self, call: str, read: BufferRange) -> None:
         undefined = nothing_but_undefined(read)

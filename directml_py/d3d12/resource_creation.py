@@ -7,7 +7,12 @@ from typing import Any
 from ..abi.arguments import child, invalid, unsigned
 from ..abi.hresult import E_OUTOFMEMORY, DMLError
 from ..abi.pointers import struct_at
-from ..api.d3d12_enums import D3D12_HEAP_FLAG_CREATE_NOT_ZEROED, D3D12_HEAP_FLAGS
+from ..api.d3d12_enums import (
+    D3D12_HEAP_FLAG_CREATE_NOT_ZEROED,
+    D3D12_HEAP_FLAG_NONE,
+    D3D12_HEAP_FLAGS,
+    D3D12_HEAP_TYPE_DEFAULT,
+)
 from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES
 from .adapters import count_in
 from .allocation import PATTERN, Allocation
@@ -25,6 +30,7 @@ from .heap import ID3D12Heap, ID3D12Heap1
 from .observers import created
 from .resource import ID3D12Resource2, Placement
 from .sync_validation.shadow_memory import ShadowMemory
+from .tile_mappings import TILE, tiles_of
 
 
 class ResourceCreation(DeviceBase):
@@ -47,6 +53,23 @@ class ResourceCreation(DeviceBase):
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
         allocation = self._allocate(buffer.Width, properties, heap_flags)
         placement = Placement(allocation, 0, properties, heap_flags)
+        return created(ID3D12Resource2(self._device, buffer, placement, state))
+
+    def CreateReservedResource(
+        self, desc: Any, initialState: int, optimizedClearValue: None = None
+    ) -> ID3D12Resource2:
+        """A zero-filled buffer with memory of its own, which ``UpdateTileMappings`` accepts.
+
+        ``TiledResourcesTier`` is NOT_SUPPORTED all the same: two mappings of one heap tile do not share memory.
+        """
+        self.check_alive()
+        buffer = read_buffer_desc(desc, optimizedClearValue)
+        properties = D3D12_HEAP_PROPERTIES(
+            Type=D3D12_HEAP_TYPE_DEFAULT, CreationNodeMask=1, VisibleNodeMask=1
+        )
+        state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
+        allocation = self._allocate(tiles_of(buffer.Width) * TILE, properties, D3D12_HEAP_FLAG_NONE)
+        placement = Placement(allocation, 0, properties, D3D12_HEAP_FLAG_NONE, reserved=True)
         return created(ID3D12Resource2(self._device, buffer, placement, state))
 
     def CreateHeap(self, desc: Any) -> ID3D12Heap1:

@@ -13,6 +13,7 @@ from .building import Builder, facts
 
 TOPICS = (
     "adapters",
+    "answered",
     "captured",
     "clears",
     "commands",
@@ -76,6 +77,11 @@ def test_the_environment_chooses_a_profile(
 ) -> None:
     program = builder.program("object_model", "g++")
     assert facts([program, "profiles", *arguments], {"DIRECTML_PY_PROFILE": profile})
+
+
+def test_the_environment_chooses_how_many_adapters_there_are(builder: Builder) -> None:
+    program = builder.program("object_model", "g++")
+    assert facts([program, "adapters", "3"], {"DIRECTML_PY_ADAPTERS": "3"})
 
 
 def test_a_profile_that_removes_the_device(builder: Builder) -> None:

@@ -51,6 +51,13 @@ class Bench:
     def upload(self, size):
         return self.buffer(size, e.D3D12_HEAP_TYPE_UPLOAD)
 
+    def filled(self, values):
+        """An upload buffer of these bytes."""
+        data = bytes(values)
+        buffer = self.upload(len(data))
+        buffer.WriteToSubresource(0, None, data)
+        return buffer
+
     def readback(self, size):
         return self.buffer(size, e.D3D12_HEAP_TYPE_READBACK)
 

@@ -15,6 +15,7 @@ from directml_py.abi.hresult import (
     E_NOTIMPL,
     DMLError,
 )
+from directml_py.abi.interface import IUnknown
 from directml_py.abi.wintypes import GUID
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
@@ -74,6 +75,34 @@ def test_debug_interfaces(debug_bench):
     debug.SetGPUBasedValidationFlags(e.D3D12_GPU_BASED_VALIDATION_FLAGS_NONE)
     with pytest.raises(DMLError, match="flags"):
         debug.SetGPUBasedValidationFlags(8)
+
+
+def test_settings_of_removed_devices():
+    kinds = [getattr(d3d12, f"ID3D12DeviceRemovedExtendedDataSettings{number}") for number in ("", 1, 2)]
+    for kind in kinds:
+        settings = d3d12.D3D12GetDebugInterface(kind)
+        assert isinstance(settings, kind)
+        assert all(isinstance(settings.QueryInterface(other), other) for other in kinds)
+        assert settings.QueryInterface(IUnknown) is settings.QueryInterface(d3d12.ID3D12Debug)
+    settings.SetAutoBreadcrumbsEnablement(e.D3D12_DRED_ENABLEMENT_FORCED_ON)
+    settings.SetBreadcrumbContextEnablement(e.D3D12_DRED_ENABLEMENT_FORCED_OFF)
+    settings.UseMarkersOnlyAutoBreadcrumbs(True)
+    for change in (settings.SetPageFaultEnablement, settings.SetWatsonDumpEnablement):
+        change(e.D3D12_DRED_ENABLEMENT_SYSTEM_CONTROLLED)
+        with pytest.raises(DMLError, match="enablement"):
+            change(3)
+    debug = d3d12.D3D12GetDebugInterface()
+    assert debug.QueryInterface(IUnknown) is debug
+    with pytest.raises(DMLError) as caught:
+        d3d12.D3D12GetDebugInterface(d3d12.ID3D12Device)
+    assert caught.value.hresult == E_NOINTERFACE
+
+
+def test_stable_power_is_taken(bench):
+    bench.device.SetStablePowerState(True)
+    bench.device.RemoveDevice()
+    with pytest.raises(DMLError):
+        bench.device.SetStablePowerState(False)
 
 
 def test_the_mask_of_a_debug_device(debug_bench):

@@ -28,10 +28,6 @@ namespace
         not_emulated<ID3D12RootSignature>("CreateRootSignature", [device](const IID& iid, void** found) {
             return device->CreateRootSignature(0, "blob", 4, iid, found);
         });
-        not_emulated<ID3D12Resource>("CreateReservedResource", [device](const IID& iid, void** found) {
-            const D3D12_RESOURCE_DESC desc = buffer_desc(1 << 16);
-            return device->CreateReservedResource(&desc, D3D12_RESOURCE_STATE_COMMON, nullptr, iid, found);
-        });
         not_emulated<ID3D12QueryHeap>("CreateQueryHeap, for what is drawn", [device](const IID& iid, void** found) {
             const D3D12_QUERY_HEAP_DESC desc = {D3D12_QUERY_HEAP_TYPE_OCCLUSION, 1, 0};
             return device->CreateQueryHeap(&desc, iid, found);
@@ -39,9 +35,6 @@ namespace
         not_emulated<ID3D12CommandSignature>("CreateCommandSignature", [device](const IID& iid, void** found) {
             const D3D12_COMMAND_SIGNATURE_DESC desc = {};
             return device->CreateCommandSignature(&desc, nullptr, iid, found);
-        });
-        not_emulated<ID3D12Resource>("OpenSharedHandle", [device](const IID& iid, void** found) {
-            return device->OpenSharedHandle(nullptr, iid, found);
         });
         ComPtr<ID3D12Device5> device5;
         need(device->QueryInterface(IID_PPV_ARGS(&device5)), "QueryInterface");
@@ -54,13 +47,6 @@ namespace
         not_emulated<ID3D12LifetimeTracker>("CreateLifetimeTracker", [&](const IID& iid, void** found) {
             return device5->CreateLifetimeTracker(nullptr, iid, found);
         });
-        HANDLE handle = nullptr;
-        hresult(
-            "CreateSharedHandle",
-            device->CreateSharedHandle(world.committed.Get(), nullptr, 0, nullptr, &handle),
-            E_NOTIMPL);
-        hresult("OpenSharedHandleByName", device->OpenSharedHandleByName(L"name", 0, &handle), E_NOTIMPL);
-        hresult_among("SetStablePowerState", device->SetStablePowerState(FALSE), {Fine, E_NOTIMPL});
         // Memory is always resident: either answer will do.
         ID3D12Pageable* const pageables[] = {world.committed.Get()};
         hresult_among("ID3D12Device::MakeResident", device->MakeResident(1, pageables), {Fine, E_NOTIMPL});
@@ -252,11 +238,6 @@ namespace
         hresult("GetClockCalibration", world.bench.queue->GetClockCalibration(&gpu, &cpu), Fine);
         check("timestamps are taken many times a second", ticks >= 1000000);
         check("the clocks run", gpu > 0 && cpu > 0);
-        char bytes[4] = {};
-        hresult(
-            "WriteToSubresource", world.committed->WriteToSubresource(0, nullptr, bytes, 4, 4), E_NOTIMPL);
-        hresult(
-            "ReadFromSubresource", world.committed->ReadFromSubresource(bytes, 4, 4, 0, nullptr), E_NOTIMPL);
     }
 
     void unemulated(const std::vector<std::string>&)

@@ -1,0 +1,161 @@
+"""Shared handles: resources, heaps and fences that several devices of the process use.
+
+As all handles of the emulator, a shared handle is a file descriptor, which ``CloseHandle`` and ``os.close`` close. It
+is the write end of a pipe. The read end stays in a table of the process, and hangs up when the last duplicate of the
+handle is closed; until then the table keeps the object alive.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from typing import Any, Final, NamedTuple
+
+from ..abi.arguments import instance, integer, invalid
+from ..abi.hresult import DXGI_ERROR_NAME_ALREADY_EXISTS, E_HANDLE, E_NOTIMPL, DMLError
+from ..api.d3d12_enums import (
+    D3D12_FENCE_FLAG_SHARED,
+    D3D12_HEAP_FLAG_SHARED,
+    D3D12_RESOURCE_STATE_COMMON,
+)
+from .device_base import DeviceBase
+from .device_child import ID3D12DeviceChild
+from .fence import ID3D12Fence1
+from .heap import ID3D12Heap, ID3D12Heap1
+from .observers import created
+from .resource import ID3D12Resource, ID3D12Resource2
+
+GENERIC_ALL: Final = 0x1000_0000
+# HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND).
+FILE_NOT_FOUND: Final = 0x8007_0002
+
+
+class _Shared(NamedTuple):
+    item: ID3D12DeviceChild
+    name: str | None
+
+
+class _Table:
+    """The objects behind the open handles of the process, by the read ends of their pipes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: dict[int, _Shared] = {}
+
+    def add(self, shared: _Shared) -> int:
+        with self._lock:
+            self._sweep()
+            if shared.name is not None and self._named(shared.name) is not None:
+                raise DMLError(
+                    DXGI_ERROR_NAME_ALREADY_EXISTS, f"name is {shared.name!r}, which an open handle has"
+                )
+            return self._new(shared)
+
+    def named(self, name: str) -> int:
+        """A new handle to the object of that name."""
+        with self._lock:
+            self._sweep()
+            found = self._named(name)
+            if found is None:
+                raise DMLError(FILE_NOT_FOUND, f"name is {name!r}, which no open handle has")
+            return self._new(found)
+
+    def find(self, handle: int) -> _Shared:
+        with self._lock:
+            self._sweep()
+            for reader, shared in self._entries.items():
+                if _same_pipe(reader, handle):
+                    return shared
+        raise DMLError(E_HANDLE, f"NTHandle is {handle}, which is not an open shared handle of this process")
+
+    def _named(self, name: str) -> _Shared | None:
+        return next((shared for shared in self._entries.values() if shared.name == name), None)
+
+    def _new(self, shared: _Shared) -> int:
+        reader, handle = os.pipe()
+        self._entries[reader] = shared
+        return handle
+
+    def _sweep(self) -> None:
+        """Remove the objects whose handles are all closed."""
+        for reader in [reader for reader in self._entries if _closed(reader)]:
+            os.close(reader)
+            del self._entries[reader]
+
+
+def _same_pipe(reader: int, handle: int) -> bool:
+    try:
+        return os.path.sameopenfile(reader, handle)
+    except (OSError, OverflowError):
+        return False
+
+
+def _closed(reader: int) -> bool:
+    poll = select.poll()
+    poll.register(reader, 0)
+    return bool(poll.poll(0))
+
+
+_table = _Table()
+
+
+class SharedHandles(DeviceBase):
+    """The methods of ``ID3D12Device`` for shared handles, on POSIX systems only."""
+
+    def CreateSharedHandle(
+        self,
+        object: ID3D12DeviceChild,
+        attributes: Any = None,
+        access: int = GENERIC_ALL,
+        name: str | None = None,
+    ) -> int:
+        """A file descriptor that ``OpenSharedHandle`` of any device in the process takes
+        (nf-d3d12-id3d12device-createsharedhandle).
+
+        Raises ``E_INVALIDARG`` for an object created without its ``SHARED`` flag and for access other than
+        ``GENERIC_ALL``, ``DXGI_ERROR_NAME_ALREADY_EXISTS`` if an open handle has the name.
+        """
+        self.check_alive()
+        item = instance(object, ID3D12DeviceChild, "object")
+        if item.device is not self:
+            raise invalid("object belongs to another device")
+        if not _shareable(item):
+            raise invalid(
+                f"object: {item} was not created with D3D12_HEAP_FLAG_SHARED or D3D12_FENCE_FLAG_SHARED"
+            )
+        if integer(access, "access") != GENERIC_ALL:
+            raise invalid(f"access must be GENERIC_ALL, not 0x{access:X}")
+        return _table.add(_Shared(item, name))
+
+    def OpenSharedHandleByName(self, name: str, access: int = GENERIC_ALL) -> int:
+        """A new handle to the object of that name. Raises ``0x80070002`` (file not found) if no open handle has it."""
+        self.check_alive()
+        return _table.named(name)
+
+    def OpenSharedHandle(self, NTHandle: int) -> Any:
+        """The object itself on its own device; on another device, a new resource or heap over the same memory.
+
+        Raises ``E_HANDLE`` for an unknown handle, ``E_NOTIMPL`` for a fence of another device.
+        """
+        self.check_alive()
+        item = _table.find(integer(NTHandle, "NTHandle")).item
+        if item.device is self:
+            return item
+        if isinstance(item, ID3D12Resource):
+            # As on a GPU, synchronization between devices is left to the program.
+            state = D3D12_RESOURCE_STATE_COMMON
+            return created(ID3D12Resource2(self._device, item.GetDesc(), item.placement, state))
+        if isinstance(item, ID3D12Heap):
+            return created(ID3D12Heap1(self._device, item.GetDesc(), item.allocation))
+        raise DMLError(
+            E_NOTIMPL, f"NTHandle: {item} of another device; fences are not shared between devices"
+        )
+
+
+def _shareable(item: ID3D12DeviceChild) -> bool:
+    if isinstance(item, ID3D12Resource):
+        return bool(item.placement.flags & D3D12_HEAP_FLAG_SHARED)
+    if isinstance(item, ID3D12Heap):
+        return bool(item.flags & D3D12_HEAP_FLAG_SHARED)
+    return isinstance(item, ID3D12Fence1) and bool(item.GetCreationFlags() & D3D12_FENCE_FLAG_SHARED)
