@@ -143,6 +143,34 @@ static void dmlpy_append_path(void)
     Py_XDECREF(item);
 }
 
+/* The package is imported from its own folder; what it imports comes from the environment of the Python that runs. */
+static int dmlpy_finds_packages(void)
+{
+    static const char *const packages[][2] = {{"_cffi_backend", "cffi"}, {"numpy", "numpy"}};
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *value, *traceback;
+    int complete = 1;
+    PyErr_Fetch(&type, &value, &traceback);
+    for (size_t i = 0; i < sizeof packages / sizeof packages[0]; i++) {
+        PyObject *module = PyImport_ImportModule(packages[i][0]);
+        PyObject *path = PySys_GetObject("executable");
+        if (module == NULL && PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
+            const char *python = path != NULL && PyUnicode_Check(path) ? PyUnicode_AsUTF8(path) : NULL;
+            fprintf(stderr,
+                    "libdirectml.so: %s lacks the package %s, which directml_py needs; install it with: "
+                    "%s -m pip install %s\n",
+                    python != NULL ? python : "this Python", packages[i][1], python != NULL ? python : "python",
+                    packages[i][1]);
+            complete = 0;
+        }
+        PyErr_Clear();
+        Py_XDECREF(module);
+    }
+    PyErr_Restore(type, value, traceback);
+    PyGILState_Release(state);
+    return complete;
+}
+
 static void dmlpy_start_interpreter(void)
 {
     PyConfig config;
@@ -203,7 +231,7 @@ static void dmlpy_start(void)
     if (!dmlpy_is_alone())
         return;
     dmlpy_start_interpreter();
-    dmlpy_started = Py_IsInitialized();
+    dmlpy_started = Py_IsInitialized() && dmlpy_finds_packages();
     pthread_atfork(dmlpy_before_fork, dmlpy_after_fork_in_parent, dmlpy_after_fork_in_child);
 }
 
