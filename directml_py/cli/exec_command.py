@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Mapping
 
 from . import config_command
 
 HELP = "Run a program with libdirectml.so, libd3d12.so and libdxcore.so on its library search path."
+# Takes precedence over any libdirectml.so that a program, such as torch-directml, loads by its path.
+PRELOADED = "libdirectml_preload.so"
+SEPARATORS = re.compile("[ :]+")
 # tensorflow-directml-plugin reads TF_DIRECTML_PATH; copies of the library find their package by DIRECTML_PY_LIBDIR.
 NAMED = ("TF_DIRECTML_PATH", "DIRECTML_PY_LIBDIR")
+
+
+def _preloaded(folder: str) -> str:
+    """By its path, which holds where a program resets LD_LIBRARY_PATH; LD_PRELOAD has no way to write some of them."""
+    return PRELOADED if SEPARATORS.search(folder) else f"{folder}/{PRELOADED}"
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
@@ -19,7 +28,14 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     folder = str(config_command.FOLDER)
     # An empty entry of the path would mean the working directory.
     search = [folder, *filter(None, variables.get("LD_LIBRARY_PATH", "").split(os.pathsep))]
-    return {**variables, "LD_LIBRARY_PATH": os.pathsep.join(search), **dict.fromkeys(NAMED, folder)}
+    # Memory checkers' libraries, which a program may preload too, insist on being the first.
+    preload = [*SEPARATORS.split(variables.get("LD_PRELOAD", "")), _preloaded(folder)]
+    return {
+        **variables,
+        "LD_LIBRARY_PATH": os.pathsep.join(search),
+        "LD_PRELOAD": os.pathsep.join(filter(None, preload)),
+        **dict.fromkeys(NAMED, folder),
+    }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

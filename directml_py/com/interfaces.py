@@ -2039,6 +2039,39 @@ FUNCTIONS: tuple[FunctionSignature, ...] = (
             ("ID3DBlob**", "ppErrorBlob"),
         ),
     ),
+    FunctionSignature(
+        "D3D12CreateRootSignatureDeserializer",
+        "HRESULT",
+        (
+            ("LPCVOID", "pSrcData"),
+            ("SIZE_T", "SrcDataSizeInBytes"),
+            ("REFIID", "pRootSignatureDeserializerInterface"),
+            ("void**", "ppRootSignatureDeserializer"),
+        ),
+    ),
+    FunctionSignature(
+        "D3D12CreateVersionedRootSignatureDeserializer",
+        "HRESULT",
+        (
+            ("LPCVOID", "pSrcData"),
+            ("SIZE_T", "SrcDataSizeInBytes"),
+            ("REFIID", "pRootSignatureDeserializerInterface"),
+            ("void**", "ppRootSignatureDeserializer"),
+        ),
+    ),
+    FunctionSignature(
+        "D3D12EnableExperimentalFeatures",
+        "HRESULT",
+        (
+            ("UINT", "NumFeatures"),
+            ("const IID*", "pIIDs"),
+            ("void*", "pConfigurationStructs"),
+            ("UINT*", "pConfigurationStructSizes"),
+        ),
+    ),
+    FunctionSignature(
+        "D3D12GetInterface", "HRESULT", (("REFCLSID", "rclsid"), ("REFIID", "riid"), ("void**", "ppvDebug"))
+    ),
     FunctionSignature("CreateDXGIFactory", "HRESULT", (("REFIID", "riid"), ("void**", "ppFactory"))),
     FunctionSignature("CreateDXGIFactory1", "HRESULT", (("REFIID", "riid"), ("void**", "ppFactory"))),
     FunctionSignature(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from directml_py.cli import config_command, exec_command, main
@@ -16,10 +18,25 @@ def test_the_folder_comes_first_and_empty_parts_go() -> None:
     assert made == {
         "LD_LIBRARY_PATH": f"{folder}:/one:/two",
         "TF_DIRECTML_PATH": folder,
+        "LD_PRELOAD": f"{folder}/libdirectml_preload.so",
         "DIRECTML_PY_LIBDIR": folder,
         "KEPT": "1",
     }
     assert exec_command.environment({})["LD_LIBRARY_PATH"] == folder
+
+
+def test_what_a_program_preloads_itself_stays_first() -> None:
+    """The linker takes spaces and colons for the end of a name."""
+    made = exec_command.environment({"LD_PRELOAD": "libasan.so.8 /one/two.so:"})
+    folder = config_command.FOLDER
+    assert made["LD_PRELOAD"] == f"libasan.so.8:/one/two.so:{folder}/libdirectml_preload.so"
+
+
+def test_a_folder_that_cannot_be_preloaded_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LD_LIBRARY_PATH knows nothing of spaces, and leads to the name."""
+    monkeypatch.setattr(config_command, "FOLDER", Path("/a b/lib"))
+    made = exec_command.environment({})
+    assert (made["LD_LIBRARY_PATH"], made["LD_PRELOAD"]) == ("/a b/lib", "libdirectml_preload.so")
 
 
 def test_no_such_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

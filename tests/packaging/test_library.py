@@ -131,6 +131,7 @@ def test_a_copy_finds_the_package_that_exec_names(environment: Path, tmp_path: P
         "directml_py",
         "exec",
         "/usr/bin/env",
+        "--unset=LD_PRELOAD",
         f"LD_LIBRARY_PATH={tmp_path}",
         "./program",
     ]

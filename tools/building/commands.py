@@ -66,7 +66,16 @@ class BuildExt(build_ext):
         ext.runtime_library_dirs = [folder]
         ext.libraries = [name.removeprefix("lib").removesuffix(".so")]
         ext.extra_compile_args = ["-std=gnu11", "-fvisibility=hidden"]
-        ext.extra_link_args = ["-Wl,-soname,libdirectml.so", "-Wl,-z,nodelete", "-pthread", "-ldl"]
+        ext.extra_link_args = [
+            "-Wl,-soname,libdirectml.so",
+            *("-Wl,-z,nodelete", "-pthread", "-ldl"),
+            self._version_script(),
+        ]
+
+    def _version_script(self) -> str:
+        script = Path(self.build_temp) / "versions.map"
+        libdirectml.write_version_script(script)
+        return f"-Wl,--version-script={script}"
 
     def _prepare_forwarder(self, ext: Extension) -> None:
         """A library with those functions of ``libdirectml.so`` that Windows has in a DLL of its name."""
@@ -77,10 +86,16 @@ class BuildExt(build_ext):
         source = Path(self.build_temp) / f"{name}.c"
         libdirectml.write_forwarder(source, name)
         ext.sources = [str(source)]
+        ext.extra_compile_args = ["-std=gnu11", "-fvisibility=hidden"]
+        ext.extra_link_args = [f"-Wl,-soname,{name}.so"]
+        if name == libdirectml.PRELOADED:
+            ext.extra_link_args += [self._version_script(), "-ldl"]
+            return
         ext.library_dirs = [str(folder)]
         ext.libraries = ["directml"]
-        ext.extra_compile_args = ["-std=gnu11", "-fvisibility=hidden"]
-        ext.extra_link_args = [f"-Wl,-soname,{name}.so", "-Wl,-rpath,$ORIGIN"]
+        ext.extra_link_args += ["-Wl,-rpath,$ORIGIN"]
+        if libdirectml.FORWARDERS[name] == "D3D12":
+            ext.extra_link_args.append(self._version_script())
 
     def _prepare_kernels(self, ext: Extension) -> None:
         if sys.platform == "win32":

@@ -12,7 +12,7 @@ typedef struct dmlpy_object {
     uint32_t references;
 } dmlpy_object;
 
-static void dmlpy_last_release(uintptr_t self);
+static void dmlpy_call_dmlpy_last_release(uintptr_t self);
 
 static uint32_t dmlpy_AddRef(uintptr_t self)
 {
@@ -24,7 +24,7 @@ static uint32_t dmlpy_Release(uintptr_t self)
     uint32_t left = __atomic_sub_fetch(&((dmlpy_object *)self)->references, 1, __ATOMIC_ACQ_REL);
     /* Objects that outlive the interpreter, in globals of the program, have nobody left to tell. */
     if (left == 0 && Py_IsInitialized())
-        dmlpy_last_release(self);
+        dmlpy_call_dmlpy_last_release(self);
     return left;
 }
 

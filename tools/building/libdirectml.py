@@ -16,7 +16,11 @@ HERE = Path(__file__).resolve().parent
 MODULE = "_libdirectml"
 # What programs load by the name of another DLL: libraries that forward what begins so.
 FORWARDERS = {"libd3d12": "D3D12", "libdxcore": "DXCore"}
-LIBRARY_NAMES = frozenset({"libdirectml", *FORWARDERS})
+# What `exec` preloads: it forwards everything, and needs no Python until something is called.
+PRELOADED = "libdirectml_preload"
+LIBRARY_NAMES = frozenset({"libdirectml", *FORWARDERS, PRELOADED})
+# The version node of Direct3D's functions in Microsoft's library for Linux; DirectML's and DXCore's have none.
+VERSION_NODE = "VER_1"
 # The second name of an exported function, by which forwarders know it.
 ALIAS = "directml_py_"
 EXPORTED = '__attribute__((visibility("default")))'
@@ -30,7 +34,10 @@ WORDS = {
 }
 WORDS["D3D12_GPU_VIRTUAL_ADDRESS"] = "uint64_t"
 ADDRESSES = frozenset(
-    {"REFIID", "REFGUID", "PCWSTR", "LPCWSTR", "PCSTR", "LPCSTR", "HANDLE", "HMODULE", "D3D12MessageFunc"}
+    {
+        *("REFIID", "REFGUID", "REFCLSID", "PCWSTR", "LPCWSTR", "PCSTR", "LPCSTR", "LPCVOID"),
+        *("HANDLE", "HMODULE", "D3D12MessageFunc"),
+    }
 )
 # The init code runs once, in whichever thread calls an exported function first.
 # Whatever lies on the path under the same name, the package is the one that the library belongs to.
@@ -66,6 +73,10 @@ uint32_t dmlpy_foreign_AddRef(uintptr_t object);
 uint32_t dmlpy_foreign_Release(uintptr_t object);
 const char *dmlpy_folder(void);
 """
+# Parts of the library that are the same for any API.
+SOURCES = ("pending_exception", "libdirectml", "interpreter")
+# How what C calls is named, before the name of what Python gives it.
+ENTRY = "dmlpy_call_"
 CALLBACKS = """\
 void dmlpy_last_release(uintptr_t self);
 int32_t dmlpy_QueryInterface(uintptr_t self, uintptr_t riid, uintptr_t ppv);
@@ -147,14 +158,16 @@ class Source:
         return f'{self._declarations()}\n{SUPPORT}\nextern "Python" {{\n{self.callbacks()}}}\n'
 
     def text(self) -> str:
-        prototypes = "".join(f"static {line}\n" for line in self.callbacks().splitlines())
+        callbacks = self.callbacks().splitlines()
+        prototypes = "".join(f"static {line}\n" for line in callbacks)
         parts = (
             f'#define DMLPY_PYTHON_VERSION "{sys.version_info[0]}.{sys.version_info[1]}"',
             f'#define DMLPY_BUILD_PYTHON "{self._python}"',
             f'#define DMLPY_BUILD_LIBDIR "{self._folder}"',
-            *((HERE / f"{name}.c").read_text(encoding="utf-8") for name in ("libdirectml", "interpreter")),
+            *((HERE / f"{name}.c").read_text(encoding="utf-8") for name in SOURCES),
             self._declarations(),
             prototypes,
+            *map(_entry, callbacks),
             *(self._vtable(interface) for interface in self.interfaces.values()),
             self._new(),
             *(self._export(function) for function in self.functions),
@@ -162,9 +175,9 @@ class Source:
         return "\n".join(parts)
 
     def _vtable(self, interface: Interface) -> str:
-        slots = ["dmlpy_QueryInterface", "dmlpy_AddRef", "dmlpy_Release"]
+        slots = [f"{ENTRY}dmlpy_QueryInterface", "dmlpy_AddRef", "dmlpy_Release"]
         slots += [
-            f"{base.name}_{method.name}"
+            f"{ENTRY}{base.name}_{method.name}"
             for base, method in inherited(interface, self.interfaces)
             if base.base
         ]
@@ -198,14 +211,40 @@ static uintptr_t dmlpy_new(const char *interface)
 {EXPORTED} {head};
 {EXPORTED} {head}
 {{
-    return dmlpy_ready() ? dmlpy_{function.name}({_arguments(function)}) : E_FAIL_CODE;
+    const dmlpy_pending pending = dmlpy_set_aside();
+    const int32_t result = dmlpy_ready() ? dmlpy_{function.name}({_arguments(function)}) : E_FAIL_CODE;
+    dmlpy_put_back(pending);
+    return result;
+}}
+{EXPORTED} {alias} __attribute__((alias("{function.name}")));
+"""
+
+    def version_script(self) -> str:
+        """For the linker, of any of the libraries; whoever asks for a function without a version finds it too."""
+        names = [function.name for function in self.functions if function.name.startswith("D3D12")]
+        return f"{VERSION_NODE} {{ global: {' '.join(f'{name};' for name in names)} }};\n"
+
+    def preloaded(self) -> str:
+        there = (HERE / "preload.c").read_text(encoding="utf-8")
+        return there + "".join(map(self._preload, self.functions))
+
+    def _preload(self, function: Function) -> str:
+        head = self._prototype(function.name, function.returns, function.params, False)
+        alias = self._prototype(ALIAS + function.name, function.returns, function.params, False)
+        kind = self._prototype("(*call)", function.returns, function.params, False)
+        return f"""\
+{EXPORTED} {head};
+{EXPORTED} {head}
+{{
+    {kind} = dmlpy_find("{ALIAS}{function.name}");
+    return call != NULL ? call({_arguments(function)}) : E_FAIL_CODE;
 }}
 {EXPORTED} {alias} __attribute__((alias("{function.name}")));
 """
 
     def forwarder(self, beginning: str) -> str:
         functions = [function for function in self.functions if function.name.startswith(beginning)]
-        return "#include <stdint.h>\n" + "".join(map(self._forward, functions))
+        return "#include <stddef.h>\n#include <stdint.h>\n" + "".join(map(self._forward, functions))
 
     def _forward(self, function: Function) -> str:
         head = self._prototype(function.name, function.returns, function.params, False)
@@ -220,8 +259,30 @@ extern {there};
 """
 
 
+def _entry(prototype: str) -> str:
+    """What C calls in place of the callback with that prototype: Python runs without the caller's exception."""
+    head, _, params = prototype.removesuffix(");").partition("(")
+    returns, name = head.split()
+    call = f"{name}({', '.join(param.split()[-1] for param in params.split(', '))})"
+    result = "" if returns == "void" else f"const {returns} result = "
+    back = "" if returns == "void" else "    return result;\n"
+    return f"""\
+static {returns} {ENTRY}{name}({params})
+{{
+    const dmlpy_pending pending = dmlpy_set_aside();
+    {result}{call};
+    dmlpy_put_back(pending);
+{back}}}
+"""
+
+
 def _arguments(function: Function) -> str:
     return ", ".join(f"a{index}" for index in range(len(function.params)))
+
+
+def write_version_script(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(Source(Catalog(), "", "").version_script(), encoding="utf-8")
 
 
 def write_source(path: Path, python: str, folder: str) -> None:
@@ -241,6 +302,8 @@ def write_source(path: Path, python: str, folder: str) -> None:
 
 
 def write_forwarder(path: Path, name: str) -> None:
-    """Write the C file of a library that has nothing of its own; ``name`` is one of ``FORWARDERS``."""
+    """Write the C file of a library that has nothing of its own; ``name`` is one of ``FORWARDERS`` or ``PRELOADED``."""
+    source = Source(Catalog(), "", "")
+    text = source.preloaded() if name == PRELOADED else source.forwarder(FORWARDERS[name])
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(Source(Catalog(), "", "").forwarder(FORWARDERS[name]), encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
