@@ -1,0 +1,1 @@
+"""Programs of others run over the emulator: what they compute, beside what they should."""
