@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "be98a727"
+DECLARATIONS = "f45d3ecc"
