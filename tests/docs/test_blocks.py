@@ -34,6 +34,8 @@ UNRUN = Counter(
         ("docs/porting/linux.md", "needs a network"): 2,
         ("docs/porting/linux.md", "stands for a program of yours"): 1,
         ("docs/porting/pydirectml.md", "stands for a script of yours"): 1,
+        ("docs/pytorch.md", "an installation of its own"): 1,
+        ("docs/pytorch.md", "needs PyTorch 2.4.1"): 4,
         ("docs/start.md", "an installation of its own"): 1,
         ("docs/testing/hardware.md", "the paths are yours"): 2,
         ("docs/tensorflow.md", "an installation of its own"): 1,
