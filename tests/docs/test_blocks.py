@@ -47,7 +47,7 @@ UNRUN = Counter(
 
 
 # What these print is planned for the kernels in C.
-NATIVE = {"docs/inside/graph-compiler.md"}
+NATIVE = {"docs/debugging/messages.md", "docs/inside/graph-compiler.md"}
 
 
 def run_blocks(page: str) -> list[Block]:
@@ -82,10 +82,14 @@ def as_in_a_new_process() -> Iterator[None]:
             dml.D3D12GetDebugInterface().DisableDebugLayer()
 
 
-@pytest.mark.parametrize("page", pages())
-def test_python(page: str, folder: Path) -> None:
+def need_kernels(page: str) -> None:
     if page in NATIVE and backend.native is None:
         pytest.skip("no native kernels")
+
+
+@pytest.mark.parametrize("page", pages())
+def test_python(page: str, folder: Path) -> None:
+    need_kernels(page)
     with as_in_a_new_process():
         Page(page, run_blocks(page), folder, everything=False).run()
 
@@ -93,6 +97,7 @@ def test_python(page: str, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", COSTLY)
 def test_everything(page: str, folder: Path) -> None:
+    need_kernels(page)
     if any(block.language in CPP for block in blocks(page)):
         if shutil.which("g++") is None:
             missing("g++")
