@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import select
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from ..abi.arguments import instance, integer, invalid
@@ -40,12 +42,11 @@ class _Table:
     """The objects behind the open handles of the process, by the read ends of their pipes."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._entries: dict[int, _Shared] = {}
 
     def add(self, shared: _Shared) -> int:
-        with self._lock:
-            self._sweep()
+        with self._swept():
             if shared.name is not None and self._named(shared.name) is not None:
                 raise DMLError(
                     DXGI_ERROR_NAME_ALREADY_EXISTS, f"name is {shared.name!r}, which an open handle has"
@@ -54,34 +55,37 @@ class _Table:
 
     def named(self, name: str) -> int:
         """A new handle to the object of that name."""
-        with self._lock:
-            self._sweep()
+        with self._swept():
             found = self._named(name)
             if found is None:
                 raise DMLError(FILE_NOT_FOUND, f"name is {name!r}, which no open handle has")
             return self._new(found)
 
     def find(self, handle: int) -> _Shared:
-        with self._lock:
-            self._sweep()
-            for reader, shared in self._entries.items():
+        with self._swept():
+            for reader, shared in list(self._entries.items()):
                 if _same_pipe(reader, handle):
                     return shared
         raise DMLError(E_HANDLE, f"NTHandle is {handle}, which is not an open shared handle of this process")
 
     def _named(self, name: str) -> _Shared | None:
-        return next((shared for shared in self._entries.values() if shared.name == name), None)
+        return next((shared for shared in list(self._entries.values()) if shared.name == name), None)
 
     def _new(self, shared: _Shared) -> int:
         reader, handle = os.pipe()
         self._entries[reader] = shared
         return handle
 
-    def _sweep(self) -> None:
-        """Remove the objects whose handles are all closed."""
-        for reader in [reader for reader in self._entries if _closed(reader)]:
-            os.close(reader)
-            del self._entries[reader]
+    @contextmanager
+    def _swept(self) -> Iterator[None]:
+        """Holds the lock, with the objects removed whose handles are all closed. They are released after the lock is:
+        their release may run code of the program."""
+        removed: list[_Shared] = []
+        with self._lock:
+            for reader in [reader for reader in list(self._entries) if _closed(reader)]:
+                os.close(reader)
+                removed.append(self._entries.pop(reader))
+            yield
 
 
 def _same_pipe(reader: int, handle: int) -> bool:

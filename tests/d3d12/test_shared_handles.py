@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import threading
 import weakref
 
 import numpy as np
@@ -65,6 +66,27 @@ def test_a_device_opens_its_own_objects(device, close):
         handle = device.CreateSharedHandle(item, None, GENERIC_ALL, None)
         close(handle)
         assert device.OpenSharedHandle(handle) is item
+
+
+def test_an_object_is_released_outside_the_lock(device, close):
+    """Whoever is told of the release may share handles in turn."""
+    buffer, other_buffer = shared_buffer(device), shared_buffer(device)
+    told = threading.Event()
+
+    def release():
+        thread = threading.Thread(target=lambda: close(device.CreateSharedHandle(other_buffer)), daemon=True)
+        thread.start()
+        thread.join(10)
+        if not thread.is_alive():
+            told.set()
+
+    weakref.finalize(buffer, release)
+    handle = device.CreateSharedHandle(buffer)
+    del buffer
+    os.close(handle)
+    close(device.CreateSharedHandle(other_buffer))
+    gc.collect()
+    assert told.is_set()
 
 
 def test_another_device_sees_the_same_memory(device, other, close):
