@@ -17,6 +17,7 @@ from building import build_outputs
 from generators import (
     com_interfaces,
     enums,
+    every_kernel,
     expected_digest,
     exports,
     from_package,
@@ -31,7 +32,7 @@ from generators.catalog import Catalog
 from generators.incomplete import Incomplete
 
 ROOT = Path(__file__).resolve().parents[1]
-GENERATORS = (header, enums, structs, stubs, iids, schema, com_interfaces, expected_digest)
+GENERATORS = (header, enums, structs, stubs, iids, schema, com_interfaces, expected_digest, every_kernel)
 
 
 def formatted(files: dict[str, str]) -> dict[str, str]:

@@ -17,7 +17,8 @@ import cffi
 
 from .kernel_list import KERNELS, NativeKernel, launch_number
 
-SOURCES = Path(__file__).resolve().parents[2] / "directml_py" / "kernels" / "native"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "directml_py" / "kernels" / "native"
 MODULE = "directml_py.kernels._native"
 COMMON = "common"
 PARTS = {
@@ -30,23 +31,6 @@ PARTS = {
 LAUNCHES = "/* DML_LAUNCH_... */"
 ONCE = "#pragma once\n"
 USED = re.compile(r'^#include "\.\./(\w+)/declarations\.h"\n', re.MULTILINE)
-INCLUDES = """ \
-#include <fenv.h>
-#include <float.h>
-#include <math.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
-#endif
-"""
 
 
 def folders() -> dict[str, str]:
@@ -117,6 +101,7 @@ def write_source(path: Path) -> None:
     declarations = "\n".join(texts.values())
     ffi = cffi.FFI()
     ffi.cdef(declarations)
-    source = [INCLUDES, declarations, *macros, f'#include "{SOURCES / "kernels.c"}"', ""]
+    system = f'#include "{SOURCES / COMMON / "system.h"}"'
+    source = [system, declarations, *macros, f'#include "{SOURCES / "kernels.c"}"', ""]
     ffi.set_source(MODULE, "\n".join(source))
     ffi.emit_c_code(str(path))
