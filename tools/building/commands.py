@@ -66,11 +66,8 @@ class BuildExt(build_ext):
         ext.runtime_library_dirs = [folder]
         ext.libraries = [name.removeprefix("lib").removesuffix(".so")]
         ext.extra_compile_args = ["-std=gnu11", "-fvisibility=hidden"]
-        ext.extra_link_args = [
-            "-Wl,-soname,libdirectml.so",
-            *("-Wl,-z,nodelete", "-pthread", "-ldl"),
-            self._version_script(),
-        ]
+        ext.extra_link_args = ["-Wl,-soname,libdirectml.so", "-Wl,-z,nodelete", "-pthread", "-ldl"]
+        ext.extra_link_args.append(self._version_script())
 
     def _version_script(self) -> str:
         script = Path(self.build_temp) / "versions.map"

@@ -35,8 +35,17 @@ WORDS = {
 WORDS["D3D12_GPU_VIRTUAL_ADDRESS"] = "uint64_t"
 ADDRESSES = frozenset(
     {
-        *("REFIID", "REFGUID", "REFCLSID", "PCWSTR", "LPCWSTR", "PCSTR", "LPCSTR", "LPCVOID"),
-        *("HANDLE", "HMODULE", "D3D12MessageFunc"),
+        "REFIID",
+        "REFGUID",
+        "REFCLSID",
+        "PCWSTR",
+        "LPCWSTR",
+        "PCSTR",
+        "LPCSTR",
+        "LPCVOID",
+        "HANDLE",
+        "HMODULE",
+        "D3D12MessageFunc",
     }
 )
 # The init code runs once, in whichever thread calls an exported function first.
@@ -158,8 +167,9 @@ class Source:
         return f'{self._declarations()}\n{SUPPORT}\nextern "Python" {{\n{self.callbacks()}}}\n'
 
     def text(self) -> str:
-        callbacks = self.callbacks().splitlines()
-        prototypes = "".join(f"static {line}\n" for line in callbacks)
+        prototypes = "".join(f"static {line}\n" for line in self.callbacks().splitlines())
+        # Exported functions keep the caller's exception themselves: it may be set while Python starts.
+        slots = (*CALLBACKS.splitlines(), *(f"{prototype};" for prototype in self._method_prototypes()))
         parts = (
             f'#define DMLPY_PYTHON_VERSION "{sys.version_info[0]}.{sys.version_info[1]}"',
             f'#define DMLPY_BUILD_PYTHON "{self._python}"',
@@ -167,7 +177,7 @@ class Source:
             *((HERE / f"{name}.c").read_text(encoding="utf-8") for name in SOURCES),
             self._declarations(),
             prototypes,
-            *map(_entry, callbacks),
+            *map(_entry, slots),
             *(self._vtable(interface) for interface in self.interfaces.values()),
             self._new(),
             *(self._export(function) for function in self.functions),
