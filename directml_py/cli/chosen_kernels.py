@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import numpy as np
 
+from ..abi.hresult import DMLError
 from ..d3d12 import D3D12CreateDevice
+from ..descs import encode
 from ..dml import DMLCreateDevice
+from ..dxdispatch.json_text import parse_json
+from ..dxdispatch.model import OperatorDispatchable, parse_dispatchables
+from ..dxdispatch.model_error import ModelError
 from ..kernels.backend import backend
 from ..kernels.decisions import Decisions
 from ..session import Session
 
 # Native kernels that the NumPy path also uses, to convert elements.
 CONVERSIONS = {"half"}
+
+
+def kernels_of(model: Path) -> str:
+    """The kernels of each operator of a DxDispatch model. Raises ``OSError`` for an unreadable file, ``ValueError`` for
+    an invalid model or one that cannot be run."""
+    try:
+        top = parse_json(model.read_bytes())
+        if not isinstance(top, dict) or "dispatchables" not in top:
+            raise ModelError("no dispatchables")
+        dispatchables = parse_dispatchables(top, model.parent)
+    except ModelError as error:
+        raise ValueError(f"{model} is not a model: {error}") from None
+    paragraphs = []
+    for name, dispatchable in dispatchables.items():
+        lines = "kernel: not a DirectML operator"
+        if isinstance(dispatchable, OperatorDispatchable):
+            try:
+                lines = kernel_lines(encode(dispatchable.desc))
+            except DMLError as error:
+                raise ValueError(f"{name} cannot be run: {error}") from None
+        paragraphs.append(f"{name}\n{indent(lines, '  ')}")
+    return "\n\n".join(paragraphs)
 
 
 def kernel_lines(desc: Any) -> str:

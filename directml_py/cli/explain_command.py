@@ -11,14 +11,11 @@ from importlib.resources import files
 from pathlib import Path
 from textwrap import fill, indent
 
-from ..abi.hresult import DMLError
 from ..abi.rules import RULES, Rule
-from ..descs import encode
 from ..testing.differences import differences
 from ..testing.invalid_desc_search import shortest_invalid_desc_of
 from ..testing.known_rules import check_rule, every_rule
 from ..validation.tensor_rules import level_name
-from .chosen_kernels import kernel_lines
 from .completion import completed_by
 from .page_links import learn
 from .rule_reasons import reason_of
@@ -48,9 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     explanations, problems = [], []
     for name in arguments.rules:
         try:
-            explanations.append(
-                kernels_of(Path(name)) if name.endswith(MODEL) else explanation(rule_of(name))
-            )
+            explanations.append(described(name))
         except OSError as error:
             problems.append(f"cannot read {name}: {error.strerror or error}")
         except ValueError as error:
@@ -63,30 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def kernels_of(model: Path) -> str:
-    """The kernels of each operator of a model. Raises ``OSError`` for an unreadable file, ``ValueError`` for an invalid
-    model or one that cannot be run."""
-    from ..dxdispatch.json_text import parse_json
-    from ..dxdispatch.model import OperatorDispatchable, parse_dispatchables
-    from ..dxdispatch.model_error import ModelError
+def described(name: str) -> str:
+    """A model's kernels, or a rule in full. Raises ``OSError`` and ``ValueError`` as these do."""
+    if name.endswith(MODEL):
+        # Imports what runs operators, which no rule needs.
+        from .chosen_kernels import kernels_of
 
-    paragraphs = []
-    try:
-        top = parse_json(model.read_bytes())
-        if not isinstance(top, dict) or "dispatchables" not in top:
-            raise ModelError("no dispatchables")
-        dispatchables = parse_dispatchables(top, model.parent)
-    except ModelError as error:
-        raise ValueError(f"{model} is not a model: {error}") from None
-    for name, dispatchable in dispatchables.items():
-        lines = "kernel: not a DirectML operator"
-        if isinstance(dispatchable, OperatorDispatchable):
-            try:
-                lines = kernel_lines(encode(dispatchable.desc))
-            except DMLError as error:
-                raise ValueError(f"{name} cannot be run: {error}") from None
-        paragraphs.append(f"{name}\n{inset(lines)}")
-    return "\n\n".join(paragraphs)
+        return kernels_of(Path(name))
+    return explanation(rule_of(name))
 
 
 def rule_of(identifier: str) -> Rule:
