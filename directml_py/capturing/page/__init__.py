@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...text.html import HTML, element, join
 from .. import event_types as e
 from ..parser import CaptureLog
 from .lanes import lanes
 from .style import SCRIPT, STYLE
 from .timeline import Timeline
-from .units import HTML, element, join, size_text, time_text
+from .units import size_text, time_text
 
 __all__ = ["page"]
 

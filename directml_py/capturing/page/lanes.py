@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...text.html import HTML, element, join
 from .. import event_types as e
 from ..parser import CaptureLog
-from .units import HTML, element, join
 
 STEP, HEIGHT, GAP, TOP = 12, 26, 12, 4
 # More marks could not be told apart.

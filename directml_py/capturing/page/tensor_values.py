@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...text.html import HTML, element, join
 from ..replay_state import Operand
-from .units import HTML, element, join
 
 FIRST = 8
 BARS = 48

@@ -10,11 +10,12 @@ from ...descs.data_types import type_name
 from ...descs.format import braces
 from ...dml.compiler.graph_program import GraphProgram
 from ...graph.desc_json import write_record
+from ...text.html import HTML, element, join
 from .. import event_types as e
 from ..parser import CaptureLog
 from ..replay_state import Operand, ReplayState
 from .tensor_values import values_of
-from .units import HTML, element, join, size_text, time_text
+from .units import size_text, time_text
 
 SHORT = "D3D12_RESOURCE_STATE_"
 

@@ -1,11 +1,6 @@
-"""Helpers for HTML elements and for numbers with units."""
+"""Numbers with units."""
 
 from __future__ import annotations
-
-from ...text.html import HTML as HTML
-from ...text.html import element as element
-from ...text.html import join as join
-from ...text.html import text as text
 
 
 def time_text(seconds: float) -> str:
