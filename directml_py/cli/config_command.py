@@ -44,10 +44,10 @@ def cflags(direct3d: Path) -> list[str]:
 def libs(direct3d: Path = SYSTEM_HEADERS) -> list[str]:
     """Linker options."""
     check_library()
-    return [f"-L{FOLDER}", "-ldirectml", f"-Wl,-rpath,{FOLDER}", *_guids(direct3d)]
+    return [f"-L{FOLDER}", "-ldirectml", f"-Wl,-rpath,{FOLDER}", *guids(direct3d)]
 
 
-def _guids(direct3d: Path) -> list[str]:
+def guids(direct3d: Path = SYSTEM_HEADERS) -> list[str]:
     """Options for DirectX-Guids, the library of Direct3D 12's ``IID_`` variables, if installed beside the headers.
 
     Debian's package has it, a clone of the headers does not. Programs that use ``__uuidof`` do not need it.

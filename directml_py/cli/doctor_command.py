@@ -1,0 +1,170 @@
+"""``python -m directml_py doctor``: what is missing, what each part is for, and which package brings it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from ..abi.hresult import DMLError
+from ..abi.memory import memory_probing
+from ..capturing import VARIABLE as CAPTURE_VARIABLE
+from ..d3d12.adapters import COUNT_VARIABLE
+from ..dml.profiles import PROFILE_VARIABLE, profile_of
+from ..kernels.backend import KERNELS_VARIABLE, THREADS_VARIABLE, backend
+from .config_command import LIBRARY, SYSTEM_HEADERS, Missing, check_library, guids
+
+HELP = "What is missing for which use, and the package that brings it."
+PREFIX = "DIRECTML_PY_"
+VARIABLES = {
+    CAPTURE_VARIABLE,
+    COUNT_VARIABLE,
+    KERNELS_VARIABLE,
+    PROFILE_VARIABLE,
+    THREADS_VARIABLE,
+    f"{PREFIX}LIBDIR",
+    f"{PREFIX}REQUIRE_TOOLS",
+    f"{PREFIX}TEST_ISA",
+}
+
+
+class Problem(Exception):
+    """Why a part is absent, and what to do about it."""
+
+
+class Part(NamedTuple):
+    """A part of an installation: ``found()`` describes it, or raises ``Problem``."""
+
+    name: str
+    purpose: str
+    found: Callable[[], str]
+    required: bool = False
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The exit code: 1 if something is wrong that every use suffers from, else 0."""
+    rows = [*map(examined, PARTS), *environment()]
+    if arguments.json:
+        print(json.dumps(rows, indent=1))
+    else:
+        for row in rows:
+            print(f"{row['state']:8} {row['name']}: {row['text']}")
+    return int(any(row["state"] == "broken" for row in rows))
+
+
+def examined(part: Part) -> dict[str, str]:
+    """A row of the report. ``state`` is ``ok``, ``missing``, or ``broken`` for a required part."""
+    try:
+        return {"state": "ok", "name": part.name, "text": part.found()}
+    except Problem as problem:
+        state = "broken" if part.required else "missing"
+        return {"state": state, "name": part.name, "text": f"{problem} ({part.purpose})"}
+
+
+def environment() -> Iterator[dict[str, str]]:
+    """A row for each ``DIRECTML_PY_`` variable: ``set``, or ``broken`` if nothing reads it, as a misspelt one."""
+    for name in sorted(name for name in os.environ if name.startswith(PREFIX)):
+        if name in VARIABLES:
+            yield {"state": "set", "name": name, "text": os.environ[name]}
+            continue
+        similar = get_close_matches(name, VARIABLES, 1)
+        hint = f"; is {similar[0]} meant?" if similar else ""
+        yield {"state": "broken", "name": name, "text": f"nothing reads this variable{hint}"}
+
+
+def _loops() -> str:
+    try:
+        native = backend.native
+    except (ImportError, ValueError) as error:
+        raise Problem(str(error)) from None
+    if native is not None or backend.is_plain:
+        return backend.title
+    raise Problem(
+        "not built, so NumPy computes everything; install a C compiler and Python.h (Debian: gcc python3-dev), then "
+        "this package again"
+    )
+
+
+def _profile() -> str:
+    try:
+        return profile_of(None).name
+    except DMLError as error:
+        raise Problem(str(error)) from None
+
+
+def _probing() -> str:
+    method = memory_probing()
+    if method == "not at all":
+        raise Problem(
+            "neither process_vm_readv nor a pipe is permitted here, so a wild pointer ends the process"
+        )
+    return f"by {method}"
+
+
+def _library() -> str:
+    try:
+        check_library()
+    except Missing as missing:
+        raise Problem(str(missing)) from None
+    return str(LIBRARY)
+
+
+def _headers() -> str:
+    header = SYSTEM_HEADERS / "directx" / "d3d12.h"
+    if not header.exists():
+        raise Problem(f"{header} is not there; apt-get install directx-headers-dev")
+    return str(header)
+
+
+def _guids() -> str:
+    options = guids()
+    if not options:
+        raise Problem("libDirectX-Guids is not there; apt-get install directx-headers-dev")
+    return " ".join(options)
+
+
+def _program(*names: str, package: str) -> Callable[[], str]:
+    def found() -> str:
+        paths = [path for path in map(shutil.which, names) if path]
+        if not paths:
+            raise Problem(f"no {' or '.join(names)} on PATH; apt-get install {package}")
+        return paths[0]
+
+    return found
+
+
+def _module(name: str, package: str) -> Callable[[], str]:
+    def found() -> str:
+        if find_spec(name) is None:
+            raise Problem(f"not importable; pip install {package}")
+        return "importable"
+
+    return found
+
+
+PARTS = (
+    Part("native kernels", "operators at full speed", _loops, required=True),
+    Part("profile", "every device", _profile, required=True),
+    Part("memory probing", "wild pointers become messages", _probing),
+    Part("C library", "programs in C and C++, TensorFlow, PyTorch", _library),
+    Part("Direct3D headers", "compiling programs that include d3d12.h", _headers),
+    Part("DirectX-Guids", "linking programs that name IID_ variables", _guids),
+    Part("C++ compiler", "compiling programs", _program("g++", "clang++", package="g++")),
+    Part("CMake", "find_package(DirectML)", _program("cmake", package="cmake")),
+    Part("pkg-config", "directml.pc", _program("pkg-config", package="pkg-config")),
+    Part("pytest", "the pytest plugin", _module("pytest", "pytest")),
+    Part("hypothesis", "directml_py.testing.strategies", _module("hypothesis", "hypothesis")),
+    Part("rich", "progress bars", _module("rich", "'directml-py[shell]'")),
+    Part("argcomplete", "completion in the shell", _module("argcomplete", "'directml-py[shell]'")),
+    Part("scikit-learn", "the samples with digits", _module("sklearn", "'directml-py[samples]'")),
+    Part("Pillow", "the photograph sample", _module("PIL", "'directml-py[samples]'")),
+)

@@ -1,0 +1,91 @@
+"""``python -m directml_py doctor``: what is missing is named with its package, and only real faults fail."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import directml_py as dml
+from directml_py.cli import doctor_command, main
+
+PACKAGE = Path(dml.__file__).parent
+
+
+@pytest.fixture
+def rows(capsys: pytest.CaptureFixture[str]):
+    """``rows()``: the exit code, and each row's state and text by its name."""
+
+    def run() -> tuple[int, dict[str, tuple[str, str]]]:
+        code = main(["doctor", "--json"])
+        return code, {row["name"]: (row["state"], row["text"]) for row in json.loads(capsys.readouterr().out)}
+
+    return run
+
+
+def test_programs_that_are_not_on_path(rows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An optional tool is missing, which is no failure."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, found = rows()
+    assert found["CMake"] == (
+        "missing",
+        "no cmake on PATH; apt-get install cmake (find_package(DirectML))",
+    )
+    assert found["C++ compiler"][0] == "missing"
+    assert found["pytest"] == ("ok", "importable")
+    assert code == 0
+
+
+def test_a_program_that_is(rows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Found by its second name."""
+    compiler = tmp_path / "clang++"
+    compiler.touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert rows()[1]["C++ compiler"] == ("ok", str(compiler))
+
+
+def test_headers(rows, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(doctor_command, "SYSTEM_HEADERS", tmp_path)
+    state, text = rows()[1]["Direct3D headers"]
+    assert state == "missing"
+    assert "apt-get install directx-headers-dev" in text
+    (tmp_path / "directx").mkdir()
+    (tmp_path / "directx" / "d3d12.h").touch()
+    assert rows()[1]["Direct3D headers"][0] == "ok"
+
+
+def test_a_module_that_is_not_installed(rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor_command, "find_spec", lambda name: None)
+    assert rows()[1]["rich"] == (
+        "missing",
+        "not importable; pip install 'directml-py[shell]' (progress bars)",
+    )
+
+
+def test_a_misspelt_variable(rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIRECTML_PY_THREAD", "3")
+    code, found = rows()
+    assert found["DIRECTML_PY_THREAD"] == (
+        "broken",
+        "nothing reads this variable; is DIRECTML_PY_THREADS meant?",
+    )
+    assert code == 1
+
+
+def test_a_variable_with_a_wrong_value(rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIRECTML_PY_PROFILE", "unkind")
+    code, found = rows()
+    assert found["profile"][0] == "broken"
+    assert "DIRECTML_PY_PROFILE is 'unkind'" in found["profile"][1]
+    assert found["DIRECTML_PY_PROFILE"] == ("set", "unkind")
+    assert code == 1
+
+
+def test_every_variable_of_the_package_is_known() -> None:
+    """Those of pkg-config and of include guards are no variables of the environment."""
+    texts = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
+    read = {name for text in texts for name in re.findall(r'"(DIRECTML_PY_[A-Z_]+)"', text)}
+    assert read
+    assert read <= doctor_command.VARIABLES
