@@ -1,4 +1,4 @@
-"""A Python of another environment, of the same version, that loads the library: it reports which packages it lacks."""
+"""Environments of the Python that the library starts or finds: what they lack, and what their paths contain."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -110,6 +111,20 @@ static int dmlpy_memory_is_checked(void)
            || (allocator != NULL && strcmp(allocator, "malloc") == 0);
 }
 
+/* site.py reads .pth files in the encoding of the locale, which of a program that sets none is ASCII, and the paths in
+   them may have other letters. Of this thread alone, and not for longer. */
+static PyStatus dmlpy_initialize_in_utf8(const PyConfig *config)
+{
+    const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    const locale_t before = utf8 != (locale_t)0 ? uselocale(utf8) : (locale_t)0;
+    const PyStatus status = Py_InitializeFromConfig(config);
+    if (utf8 != (locale_t)0) {
+        uselocale(before);
+        freelocale(utf8);
+    }
+    return status;
+}
+
 static PyStatus dmlpy_initialize(PyConfig *config)
 {
     PyPreConfig first;
@@ -124,7 +139,7 @@ static PyStatus dmlpy_initialize(PyConfig *config)
     status = Py_PreInitialize(&first);
     if (!PyStatus_Exception(status) && dmlpy_find_python(python, sizeof python))
         status = PyConfig_SetBytesString(config, &config->program_name, python);
-    return PyStatus_Exception(status) ? status : Py_InitializeFromConfig(config);
+    return PyStatus_Exception(status) ? status : dmlpy_initialize_in_utf8(config);
 }
 
 /* What the package needs may lie beside it where no environment is: in the folder of pip's --target or --user. */
@@ -171,22 +186,24 @@ static int dmlpy_finds_packages(void)
     return complete;
 }
 
-static void dmlpy_start_interpreter(void)
+/* Whether Python runs; Py_IsInitialized is true of one whose start failed half-way, too. */
+static int dmlpy_start_interpreter(void)
 {
     PyConfig config;
     PyStatus status;
     dmlpy_show_python();
     if (Py_IsInitialized())
-        return;
+        return 1;
     PyConfig_InitIsolatedConfig(&config);
     status = dmlpy_initialize(&config);
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status)) {
         dmlpy_complain("Python does not start: ", status.err_msg ? status.err_msg : "");
-        return;
+        return 0;
     }
     dmlpy_append_path();
     PyEval_SaveThread();
+    return 1;
 }
 
 /* fork() of C leaves its child a Python that believes in the parent's threads and process. What os.fork does about it
@@ -230,9 +247,9 @@ static void dmlpy_start(void)
 {
     if (!dmlpy_is_alone())
         return;
-    dmlpy_start_interpreter();
-    dmlpy_started = Py_IsInitialized() && dmlpy_finds_packages();
-    pthread_atfork(dmlpy_before_fork, dmlpy_after_fork_in_parent, dmlpy_after_fork_in_child);
+    dmlpy_started = dmlpy_start_interpreter() && dmlpy_finds_packages();
+    if (dmlpy_started)
+        pthread_atfork(dmlpy_before_fork, dmlpy_after_fork_in_parent, dmlpy_after_fork_in_child);
 }
 
 /* Whether Python runs and has the package loaded; every exported function asks first. */

@@ -209,6 +209,15 @@ namespace
         return result == 0 ? load() : result;
     }
 
+    // The thread that starts Python has ended when another one calls.
+    int load_in_threads()
+    {
+        int results[2] = {};
+        for (int& result : results)
+            std::thread([&result] { result = load(); }).join();
+        return results[0] != 0 ? results[0] : results[1];
+    }
+
     // Another libpython, out of sight of everybody but its loader; its path is the third argument.
     int beside(const char* python)
     {
@@ -253,6 +262,8 @@ int main(int argc, char** argv)
         return forked_among_threads();
     if (std::strcmp(topic, "fork_early") == 0)
         return forked_early();
+    if (std::strcmp(topic, "threads") == 0)
+        return load_in_threads();
     if (std::strcmp(topic, "beside") == 0)
         return beside(argv[3]);
     return load();
