@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,16 +21,27 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 @cache
 def config(*options: str) -> list[str]:
-    """The output of ``python -m directml_py config``; the test is skipped if there is no library."""
+    """Compiler and linker options of ``python -m directml_py config``; see ``_printed``."""
+    return shlex.split(_printed(*options))
+
+
+@cache
+def config_path(option: str) -> str:
+    """The path that ``python -m directml_py config`` prints, which may contain spaces; see ``_printed``."""
+    return _printed(option).rstrip("\n")
+
+
+def _printed(*options: str) -> str:
+    """The test is skipped if there is no library."""
     command = [sys.executable, "-m", "directml_py", "config", *options]
     run = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if run.returncode:
         missing(f"libdirectml.so ({run.stderr.strip()})")
-    return run.stdout.split()
+    return run.stdout
 
 
 def library() -> str:
-    path = "".join(config("--library"))
+    path = config_path("--library")
     if not Path(path).is_file():
         missing("libdirectml.so")
     return path

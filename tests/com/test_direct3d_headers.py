@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from toolchain import missing, need_d3d12_headers
 
-from .building import config, library
+from .building import config, config_path, library
 
 SNIPPET = Path(__file__).resolve().parent / "snippets" / "d3dx12_first.cpp"
 GUIDS = "-lDirectX-Guids"
@@ -67,7 +67,7 @@ def test_cmake_finds_a_clone_of_the_headers(clone: Path, tmp_path: Path) -> None
         "cmake",
         "-B",
         "build",
-        f"-DCMAKE_PREFIX_PATH={''.join(config('--cmake'))}",
+        f"-DCMAKE_PREFIX_PATH={config_path('--cmake')}",
         f"-DDirectML_HEADERS_DIR={clone}",
         f"-DDirectML_LIBRARY={library()}",
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from toolchain import missing, need_d3d12_headers
 
-from .building import config, facts, library
+from .building import config_path, facts, library
 
 RECIPE = Path(__file__).resolve().parent / "gtest_recipe"
 
@@ -24,7 +24,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not Path("/usr/include/gtest/gtest.h").is_file():
         missing("libgtest-dev")
     folder = tmp_path_factory.mktemp("recipe")
-    prefix = "".join(config("--cmake"))
+    prefix = config_path("--cmake")
     _run("cmake", "-S", str(RECIPE), "-B", str(folder), f"-DCMAKE_PREFIX_PATH={prefix}")
     _run("cmake", "--build", str(folder))
     return folder

@@ -12,7 +12,7 @@ import pytest
 from sharing import built_once, shared_folder
 from toolchain import missing, need_d3d12_headers
 
-from .building import WARNINGS, config, library
+from .building import WARNINGS, config, config_path, library
 
 SOURCE = Path(__file__).resolve().parent / "hosts" / "host.cpp"
 OLD_PYTHON = ("-DOLD_PYTHON", "-rdynamic")
@@ -139,7 +139,7 @@ def test_a_program_with_another_python_inside(hosts: Hosts) -> None:
 
 
 def test_libraries_of_other_names(hosts: Hosts) -> None:
-    folder = "".join(config("--libdir"))
+    folder = config_path("--libdir")
     run = hosts.run("libdirectml.so", "names", LD_LIBRARY_PATH=folder)
     assert succeeds(run) == []
 
@@ -147,7 +147,7 @@ def test_libraries_of_other_names(hosts: Hosts) -> None:
 def test_programs_link_to_the_other_names(hosts: Hosts, tmp_path: Path) -> None:
     """As programs for WSL do; a linker looks for functions in the libraries that it is told, not in what those need."""
     need_d3d12_headers()
-    folder = "".join(config("--libdir"))
+    folder = config_path("--libdir")
     (tmp_path / "program.cpp").write_text(
         "#include <DirectML.h>\n"
         "int main() { ID3D12Device* device = nullptr;\n"

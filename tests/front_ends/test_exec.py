@@ -9,9 +9,15 @@ import pytest
 from directml_py.cli import config_command, exec_command, main
 
 
-def test_the_folder_comes_first_and_empty_parts_go() -> None:
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A folder that LD_PRELOAD can name, wherever this package is."""
+    monkeypatch.setattr(config_command, "FOLDER", Path("/opt/directml/lib"))
+    return "/opt/directml/lib"
+
+
+def test_the_folder_comes_first_and_empty_parts_go(folder: str) -> None:
     """An empty entry of LD_LIBRARY_PATH would be the working directory."""
-    folder = str(config_command.FOLDER)
     made = exec_command.environment(
         {"LD_LIBRARY_PATH": ":/one::/two", "TF_DIRECTML_PATH": "/other", "KEPT": "1"}
     )
@@ -25,10 +31,9 @@ def test_the_folder_comes_first_and_empty_parts_go() -> None:
     assert exec_command.environment({})["LD_LIBRARY_PATH"] == folder
 
 
-def test_what_a_program_preloads_itself_stays_first() -> None:
+def test_what_a_program_preloads_itself_stays_first(folder: str) -> None:
     """The linker takes spaces and colons for the end of a name."""
     made = exec_command.environment({"LD_PRELOAD": "libasan.so.8 /one/two.so:"})
-    folder = config_command.FOLDER
     assert made["LD_PRELOAD"] == f"libasan.so.8:/one/two.so:{folder}/libdirectml_preload.so"
 
 
