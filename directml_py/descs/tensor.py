@@ -100,6 +100,15 @@ class TensorDesc:
         )
 
     @lazy
+    def layout(self) -> tuple[tuple[int, int], ...]:
+        """Sizes and strides, without dimensions of size 1, whose strides lead nowhere."""
+        return tuple(pair for pair in zip(self.sizes, self.effective_strides) if pair[0] != 1)
+
+    def lies_like(self, other: TensorDesc) -> bool:
+        """Whether the elements of both have the same size and the same offsets, in the same order."""
+        return self.element_bits == other.element_bits and self.layout == other.layout
+
+    @lazy
     def overlaps(self) -> bool:
         """Whether two elements share an address, as with broadcasting strides."""
         return self.strides is not None and elements_overlap(self.sizes, self.strides)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-from ..abi.rules import rule
+from ..abi.rules import Severity, rule
 from ..d3d12.resource import BufferRange
 from ..validation.report import Report
 from .binding_point import BindingPoint, Bound, Views
@@ -18,8 +18,17 @@ OUTPUTS = rule(
 )
 IN_PLACE = rule(
     "DML-Binding-in-place",
-    "An input's range may be an output's only if both are identical and the operator works in place of it",
+    "An input's range may be an output's only if both are identical, the operator works in place of it, and both "
+    "tensors have the same sizes and strides",
     PAGE,
+)
+# All elements are read before they are overwritten, so that results are right.
+IN_PLACE_TOTAL = rule(
+    "DML-Binding-in-place-total-size",
+    "An input and an output with the same range have the same TotalTensorSizeInBytes",
+    PAGE,
+    Severity.WARNING,
+    debug=True,
 )
 SCRATCH = rule(
     "DML-Binding-resource-overlap",

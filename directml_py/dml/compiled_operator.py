@@ -20,7 +20,7 @@ from ..descs.format import summary
 from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
 from ..validation.report import Report
-from .binding_aliasing import IN_PLACE, OUTPUTS, SCRATCH, are_identical, overlap
+from .binding_aliasing import IN_PLACE, IN_PLACE_TOTAL, OUTPUTS, SCRATCH, are_identical, overlap
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import UPLOAD, Need, bindable_heaps
 from .debug_checks import check_operator
@@ -223,8 +223,25 @@ class IDMLCompiledOperator(IDMLDispatchable):
                 report.add(IN_PLACE, other.slot.name, f"{text}; {self._where_in_place()}")
             elif not are_identical(first, second):
                 report.add(IN_PLACE, other.slot.name, f"{text}; to work in place both must be the same bytes")
+            else:
+                self._check_layouts(source, target, other.slot.name, text, report)
         elif "temporary" in kinds or kinds == {"persistent", "output"}:
             report.add(SCRATCH, other.slot.name, f"{text}; they must be apart")
+
+    def _check_layouts(
+        self, source: BindingPoint, target: BindingPoint, path: str, text: str, report: Report
+    ) -> None:
+        """Check that each element of the output takes the place of the input's element at the same coordinates."""
+        (read, _, source_tensor), (written, _, target_tensor) = map(self._tensor_slot, (source, target))
+        assert source_tensor is not None
+        assert target_tensor is not None
+        text = f"{text}; to work in place {read}, which is {source_tensor}, must have the"
+        if not source_tensor.lies_like(target_tensor):
+            report.add(
+                IN_PLACE, path, f"{text} element size, sizes and strides of {written}, {target_tensor}"
+            )
+        elif source_tensor.total_size != target_tensor.total_size:
+            report.add(IN_PLACE_TOTAL, path, f"{text} total size of {written}, {target_tensor}")
 
     def _where_in_place(self) -> str:
         places = [self.inputs[position].path for position in sorted(self.program.in_place)]

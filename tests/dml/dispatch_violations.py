@@ -5,7 +5,7 @@ from __future__ import annotations
 import directml_py as dml
 
 from .graphs import graph
-from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, power, span, spans, split
+from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, power, span, spans, split, tensor
 from .rule_violations import breaks
 
 
@@ -87,6 +87,41 @@ def ranges_that_are_not_identical(bench, wrong):
     op, buffer = bench.compile(identity(8)), bench.buffer(64)
     inputs, outputs = [binding(buffer, 0, 32)], [binding(buffer, 16 if wrong else 0, 32)]
     return recording(bench, op, inputs=inputs, outputs=outputs)
+
+
+@breaks("DML-Binding-in-place", "outputs[0]")
+def a_transpose_in_place(bench, wrong):
+    x = tensor(3, 3, strides=[9, 9, 1, 3] if wrong else [7, 8, 3, 1])
+    op = bench.compile(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, tensor(3, 3)))
+    buffer = bench.buffer(36)
+    return recording(bench, op, inputs=[buffer], outputs=[buffer])
+
+
+@breaks("DML-Binding-in-place", "outputs[0]")
+def a_sum_with_its_own_first_row(bench, wrong):
+    """The broadcast row is read after it was overwritten."""
+    x, row = tensor(3, 3), tensor(3, 3, strides=[9, 9, 0, 1], total_size=36)
+    op = bench.compile(
+        dml.DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(x, row, x, dml.DML_ACTIVATION_RELU_OPERATOR_DESC())
+    )
+    buffer, other = bench.buffer(36), bench.buffer(36)
+    return recording(bench, op, inputs=[buffer, buffer if wrong else other], outputs=[buffer])
+
+
+@breaks("DML-Binding-in-place", "outputs[0]")
+def a_graph_that_transposes_on_the_way(bench, wrong):
+    """The first node writes rows, the second reads columns of what it wrote."""
+    x = tensor(3, 3)
+    y = tensor(3, 3, strides=[9, 9, 1, 3]) if wrong else x
+    nodes = [
+        bench.dml.CreateOperator(
+            dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(one, x, dml.DML_SCALE_BIAS(3, 1))
+        )
+        for one in (x, y)
+    ]
+    op = bench.dml.CompileGraph(graph(nodes, [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]))
+    buffer, temporary = bench.buffer(36), bench.temporary(op)
+    return recording(bench, op, inputs=[buffer], outputs=[buffer], temporary=temporary)
 
 
 @breaks("DML-Binding-in-place", "outputs[0]")

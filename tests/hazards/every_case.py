@@ -10,6 +10,7 @@ from . import (  # noqa: F401
     content_cases,
     descriptor_cases,
     graph_cases,
+    in_place_cases,
     index_cases,
     length_cases,
     lifetime_cases,

@@ -2,33 +2,42 @@
 
 The page of BindInputs allows it for operators that support in-place execution, and says nothing of graphs; programs
 such as tensorflow-directml-plugin do it, with a variable that one dispatch reads and writes. So a graph works in place
-where its operators do: every reader of the input is either the node that writes the output or leads to it through a
-chain of operators that work in place; and all tensors have the same layout, so that it does not matter how many of
-the operators are fused.
+where its operators do: every reader of the input, or of a copy of it, is either the node that writes the output or
+leads to it through a chain of operators that work in place; and no tensor is read in another layout than it was
+written in, so that it does not matter how many of the operators are fused, and which copies are views.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
-from ...descs.tensor import TensorDesc
+from ...operators import operator_of
 from .graph_desc import GraphDesc, GraphInput, Port, Value
 
 Pairs = frozenset[tuple[int, int]]
+Readers = dict[Value, list[Port]]
 
 
 def in_place_pairs(graph: GraphDesc) -> Pairs:
     """The pairs of input and output indices."""
-    readers: dict[int, list[Port]] = defaultdict(list)
+    ports: dict[int, list[Port]] = defaultdict(list)
     for edge in graph.input_edges:
         assert isinstance(edge.source, GraphInput)
         assert isinstance(edge.target, Port)
-        readers[edge.source.position].append(edge.target)
+        ports[edge.source.position].append(edge.target)
+    readers: Readers = defaultdict(list)
     feeders: dict[int, list[Value]] = defaultdict(list)
     for edge in graph.intermediate_edges:
         assert isinstance(edge.source, Value)
         assert isinstance(edge.target, Port)
-        if _overwrites(graph, edge.target):
+        readers[edge.source].append(edge.target)
+        written = graph.output_tensor(edge.source)
+        if (
+            written is not None
+            and written.lies_like(graph.input_tensor(edge.target))
+            and _overwrites(graph, edge.target)
+        ):
             feeders[edge.target.node].append(edge.source)
     pairs = set()
     for output, writers in graph.writers.items():
@@ -37,12 +46,16 @@ def in_place_pairs(graph: GraphDesc) -> Pairs:
         written = graph.output_tensor(writers[0])
         if written is None:
             continue
-        on_the_way = _before(writers[0].node, feeders)
+        last = writers[0].node
+        on_the_way = _before(last, feeders)
         pairs |= {
             (position, output)
-            for position, ports in readers.items()
-            if all(port.node in on_the_way and _overwrites(graph, port) for port in ports)
-            and all(_same_layout(graph.input_tensor(port), written) for port in ports)
+            for position, direct in ports.items()
+            if all(written.lies_like(graph.input_tensor(port)) for port in direct)
+            and all(
+                port.node in on_the_way and _overwrites(graph, port)
+                for port in _readers_of_copies(graph, direct, last, readers)
+            )
         }
     return frozenset(pairs)
 
@@ -64,11 +77,17 @@ def _before(node: int, feeders: dict[int, list[Value]]) -> set[int]:
     return visited
 
 
-def _same_layout(one: TensorDesc, other: TensorDesc) -> bool:
-    """Whether the elements of both have the same size and the same offsets, in the same order."""
-    return one.element_bits == other.element_bits and _layout(one) == _layout(other)
-
-
-def _layout(tensor: TensorDesc) -> list[tuple[int, int]]:
-    """Sizes and strides, without dimensions of size 1."""
-    return [pair for pair in zip(tensor.sizes, tensor.effective_strides) if pair[0] != 1]
+def _readers_of_copies(graph: GraphDesc, ports: Iterable[Port], last: int, readers: Readers) -> set[Port]:
+    """``ports``, and those that read what nodes before ``last`` only copied from one of them."""
+    visited, waiting = set[Port](), list(ports)
+    while waiting:
+        port = waiting.pop()
+        if port in visited:
+            continue
+        visited.add(port)
+        desc = graph.node(port.node).desc
+        if port.node != last and desc is not None and operator_of(desc.name).moves(desc) is not None:
+            waiting += [
+                other for output in range(len(desc.outputs)) for other in readers[Value(port.node, output)]
+            ]
+    return visited
