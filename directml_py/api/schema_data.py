@@ -4053,6 +4053,7 @@ OPERATORS = {
         ),
         (),
         "One step of Adam: parameters, and estimates of first and second moments, follow a gradient.",
+        page_only=("0 <= Beta1 <= 1", "0 <= Beta2 <= 1"),
         module="optimizer",
     ),
     137: OperatorSchema(

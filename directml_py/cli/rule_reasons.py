@@ -32,6 +32,7 @@ REASONS = {
     ),
     "D3D12-Query-ended": "A query that has not ended has no result, and what is copied is undefined.",
     "D3D12-Readback-*": "The GPU runs later than the CPU: data read too early are stale or partly written.",
+    "D3D12-Residency-*": "Other objects borrow their memory or have none: the call pages nothing out or in.",
     "D3D12-ResourceBarrier-split": "A half without its matching counterpart leaves the transition unfinished.",
     "D3D12-ResourceBarrier-*": (
         "A transition flushes the caches that the old state used. From a wrong state it flushes the wrong ones."

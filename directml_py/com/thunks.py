@@ -29,6 +29,8 @@ OPTIONAL_RESULTS = {
             "ID3D12Device8::CreatePlacedResource1",
             "ID3D12Device::CreateReservedResource",
             "ID3D12Device4::CreateReservedResource1",
+            "ID3D12Device::CreateDescriptorHeap",
+            "ID3D12Device::CreateQueryHeap",
             "D3D12CreateDevice",
             "D3D12GetDebugInterface",
             "ID3D12DeviceChild::GetDevice",

@@ -21,6 +21,7 @@ from ..api.d3d12_enums import (
     D3D12_CPU_PAGE_PROPERTY_WRITE_BACK,
     D3D12_CPU_PAGE_PROPERTY_WRITE_COMBINE,
     D3D12_HEAP_FLAG_ALLOW_DISPLAY,
+    D3D12_HEAP_FLAG_ALLOW_WRITE_WATCH,
     D3D12_HEAP_FLAG_DENY_BUFFERS,
     D3D12_HEAP_FLAG_DENY_NON_RT_DS_TEXTURES,
     D3D12_HEAP_FLAG_DENY_RT_DS_TEXTURES,
@@ -130,16 +131,18 @@ def check_heap_properties(properties: D3D12_HEAP_PROPERTIES, name: str) -> None:
     _raise(problems)
 
 
-def check_heap_flags(value: Any, name: str) -> D3D12_HEAP_FLAGS:
+def check_heap_flags(value: Any, properties: D3D12_HEAP_PROPERTIES, name: str) -> D3D12_HEAP_FLAGS:
     heap_flags = flags(value, D3D12_HEAP_FLAGS, name)
+    if heap_flags & D3D12_HEAP_FLAG_ALLOW_WRITE_WATCH and properties.Type == DEFAULT:
+        raise invalid(f"{name} must not have D3D12_HEAP_FLAG_ALLOW_WRITE_WATCH in a {DEFAULT.name} heap")
     if heap_flags & _UNSUPPORTED_FLAGS:
         raise DMLError(E_NOTIMPL, f"{name}: {heap_flags & _UNSUPPORTED_FLAGS!r} is not emulated")
     return heap_flags
 
 
-def check_committed_flags(value: Any, name: str) -> D3D12_HEAP_FLAGS:
+def check_committed_flags(value: Any, properties: D3D12_HEAP_PROPERTIES, name: str) -> D3D12_HEAP_FLAGS:
     """Heap flags of a committed resource, which must not restrict the resource class: the resource determines it."""
-    heap_flags = check_heap_flags(value, name)
+    heap_flags = check_heap_flags(value, properties, name)
     if heap_flags & _CLASS_FLAGS:
         raise invalid(f"{name} must not have DENY_ or ALLOW_ONLY_ flags for a committed resource")
     return heap_flags
@@ -147,7 +150,7 @@ def check_committed_flags(value: Any, name: str) -> D3D12_HEAP_FLAGS:
 
 def check_heap_desc(desc: D3D12_HEAP_DESC, name: str) -> None:
     check_heap_properties(desc.Properties, f"{name}.Properties")
-    heap_flags = check_heap_flags(desc.Flags, f"{name}.Flags")
+    heap_flags = check_heap_flags(desc.Flags, desc.Properties, f"{name}.Flags")
     problems = []
     if not desc.SizeInBytes:
         problems.append(f"{name}.SizeInBytes must not be 0")

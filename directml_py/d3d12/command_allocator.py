@@ -16,6 +16,7 @@ from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE_DIRECT,
     D3D12_COMMAND_LIST_TYPE_NONE,
     D3D12_MESSAGE_CATEGORY_EXECUTION,
+    D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_CANNOT_RESET,
     D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC,
     D3D12_MESSAGE_SEVERITY_ERROR,
 )
@@ -86,11 +87,17 @@ class ID3D12CommandAllocator(ID3D12Pageable):
     def Reset(self) -> None:
         """Raises ``E_FAIL`` while an open list records into it.
 
-        Under the debug layer a reset while recorded commands are in flight is reported as an error. They still run.
+        The debug layer reports both that and a reset while recorded commands are in flight as errors. The commands
+        still run.
         """
         self.device.check_alive()
         if self.recording:
-            raise DMLError(E_FAIL, f"{self} cannot be reset while a command list is recording into it")
+            raise self.device.refused(
+                EXECUTION,
+                D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_CANNOT_RESET,
+                f"{self} cannot be reset while a command list is recording into it",
+                E_FAIL,
+            )
         self.memory.generation += 1
         if self.memory.in_flight:
             self.device.report(

@@ -94,6 +94,13 @@ class DeviceBase(ID3D12Object):
         info queue breaks on the severity."""
         self.report_message(Message(category, severity, id, text), hresult)
 
+    def refused(
+        self, category: D3D12_MESSAGE_CATEGORY, id: int, text: str, hresult: int = E_INVALIDARG
+    ) -> DMLError:
+        """The exception for a call that fails for a reason that the debug layer has reported."""
+        self.report(D3D12_MESSAGE_SEVERITY_ERROR, category, id, text, hresult)
+        return DMLError(hresult, text, reported=self.info_queue is not None)
+
     def report_rule(self, rule: Rule, text: str) -> None:
         """As ``report``, for a violation of a named rule."""
         self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))

@@ -5,8 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from ..abi.arguments import child, counted
+from ..abi.rules import Severity, rule
+from .descriptors import ID3D12DescriptorHeap
 from .device_base import DeviceBase
 from .device_child import ID3D12Pageable
+from .heap import ID3D12Heap
+from .queries import ID3D12QueryHeap
+from .resource import ID3D12Resource
+
+OWNER = rule(
+    "D3D12-Residency-owner",
+    "MakeResident and Evict are called for heaps, descriptor heaps, query heaps and committed resources",
+    "nf-d3d12-id3d12device-evict",
+    Severity.WARNING,
+    debug=True,
+)
 
 
 class Residency(DeviceBase):
@@ -17,17 +30,33 @@ class Residency(DeviceBase):
 
         Memory is never paged out; the debug layer reports the use of evicted objects.
         """
-        for item in self._pageables(numObjects, objects):
+        for item in self._pageables("MakeResident", numObjects, objects):
             item.life.make_resident()
 
     def Evict(self, numObjects: Any, objects: Any = None) -> None:
         """The inverse of MakeResident. Objects are created with a residency count of 1."""
-        for item in self._pageables(numObjects, objects):
+        for item in self._pageables("Evict", numObjects, objects):
             item.life.evict()
 
-    def _pageables(self, count: Any, objects: Any) -> list[ID3D12Pageable]:
+    def _pageables(self, call: str, count: Any, objects: Any) -> list[ID3D12Pageable]:
         self.check_alive()
         items = counted(count, objects, "numObjects", "objects")
-        return [
+        pageables = [
             child(item, ID3D12Pageable, f"objects[{index}]", self._device) for index, item in enumerate(items)
         ]
+        for index, item in enumerate(pageables):
+            problem = _not_an_owner(item)
+            if problem:
+                self.report_rule(OWNER, f"{call}: objects[{index}] is {item.life}, {problem}")
+        return pageables
+
+
+def _not_an_owner(item: ID3D12Pageable) -> str | None:
+    """Why residency changes of an object have no effect; None for those that own memory."""
+    if isinstance(item, ID3D12Resource):
+        if item.placement.heap is not None:
+            return f"a placed resource; it must be {item.placement.heap}, which owns the memory"
+        return "a reserved resource, which has no memory" if item.placement.reserved else None
+    if isinstance(item, (ID3D12DescriptorHeap, ID3D12Heap, ID3D12QueryHeap)):
+        return None
+    return "which is neither a heap, a descriptor heap, a query heap nor a committed resource"

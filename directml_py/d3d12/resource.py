@@ -17,6 +17,8 @@ from ..api.d3d12_enums import (
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
     D3D12_MESSAGE_CATEGORY_EXECUTION,
+    D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION,
+    D3D12_MESSAGE_ID_MAP_INVALIDHEAP,
     D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
     D3D12_MESSAGE_SEVERITY_ERROR,
     D3D12_RESOURCE_FLAGS,
@@ -167,7 +169,11 @@ class ID3D12Resource(ID3D12Pageable):
         self.device.check_alive()
         self._check_subresource(subresource)
         if not self.cpu_accessible:
-            raise invalid(f"{self} cannot be mapped: the CPU has no access to a {self.heap_type.name} heap")
+            raise self.device.refused(
+                D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION,
+                D3D12_MESSAGE_ID_MAP_INVALIDHEAP,
+                f"{self} cannot be mapped: the CPU has no access to a {self.heap_type.name} heap",
+            )
         read = BufferRange(self.buffer, 0, self.width)
         if readRange is not None:
             read = self._range(readRange, "readRange")

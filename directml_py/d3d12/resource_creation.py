@@ -12,6 +12,8 @@ from ..api.d3d12_enums import (
     D3D12_HEAP_FLAG_NONE,
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE_DEFAULT,
+    D3D12_MESSAGE_CATEGORY_STATE_CREATION,
+    D3D12_MESSAGE_ID_CREATEHEAP_NULLDESC,
 )
 from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES
 from .adapters import count_in
@@ -48,7 +50,7 @@ class ResourceCreation(DeviceBase):
         self.check_alive()
         properties = struct_at(heapProperties, D3D12_HEAP_PROPERTIES, "heapProperties")
         check_heap_properties(properties, "heapProperties")
-        heap_flags = check_committed_flags(heapFlags, "heapFlags")
+        heap_flags = check_committed_flags(heapFlags, properties, "heapFlags")
         buffer = read_buffer_desc(desc, optimizedClearValue)
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
         allocation = self._allocate(buffer.Width, properties, heap_flags)
@@ -74,6 +76,12 @@ class ResourceCreation(DeviceBase):
 
     def CreateHeap(self, desc: Any) -> ID3D12Heap1:
         self.check_alive()
+        if desc is None:
+            raise self.refused(
+                D3D12_MESSAGE_CATEGORY_STATE_CREATION,
+                D3D12_MESSAGE_ID_CREATEHEAP_NULLDESC,
+                "desc is null; a D3D12_HEAP_DESC is required",
+            )
         heap_desc = struct_at(desc, D3D12_HEAP_DESC, "desc")
         check_heap_desc(heap_desc, "desc")
         allocation = self._allocate(

@@ -45,6 +45,40 @@ def test_the_switch_works_for_devices_created_afterwards(bench, debug_layer):
     assert queue.QueryInterface(d3d12.ID3D12InfoQueue) is queue
 
 
+@pytest.mark.parametrize(
+    ("call", "category", "id", "text"),
+    [
+        (
+            lambda bench: bench.allocator.Reset(),
+            e.D3D12_MESSAGE_CATEGORY_EXECUTION,
+            e.D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_CANNOT_RESET,
+            "recording into it",
+        ),
+        (
+            lambda bench: bench.buffer(16).Map(),
+            e.D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION,
+            e.D3D12_MESSAGE_ID_MAP_INVALIDHEAP,
+            "no access to a D3D12_HEAP_TYPE_DEFAULT heap",
+        ),
+        (
+            lambda bench: bench.device.CreateHeap(None),
+            e.D3D12_MESSAGE_CATEGORY_STATE_CREATION,
+            e.D3D12_MESSAGE_ID_CREATEHEAP_NULLDESC,
+            "desc is null",
+        ),
+    ],
+    ids=["Reset", "Map", "CreateHeap"],
+)
+def test_calls_that_fail_tell_why(debug_bench, info_queue, call, category, id, text):
+    with pytest.raises(DMLError, match=text) as caught:
+        call(debug_bench)
+    assert caught.value.reported
+    message = info_queue.GetMessage(0)
+    assert (message.Severity, message.Category, message.ID) == (ERROR, category, id)
+    assert text in message.pDescription
+    assert info_queue.GetNumStoredMessages() == 1
+
+
 def test_messages(debug_bench, info_queue):
     send(debug_bench, WARNING, "careful", id=e.D3D12_MESSAGE_ID_RESOURCE_BARRIER_ZERO_BARRIERS)
     message = info_queue.GetMessage(0)

@@ -221,6 +221,7 @@ class TestHeapRules:
         [
             (e.D3D12_HEAP_FLAG_ALLOW_ONLY_BUFFERS, E_INVALIDARG),
             (e.D3D12_HEAP_FLAG_DENY_BUFFERS, E_INVALIDARG),
+            (e.D3D12_HEAP_FLAG_ALLOW_WRITE_WATCH, E_INVALIDARG),
             (1 << 25, E_INVALIDARG),
             (e.D3D12_HEAP_FLAG_ALLOW_DISPLAY, E_NOTIMPL),
         ],
@@ -408,12 +409,16 @@ class TestHeaps:
             ({"alignment": 4096}, "Alignment"),
             ({"kind": 77}, r"Properties\.Type"),
             ({"flags": 4 | 64 | 128}, "Flags"),
+            ({"flags": e.D3D12_HEAP_FLAG_ALLOW_WRITE_WATCH}, "Flags"),
         ],
     )
     def test_heap_descs(self, bench, fields, named):
         with pytest.raises(DMLError, match=rf"desc\.{named}") as caught:
             self.heap(bench, **fields)
         assert caught.value.hresult == E_INVALIDARG
+
+    def test_write_watch_is_for_heaps_that_the_cpu_writes(self, bench):
+        self.heap(bench, kind=UPLOAD, flags=e.D3D12_HEAP_FLAG_ALLOW_WRITE_WATCH)
 
     def test_heaps_that_deny_buffers(self, bench):
         heap = self.heap(bench, flags=e.D3D12_HEAP_FLAG_DENY_BUFFERS)

@@ -16,6 +16,7 @@ from . import (  # noqa: F401
     lifetime_cases,
     queue_cases,
     region_cases,
+    residency_cases,
     scale_cases,
     split_barrier_cases,
     state_cases,

@@ -168,3 +168,35 @@ def test_evaluate_refuses_like_validate():
     assert caught.value.hresult == dml.E_INVALIDARG
     assert [found.rule for found in caught.value.diagnostics] == ["DML-Operator-feature-level"]
     assert dml.evaluate(desc, [[[[[0]]]]], feature_level=dml.DML_FEATURE_LEVEL_3_0)[0].tolist() == [[[[0]]]]
+
+
+# The pages' tables have MAX_UNPOOLING from 3_0 on, and these operators' integers from 3_0 or 5_1 on.
+HISTORY = {
+    "MAX_UNPOOLING": [("5_0", F | I64 | I32 | I16 | I8), ("2_0", F)],
+    "ELEMENT_WISE_IF": [
+        ("5_0", ALL),
+        ("3_0", F | I32 | I16 | I8),
+        ("2_1", {"FLOAT16"} | I32 | I16 | I8),
+        ("2_0", {"FLOAT16"}),
+    ],
+    "ACTIVATION_SHRINK": [("2_1", F | I32 | I16 | I8), ("2_0", F)],
+}
+
+
+def of_history(name, data_type):
+    x = tensor(data_type, [1, 1, 1, 4])
+    if name == "MAX_UNPOOLING":
+        return dml.DML_MAX_UNPOOLING_OPERATOR_DESC(x, tensor("UINT32", [1, 1, 1, 4]), x)
+    if name == "ELEMENT_WISE_IF":
+        return dml.DML_ELEMENT_WISE_IF_OPERATOR_DESC(tensor("UINT8", [1, 1, 1, 4]), x, x, x)
+    return dml.DML_ACTIVATION_SHRINK_OPERATOR_DESC(x, x, 0.5, 1)
+
+
+@pytest.mark.parametrize("name", HISTORY)
+def test_the_feature_level_history(name):
+    """Where a page and the history disagree, the history holds (dml-feature-level-history)."""
+    for data_type in ALL_TYPES:
+        desc = of_history(name, data_type)
+        for level in LEVELS:
+            types = (row(HISTORY[name], level) or (None, ()))[1]
+            assert accepted(desc, level) == (data_type in types), (level, data_type)

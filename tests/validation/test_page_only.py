@@ -77,3 +77,19 @@ def test_an_error_beside_it_is_told_with_it():
     severities = {found.rule: found.severity for found in raised.value.diagnostics}
     assert severities == {RULE: Severity.WARNING, "DML-BufferTensor-alignment": Severity.ERROR}
     assert [found.rule for found in dml.validate(desc)] == ["DML-BufferTensor-alignment"]
+
+
+@pytest.mark.parametrize(
+    ("betas", "refused"),
+    [
+        ((0, 1), []),
+        ((1.5, 0.999), ["Beta1"]),
+        ((0.9, -0.5), ["Beta2"]),
+        ((float("nan"), 2), ["Beta1", "Beta2"]),
+    ],
+)
+def test_decay_rates(betas, refused):
+    x, step = tensor((1, 1, 1, 4)), dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_UINT32, [1, 1, 1, 1])
+    desc = dml.DML_ADAM_OPTIMIZER_OPERATOR_DESC(x, x, x, x, step, x, x, x, 0.1, *betas, 1e-8)
+    assert dml.validate(desc) == []
+    assert [found.path for found in dml.validate(desc, strict=True)] == refused

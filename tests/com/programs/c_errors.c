@@ -66,6 +66,21 @@ void errors_topic(void)
             &IID_ID3D12Resource,
             NULL),
         S_FALSE);
+    D3D12_DESCRIPTOR_HEAP_DESC views = {D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 4, 0, 0};
+    hresult(
+        "CreateDescriptorHeap into null",
+        ID3D12Device_CreateDescriptorHeap(bench.d3d12, &views, &IID_ID3D12DescriptorHeap, NULL),
+        S_FALSE);
+    views.NodeMask = 2;
+    hresult(
+        "CreateDescriptorHeap of a second node into null",
+        ID3D12Device_CreateDescriptorHeap(bench.d3d12, &views, &IID_ID3D12DescriptorHeap, NULL),
+        E_INVALIDARG);
+    const D3D12_QUERY_HEAP_DESC queries = {D3D12_QUERY_HEAP_TYPE_TIMESTAMP, 4, 0};
+    hresult(
+        "CreateQueryHeap into null",
+        ID3D12Device_CreateQueryHeap(bench.d3d12, &queries, &IID_ID3D12QueryHeap, NULL),
+        S_FALSE);
     buffer.Height = 2;
     REFUSED(
         "a buffer of two rows",

@@ -211,7 +211,7 @@ namespace
             "CreateCommandAllocator without ppv",
             device->CreateCommandAllocator(direct, allocators, nullptr),
             E_POINTER);
-        hresult("CreateDescriptorHeap without ppv", device->CreateDescriptorHeap(&heap, heaps, nullptr), E_POINTER);
+        hresult("CreateDescriptorHeap without ppv", device->CreateDescriptorHeap(&heap, heaps, nullptr), S_FALSE);
         hresult("CreateFence without ppv", device->CreateFence(0, D3D12_FENCE_FLAG_NONE, fences, nullptr), E_POINTER);
         refused("CreateCommandQueue without a desc", E_INVALIDARG, [&](void** found) {
             return device->CreateCommandQueue(nullptr, queues, found);
