@@ -21,6 +21,7 @@
 #include "win32/events.h"
 #include "win32/memory.h"
 #include "win32/modules.h"
+#include "win32/suffixes.h"
 #include "win32/text.h"
 #include "win32/types.h"
 

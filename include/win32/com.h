@@ -9,6 +9,11 @@
 
 #include <stdlib.h>
 
+// Visual C++'s older spelling, which the first samples of DirectML have.
+#if defined(__cplusplus) && !defined(_uuidof)
+#define _uuidof(type) __uuidof(type)
+#endif
+
 #ifndef RPC_E_CHANGED_MODE
 #define RPC_E_CHANGED_MODE ((HRESULT)0x80010106)
 #endif

@@ -13,10 +13,22 @@
 #include "hresult_error.h"
 
 #include <cassert>
+#include <cmath> // Visual C++'s <iostream> and <string> have fabs and sqrt in the global namespace; libstdc++'s need not.
 #include <cstddef>
 #include <functional>
 #include <type_traits>
 #include <utility>
+
+#ifndef WINRT_ASSERT
+#define WINRT_ASSERT(expression) assert(expression)
+#endif
+#ifndef WINRT_VERIFY
+#ifdef NDEBUG
+#define WINRT_VERIFY(expression) ((void)(expression))
+#else
+#define WINRT_VERIFY(expression) assert(expression)
+#endif
+#endif
 
 namespace winrt
 {

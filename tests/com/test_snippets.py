@@ -13,6 +13,8 @@ from .building import WARNINGS, config, library
 
 SNIPPETS = Path(__file__).resolve().parent / "snippets"
 NAMES = sorted(path.stem for path in SNIPPETS.glob("*.cpp"))
+# What a snippet needs beside the options of every program.
+OPTIONS = {("integer_suffixes", "clang++"): ["-fms-extensions"]}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -25,6 +27,7 @@ def test_snippet(tmp_path: Path, compiler: str, name: str) -> None:
         STANDARD[compiler],
         *WARNINGS,
         *config("--cflags"),
+        *OPTIONS.get((name, compiler), []),
         str(SNIPPETS / f"{name}.cpp"),
         "-o",
         program,

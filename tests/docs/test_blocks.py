@@ -25,6 +25,7 @@ from .running import CPP, SHELL, Page
 UNRUN = Counter(
     {
         ("docs/debugging/profiles.md", "stands for tests and a program of yours"): 1,
+        ("docs/gallery/programs.md", "needs a network"): 2,
         ("docs/dxdispatch.md", "needs a network"): 1,
         ("docs/dxdispatch.md", "needs the build above"): 1,
         ("docs/inside/fidelity.md", "fetches the library with pip, and takes a million descs"): 1,

@@ -30,6 +30,7 @@ int main()
     static_assert(__uuidof(atl).Data1 == 0x189819f1);
     static_assert(__uuidof(own).Data1 == 0x26caae7a);
     static_assert(__uuidof(&own).Data1 == 0x26caae7a);
+    static_assert(_uuidof(own).Data1 == 0x26caae7a);
     static_assert(__uuidof(const ID3D12Device).Data1 == 0x189819f1);
     EXPECT(device->QueryInterface(__uuidof(atl), reinterpret_cast<void**>(&atl)) == S_OK);
 }

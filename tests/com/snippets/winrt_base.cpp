@@ -99,9 +99,12 @@ int main()
     com_ptr<ID3D12Fence> fence;
     fence.capture(device, &ID3D12Device::CreateFence, 0, D3D12_FENCE_FLAG_NONE);
     winrt::handle event{CreateEventW(nullptr, FALSE, FALSE, nullptr)};
+    WINRT_ASSERT(event);
     winrt::check_bool(static_cast<bool>(event));
     check_hresult(fence->SetEventOnCompletion(1, event.get()));
     check_hresult(fence->Signal(1));
-    EXPECT(WaitForSingleObject(event.get(), 10000) == WAIT_OBJECT_0);
+    DWORD waits = 0;
+    WINRT_VERIFY((++waits, WaitForSingleObject(event.get(), 10000) == WAIT_OBJECT_0));
+    EXPECT(waits == 1);
     winrt::uninit_apartment();
 }
