@@ -1984,8 +1984,9 @@ OPERATORS = {
         (),
         ("1_0: 4-5 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
-        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1"),
         "The mean of the elements under a sliding window, with the padding counted or not.",
+        page_only=("Strides >= 1",),
         module="window.pooling",
     ),
     57: OperatorSchema(
@@ -2009,13 +2010,9 @@ OPERATORS = {
         (),
         ("1_0: 4-5 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
-        (
-            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
-            "Strides >= 1",
-            "WindowSize >= 1",
-            "P >= 1",
-        ),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1", "P >= 1"),
         "The Lp norm of the elements under a sliding window: sum(abs(x)^P)^(1 / P).",
+        page_only=("Strides >= 1",),
         module="window.pooling",
     ),
     58: OperatorSchema(
@@ -2038,8 +2035,9 @@ OPERATORS = {
         (),
         ("5_0: 4-5 F16-32 I8-64 U8-64", "3_0: 4-5 F16-32 I8 U8", "1_0: 4-5 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
-        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1"),
         "The greatest element under a sliding window.",
+        page_only=("Strides >= 1",),
         module="window.pooling",
     ),
     59: OperatorSchema(
@@ -2882,8 +2880,9 @@ OPERATORS = {
             "InputTensor OutputIndicesTensor OutputTensor: DimensionCount",
             "InputTensor OutputTensor: DataType",
         ),
-        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "Strides >= 1", "WindowSize >= 1"),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1"),
         "As MAX_POOLING, with the indices of the greatest elements as a second output.",
+        page_only=("Strides >= 1",),
         module="window.pooling",
     ),
     92: OperatorSchema(
@@ -3352,13 +3351,9 @@ OPERATORS = {
             "InputTensor OutputIndicesTensor OutputTensor: DimensionCount",
             "InputTensor OutputTensor: DataType",
         ),
-        (
-            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
-            "Strides >= 1",
-            "WindowSize >= 1",
-            "Dilations >= 1",
-        ),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1", "Dilations >= 1"),
         "As MAX_POOLING1, with dilated windows.",
+        page_only=("Strides >= 1",),
         module="window.pooling",
     ),
     111: OperatorSchema(
@@ -4864,12 +4859,12 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount",),
         (
             "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
-            "Strides >= 1",
             "WindowSize >= 1",
             "Dilations >= 1",
             "P >= 1",
         ),
         "As LP_POOLING, with dilated windows.",
+        page_only=("Strides >= 1",),
         module="window.pooling",
     ),
     166: OperatorSchema(
@@ -4894,13 +4889,9 @@ OPERATORS = {
         (),
         ("6_2: 4-5 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
-        (
-            "dimensions: DimensionCount == InputTensor.DimensionCount - 2",
-            "Strides >= 1",
-            "WindowSize >= 1",
-            "Dilations >= 1",
-        ),
+        ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1", "Dilations >= 1"),
         "As AVERAGE_POOLING, with dilated windows.",
+        page_only=("Strides >= 1",),
         module="window.pooling",
     ),
     167: OperatorSchema(
@@ -4979,11 +4970,11 @@ OPERATORS = {
         ),
         (
             "spatial-dimension-count: DimensionCount == InputTensor.DimensionCount - 2",
-            "Strides >= 1",
             "WindowSize >= 1",
             "Dilations >= 1",
         ),
         "AVERAGE_POOLING1 of a quantized tensor, quantized again.",
+        page_only=("Strides >= 1",),
     ),
     170: OperatorSchema(
         "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",

@@ -39,6 +39,7 @@ from .operator import (
 from .quantization_parameters import along, inspect_scales, per_channel, per_column, per_row, single
 from .window.convolution import filter_window, integer_convolution
 from .window.pooling import any_output_sizes, divisors, element_counts, pool_window, pooled_sizes
+from .window.repeated_steps import RepeatedSteps
 
 
 @operator("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
@@ -217,7 +218,7 @@ _SCALES = own_rule(
 
 
 @operator("QUANTIZED_LINEAR_AVERAGE_POOLING")
-class QuantizedLinearAveragePooling(Operator):
+class QuantizedLinearAveragePooling(RepeatedSteps):
     """``quantized(average over windows of dequantized(Input))``
     (ns-directml-dml_quantized_linear_average_pooling_operator_desc).
 
@@ -260,7 +261,7 @@ class QuantizedLinearAveragePooling(Operator):
                 report.add(_SCALES, f"{field}.Sizes", text)
         return E_INVALIDARG
 
-    def compute(self, desc: OperatorDesc) -> Compute:
+    def moving_compute(self, desc: OperatorDesc) -> Compute:
         window, steps = pool_window(desc), desc.OutputTensor.sizes[2:]
         rank, dtype = desc.InputTensor.dimension_count, desc.OutputTensor.dtype
         divisor = divisors(desc, desc.InputTensor.sizes[2:], steps)
@@ -275,8 +276,8 @@ class QuantizedLinearAveragePooling(Operator):
 
         return average
 
-    def kernel(self, desc: OperatorDesc) -> Kernel:
-        reference, window = computing_kernel(self.compute(desc)), pool_window(desc)
+    def moving_kernel(self, desc: OperatorDesc) -> Kernel:
+        reference, window = computing_kernel(self.moving_compute(desc)), pool_window(desc)
         sizes, rank = desc.InputTensor.sizes, desc.InputTensor.dimension_count
         counts = element_counts(desc, sizes[2:], desc.OutputTensor.sizes[2:])
 

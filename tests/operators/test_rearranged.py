@@ -44,10 +44,11 @@ def desc_of(size, start, end, output):
         (3, WHOLE - 1, WHOLE - 1, Kept(slice(2, 3), slice(0, 1))),
         (3, WHOLE - 1, 7, Kept(slice(2, 3), slice(0, 1))),
         (3, 7, WHOLE - 1, Kept(slice(0, 2), slice(7, 9))),
-        (3, WHOLE - 3, 1, Kept(slice(0, 0), slice(0, 0))),
-        (3, 5, WHOLE - 4, Kept(slice(0, 0), slice(0, 0))),
+        # Where nothing remains, the edge that is nearest does.
+        (3, WHOLE - 3, 1, Kept(slice(2, 3), slice(0, 1))),
+        (3, 5, WHOLE - 4, Kept(slice(0, 1), slice(0, 1))),
         # Two of them that cancel: nothing is read or written outside the tensors.
-        (3, HALF, HALF, Kept(slice(0, 0), slice(0, 0))),
+        (3, HALF, HALF, Kept(slice(2, 3), slice(0, 1))),
     ],
 )
 def test_which_elements_padding_keeps(size, start, end, kept):
@@ -74,6 +75,24 @@ def dispatches(desc, inputs):
         output = np.full(desc.outputs[0].tensor.sizes, 77, desc.outputs[0].tensor.dtype)
         kernel.bind(inputs, [output], np.empty(kernel.scratch, np.uint8))()
         yield output
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        # Coordinate i reads element min(i - start modulo 2**32, 2), the last one.
+        (WHOLE - 3, 3, [30, 30, 30]),
+        (WHOLE - 5, 4, [30, 30]),
+        # All coordinates are before the input.
+        (3, WHOLE - 3, [10, 10, 10]),
+        (4, WHOLE - 5, [10, 10]),
+    ],
+)
+def test_edges_of_what_is_taken_away_whole(start, end, expected):
+    desc = desc_of(3, start, end, len(expected))
+    assert not dml.validate(desc, strict=True)
+    for output in dispatches(desc, [np.array([10, 20, 30], np.uint8)]):
+        assert output.tolist() == expected
 
 
 def of_sizes(name, sizes, output, **attributes):

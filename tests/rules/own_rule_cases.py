@@ -72,10 +72,13 @@ def padded0(taken, **fields):
 
 
 for _name, _made in {"PADDING": padded0, "PADDING1": padded1}.items():
-    broken(f"DML-{_name}-remainder", "StartPadding[1]", _made(3), _made(2))
-    broken(
-        f"DML-{_name}-remainder", "StartPadding[1]", _made(4), _made(4, mode=dml.DML_PADDING_MODE_CONSTANT)
-    )
+    _mirrored = _made(3, mode=dml.DML_PADDING_MODE_REFLECTION)
+    for _valid in (
+        _made(2, mode=dml.DML_PADDING_MODE_REFLECTION),
+        _made(3, mode=dml.DML_PADDING_MODE_CONSTANT),
+        _made(3),
+    ):
+        broken(f"DML-{_name}-remainder", "StartPadding[1]", _mirrored, _valid)
 
 
 def rows(struct, whole=(1, 4, 5), indices=(1, 2, 1), **fields):

@@ -12,7 +12,7 @@ LEADING = "with a leading 1, batches would be channels"
 FORMS = "the arrays of attributes have an entry for each spatial dimension: of others nobody says which"
 STRICTER: dict[str, str] = {
     "DML-Desc-enum": "numbers that name no enumerator name nothing that could be computed",
-    "DML-*POOLING*-strides": STILL,
+    "DML-AVERAGE_POOLING_GRAD-strides": "an element's windows are found by division by the stride",
     "DML-*CONVOLUTION*-strides": STILL,
     "DML-*POOLING*-window-size": EMPTY,
     "DML-*POOLING*-dilations": SPREAD,
@@ -20,7 +20,7 @@ STRICTER: dict[str, str] = {
     "DML-*POOLING*-dimensions": FORMS,
     "DML-CONVOLUTION*-dimensions": FORMS,
     "DML-QUANTIZED_LINEAR_*-spatial-dimension-count": FORMS,
-    "DML-PADDING*-remainder": "of a tensor that is taken away whole nothing can be repeated",
+    "DML-PADDING*-remainder": "of a tensor that is taken away whole no pattern can be repeated",
     "DML-GATHER-indices-leading-ones": "it takes some that are not 1, by the output's sizes, and reads the first",
     "DML-SLICE_GRAD-sizes": "of a gradient with more elements than the window nobody says where they go",
     "DML-SLICE_GRAD-input-window-sizes": "a window of no elements has none to put back",

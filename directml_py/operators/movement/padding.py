@@ -33,7 +33,7 @@ REMAINDER = {
     name: own_rule(
         name,
         "remainder",
-        "At least one element of InputTensor remains in each dimension, unless PaddingMode is CONSTANT",
+        "At least one element of InputTensor remains in each dimension, unless PaddingMode is CONSTANT or EDGE",
     )
     for name in ("PADDING", "PADDING1")
 }
@@ -77,11 +77,12 @@ def padded_sizes(desc: OperatorDesc) -> Sizes:
 
 
 def kept_parts(desc: OperatorDesc) -> list[Kept]:
-    """The remaining slice of each dimension.
+    """The remaining slice of each dimension; for EDGE, at least one element.
 
     A padding crops only if the sum wraps; it is then the one of 2**31 or more. If that is StartPadding, Microsoft's
     library compares it unsigned with the coordinates: all of them are before the input, and so constant, and the last
-    edge is nearest to all.
+    edge is nearest to all. If EndPadding takes the input away, all coordinates are before it, too, and the first edge
+    is nearest.
     """
     parts = []
     for size, start, end in zip(desc.InputTensor.sizes, desc.StartPadding, desc.EndPadding):
@@ -92,10 +93,12 @@ def kept_parts(desc: OperatorDesc) -> list[Kept]:
         first, last = max(0, -start), min(size, whole % UINT_COUNT - start)
         if is_taken and desc.PaddingMode == DML_PADDING_MODE_CONSTANT:
             parts.append(Kept(slice(0, 0), slice(0, 0)))
-        elif is_taken and desc.PaddingMode == DML_PADDING_MODE_EDGE and first < last:
+        elif is_taken and desc.PaddingMode == DML_PADDING_MODE_EDGE:
             parts.append(Kept(slice(size - 1, size), slice(0, 1)))
         elif first < last:
             parts.append(Kept(slice(first, last), slice(first + start, last + start)))
+        elif desc.PaddingMode == DML_PADDING_MODE_EDGE:
+            parts.append(Kept(slice(0, 1), slice(0, 1)))
         else:
             parts.append(Kept(slice(0, 0), slice(0, 0)))
     return parts
@@ -137,11 +140,12 @@ class Padding(Operator):
 
     PADDING1 gives the constant in the tensors' own data type. The pages' sum of size and paddings is a sum of UINTs: a
     padding of 2**32 - n removes n elements, which is how ONNX Runtime passes the negative pads of its Pad. As there,
-    elements are removed first, and only the rest is mirrored; CONSTANT also works if nothing remains. WRAP, which no
-    page describes, is ONNX's: the remaining elements repeat.
+    elements are removed first, and only the rest is mirrored; CONSTANT and EDGE also work if nothing remains. WRAP,
+    which no page describes, is ONNX's: the remaining elements repeat.
     """
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
+        # Of nothing, a pattern that repeats has no period: what the other modes would give is undefined.
         if desc.PaddingMode == DML_PADDING_MODE_CONSTANT:
             return
         for dimension, kept in enumerate(kept_parts(desc)):

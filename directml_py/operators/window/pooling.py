@@ -26,13 +26,13 @@ from ..operator import (
     Compute,
     Inputs,
     Kernel,
-    Operator,
     Outputs,
     Shapes,
     Sizes,
     of_sizes,
     operator,
 )
+from .repeated_steps import RepeatedSteps
 
 # The limit on taps stored per dimension; only windows as large as whole images exceed it.
 MOST_TAPS = 1 << 20
@@ -49,17 +49,22 @@ def pooled_sizes(window: Window, sizes: Sizes, own: Sizes | None) -> Sizes:
 
     Inferred are as many whole windows as fit, but at least one, as in DirectMLX. One more window may begin inside and
     reach beyond the padding, as ONNX Runtime and browsers request when they round up. The pages' formula omits
-    dilations, and so does DirectMLX for averages: up to that many windows are accepted too.
+    dilations, and so does DirectMLX for averages: up to that many windows are accepted too. With a
+    stride of 0 any count fits.
     """
-    spatial = sizes[2:]
+    spatial, strides = sizes[2:], window.strides
+    window = window._replace(strides=tuple(max(1, stride) for stride in strides))
     least = tuple(max(1, count) for count in window.forward(spatial))
     if own is not None:
         undilated = window._replace(dilations=(1,) * len(spatial)).forward(spatial)
         rounded_up = (count + (unseen > 0) for count, unseen in zip(least, window.unseen(spatial, least)))
         most = map(max, rounded_up, undilated)
-        if all(low <= count <= high for low, count, high in zip(least, own[2:], most)):
+        terms = zip(least, own[2:], most, strides)
+        if all(low <= count <= high or not stride for low, count, high, stride in terms):
             least = own[2:]
-    return (*sizes[:2], *least)
+    any_count = (1,) * len(spatial) if own is None else own[2:]
+    steps = (count if stride else free for count, free, stride in zip(least, any_count, strides))
+    return (*sizes[:2], *steps)
 
 
 def divisors(desc: OperatorDesc, sizes: Sizes, steps: Sizes) -> Callable[[], Array]:
@@ -109,7 +114,7 @@ def any_output_sizes(sizes: Sizes) -> Advisory:
     return Advisory(sizes, (*sizes[:2], *(None for _ in sizes[2:])))
 
 
-class Pool(Operator):
+class Pool(RepeatedSteps):
     """Base of pools: one function of all elements in a window."""
 
     advises_sizes = True
@@ -120,8 +125,8 @@ class Pool(Operator):
         follow = pooled_sizes(pool_window(desc), desc.InputTensor.sizes, own)
         return {"OutputTensor": any_output_sizes(follow), **of_sizes(output_sizes)}
 
-    def kernel(self, desc: OperatorDesc) -> Kernel:
-        compute = self.compute(desc)
+    def moving_kernel(self, desc: OperatorDesc) -> Kernel:
+        compute = self.moving_compute(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             return self.native(desc, inputs, outputs) or partial(map_whole, compute, inputs, outputs)
@@ -140,7 +145,7 @@ class AveragePooling(Pool):
     The mean of an empty window is NaN, but 0 with IncludePadding, as in Microsoft's library.
     """
 
-    def compute(self, desc: OperatorDesc) -> Compute:
+    def moving_compute(self, desc: OperatorDesc) -> Compute:
         window, steps = pool_window(desc), desc.OutputTensor.sizes[2:]
         divisor = divisors(desc, desc.InputTensor.sizes[2:], steps)
 
@@ -169,7 +174,7 @@ class LpPooling(Pool):
     The norm of an empty window is 0.
     """
 
-    def compute(self, desc: OperatorDesc) -> Compute:
+    def moving_compute(self, desc: OperatorDesc) -> Compute:
         window, steps, order = pool_window(desc), desc.OutputTensor.sizes[2:], desc.P
 
         def total(terms: Array, function: np.ufunc = np.add, initial: float = 0) -> Array:
@@ -228,7 +233,7 @@ class MaxPooling(Pool):
             return {**shapes, "OutputIndicesTensor": shapes["OutputTensor"]}
         return {**shapes, "OutputIndicesTensor": desc.OutputTensor.sizes}
 
-    def compute(self, desc: OperatorDesc) -> Compute:
+    def moving_compute(self, desc: OperatorDesc) -> Compute:
         window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.OutputTensor.sizes[2:]
 
         @cache
