@@ -49,7 +49,7 @@ def generate(root: Path, files: Mapping[str, str]) -> dict[str, str]:
 
 def main() -> int:
     """In the copy: prints the files as JSON."""
-    from . import directmlx, examples, graph_functions, operator_classes
+    from . import bug_page, directmlx, examples, graph_functions, operator_classes
 
     try:
         operator_classes.check()
@@ -57,7 +57,12 @@ def main() -> int:
         print(incomplete)
         return INCOMPLETE
     root = Path.cwd()
-    files = {**graph_functions.generate(), **directmlx.generate(), **examples.generate(root)}
+    files = {
+        **graph_functions.generate(),
+        **directmlx.generate(),
+        **examples.generate(root),
+        **bug_page.generate(),
+    }
     sys.stdout.write(json.dumps(files))
     return 0
 
