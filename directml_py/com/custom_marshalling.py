@@ -76,6 +76,11 @@ def set_private_data(objects: Objects, set: Any, guid: int, size: int, data: int
     return int(set(key, size, value))
 
 
+def set_private_data_interface(objects: Objects, set: Any, guid: int, data: int) -> int:
+    """Keeps any COM object, also the program's own."""
+    return int(set(peek_guid(guid, "guid"), objects.any_argument(data, "data")))
+
+
 def get_message(objects: Objects, get: Any, index: int, message: int, length: int) -> int:
     """Writes only the length if ``message`` is null (``S_FALSE``). The text follows the struct in memory."""
     stored = get(index)
@@ -163,5 +168,6 @@ PROTOCOLS: dict[str, Callable[..., Any]] = {
     "SetEventOnMultipleFenceCompletion": set_event_on_multiple_fence_completion,
     "GetPrivateData": get_private_data,
     "SetPrivateData": set_private_data,
+    "SetPrivateDataInterface": set_private_data_interface,
     "GetMessage": get_message,
 }

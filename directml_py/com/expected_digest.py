@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "f45d3ecc"
+DECLARATIONS = "6cbd8714"

@@ -45,7 +45,7 @@ def start(ffi: Any, lib: Any) -> None:
         )
     exceptions_tell_nobody()
     WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
-    objects = Objects(lib)
+    objects = Objects(lib, ffi)
     COUNTERS.append(objects.references)
     calls = Calls(objects, ffi)
 
@@ -53,6 +53,8 @@ def start(ffi: Any, lib: Any) -> None:
         ffi.def_extern(name=name)(function)
 
     define("dmlpy_last_release", objects.released)
+    define("dmlpy_released_again", objects.released_again)
+    define("dmlpy_revived", objects.revived)
     define("dmlpy_QueryInterface", calls.query_interface)
     for name, interface in INTERFACES.items():
         if interface.base:

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import threading
 import weakref
+from contextlib import suppress
 from typing import Any
 
 from ..abi.arguments import WrongObject
 from ..abi.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
 from ..abi.interface import IUnknown, forget_handle, register_handle
-from ..abi.memory import MemoryFault, read
 from ..abi.wintypes import GUID
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY_ERROR
+from ..d3d12.debug_output import debug_output
 from .argument_memory import GUID_SIZE, NULL, peek, poke_pointer
+from .foreign_objects import ForeignUnknown, is_com_object
 from .interfaces import INTERFACES
+from .released_objects import Quarantine, Released
 
 
 class Objects:
     """The COM objects of this process. C's references keep an object alive. Its address, also its ``handle`` in
     structs, does not change during its life, which may outlast them: a binding table keeps its dispatchable alive, and
     programs such as tensorflow-directml-plugin pass one that they have released.
+
+    Interface pointers of C are known by their addresses, and no other memory is taken for an object.
     """
 
-    def __init__(self, lib: Any) -> None:
+    def __init__(self, lib: Any, ffi: Any) -> None:
         self._lib = lib
         # Reentrant: an object may be destroyed while its thread holds the lock.
         self._lock = threading.RLock()
         self._held: dict[int, IUnknown] = {}
-        self._released: dict[int, weakref.ref[IUnknown]] = {}
+        self._released: dict[int, tuple[weakref.ref[IUnknown], Released]] = {}
         self._addresses: dict[int, int] = {}
         self._tables: dict[type[IUnknown], bytes] = {}
         self._iids: dict[type[IUnknown], frozenset[bytes]] = {}
+        self._quarantine = Quarantine(lib, ffi)
 
     def add_reference(self, item: IUnknown) -> int:
         """The address of the COM object for ``item``, with a reference added for the caller."""
@@ -39,7 +46,7 @@ class Objects:
         with self._lock:
             address = self._addresses.get(id(item))
             if address is not None:
-                self._lib.dmlpy_AddRef(address)
+                self._lib.dmlpy_add_reference(address)
                 self._held[address] = item
                 self._released.pop(address, None)
                 return address
@@ -66,55 +73,97 @@ class Objects:
 
     def released(self, address: int) -> None:
         """C released its last reference; another one may have been added since."""
+        item = self._held.get(address)
+        if item is None:
+            return
+        record = Released.of(item)
+        # ``item`` outlives the lock: with it may go what the program stored in it.
         with self._lock:
-            item = self._held.get(address)
-            if item is None or self._lib.dmlpy_references(address):
+            if address not in self._held or self._lib.dmlpy_references(address):
                 return
             key = id(item)
-            self._released[address] = weakref.ref(
-                item, lambda reference: self._destroyed(address, key, reference)
-            )
+            reference = weakref.ref(item, lambda reference: self._destroyed(address, key, reference))
+            self._released[address] = (reference, record)
             del self._held[address]
 
     def _destroyed(self, address: int, key: int, reference: weakref.ref[IUnknown]) -> None:
         """Python's last reference is gone too."""
         with self._lock:
-            if self._released.get(address) is not reference:
+            entry = self._released.get(address)
+            if entry is None or entry[0] is not reference:
                 return
             del self._released[address], self._addresses[key]
             forget_handle(address)
-            self._lib.dmlpy_free(address)
+            self._quarantine.add(address, entry[1])
 
-    def at(self, address: int) -> IUnknown:
-        """The object at the address ``this`` of a C call."""
+    def at(self, address: int, call: str) -> IUnknown:
+        """The object at the address ``this`` of a C call. Reports the call if the object has no references; raises
+        ``DMLError`` ``E_INVALIDARG`` if it is gone."""
+        item = self._held.get(address)
+        if item is not None:
+            return item
         item = self._living(address)
+        if item is None or self.references(item.identity) == 0:
+            self._report_use(address, call)
         if item is None:
-            raise DMLError(E_INVALIDARG, f"0x{address:X} is not a live object")
+            raise DMLError(E_INVALIDARG, f"0x{address:X} is not a live object", reported=True)
         return item
 
     def _living(self, address: int) -> IUnknown | None:
         item = self._held.get(address)
         if item is None:
             released = self._released.get(address)
-            item = None if released is None else released()
+            item = None if released is None else released[0]()
         return item
 
-    def argument(self, address: int, name: str) -> IUnknown | None:
-        """The object behind an interface pointer; for a foreign COM object, a proxy that holds a reference.
+    def _report_use(self, address: int, call: str) -> None:
+        entry = self._released.get(address)
+        known = entry[1] if entry is not None else self._quarantine.at(address)
+        if known is None:
+            debug_output(
+                D3D12_MESSAGE_SEVERITY_ERROR, f"{call}: this is 0x{address:X}, which is not a live object"
+            )
+        else:
+            self._quarantine.report(call, address, known)
 
-        None for null. Raises ``WrongObject`` for an address that cannot be an object.
-        """
+    def released_again(self, address: int) -> None:
+        """C released more references than there were."""
+        with suppress(DMLError):
+            self._report_use(address, "IUnknown::Release")
+
+    def revived(self, address: int) -> int:
+        """C added a reference where none is left. Returns the new count: 0 for an object that is gone."""
+        item = self._living(address)
+        with suppress(DMLError):
+            self._report_use(address, "IUnknown::AddRef")
+        if item is None:
+            return 0
+        self.add_reference(item)
+        return int(self._lib.dmlpy_references(address))
+
+    def argument(self, address: int, name: str) -> IUnknown | None:
+        """The object behind an interface pointer; None for null. Raises ``WrongObject`` for any other address."""
         if not address:
             return None
-        held = self._living(address)
-        if held is not None:
-            return held
-        # Only checks that there is a vtable; as always in COM, the caller is responsible for the pointer being valid.
-        try:
-            table = int.from_bytes(read(address, 8), "little")
-            read(table, 24)
-        except MemoryFault:
-            raise WrongObject(name, f"is 0x{address:X}, which is not a live COM object") from None
+        item = self._living(address)
+        if item is None:
+            raise self._wrong(address, name)
+        return item
+
+    def _wrong(self, address: int, name: str) -> WrongObject:
+        gone = self._quarantine.at(address)
+        what = "which is not a live object" if gone is None else self._quarantine.describe(address, gone)
+        return WrongObject(name, f"is 0x{address:X}, {what}")
+
+    def any_argument(self, address: int, name: str) -> IUnknown | None:
+        """As ``argument``, where any COM object may be passed: for somebody else's, a proxy that holds a reference."""
+        if not address:
+            return None
+        item = self._living(address)
+        if item is not None:
+            return item
+        if self._quarantine.at(address) is not None or not is_com_object(address):
+            raise self._wrong(address, name)
         return ForeignUnknown(self._lib, address)
 
     def query(self, item: IUnknown, riid: int, ppv: int) -> None:
@@ -145,16 +194,3 @@ class Objects:
             bases = (base for base in kind.__mro__ if base is not IUnknown and "IID" in base.__dict__)
             self._iids[kind] = frozenset(bytes(base.__dict__["IID"]) for base in bases)
         return self._iids[kind]
-
-
-class ForeignUnknown(IUnknown):
-    """A proxy for a foreign COM object, such as one that a program stores as private data."""
-
-    def __init__(self, lib: Any, address: int) -> None:
-        self._lib = lib
-        self.address = address
-        lib.dmlpy_foreign_AddRef(address)
-
-    def __del__(self) -> None:
-        if "address" in self.__dict__:
-            self._lib.dmlpy_foreign_Release(self.address)

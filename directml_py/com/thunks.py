@@ -51,6 +51,8 @@ OPTIONAL_OUTPUTS = frozenset(
     }
 )
 
+QUERY_INTERFACE = "IUnknown::QueryInterface"
+
 # Calls the Python implementation with the marshalled C arguments.
 Runner = Callable[[Callable[..., Any], Values], Any]
 
@@ -76,15 +78,18 @@ class Calls:
         result = self._result(method.returns)
         fail = self._failure(title, method.returns)
         refuse = self._refusal(title, arguments)
+        returns_nothing = method.returns == "void"
 
         def call(this: int, *values: Any) -> Any:
+            item = None
             try:
-                body = getattr(object_at(this), name, None)
+                item = object_at(this, title)
+                body = getattr(item, name, None)
                 if body is None:
                     refuse(values)
                 return result(run(body, values))
             except BaseException as error:
-                if method.returns == "void" and self._consequence(object_at(this), name, error):
+                if returns_nothing and item is not None and self._consequence(item, name, error):
                     return None
                 return fail(error)
 
@@ -128,9 +133,10 @@ class Calls:
         try:
             if not ppv:
                 raise DMLError(E_POINTER, "ppvObject is null")
-            self._objects.query(self._objects.at(this), riid, ppv)
+            poke_pointer(ppv, NULL, "ppvObject")
+            self._objects.query(self._objects.at(this, QUERY_INTERFACE), riid, ppv)
         except BaseException as error:
-            return failed("IUnknown::QueryInterface", error)
+            return failed(QUERY_INTERFACE, error)
         return S_OK
 
     def _runner(self, title: str, arguments: ArgumentPlan) -> Runner:

@@ -24,12 +24,15 @@ TOPICS = (
     "fences",
     "graphs",
     "identity",
+    "impostors",
     "info_queue",
     "initialization",
     "leftovers",
     "lifetime",
     "operators",
     "private_data",
+    "released",
+    "released_quietly",
     "removal",
     "structs",
     "threads",
@@ -100,6 +103,15 @@ def test_why_a_device_was_removed_is_told_without_debug_layers(builder: Builder)
     run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     reason = "bindings[0].SizeInBytes is 8; at least 16 bytes are needed [DML-BufferBinding-size]"
     assert run.stderr.count(reason) == 1, run.stderr
+
+
+def test_uses_of_a_released_object_are_told_without_debug_layers(builder: Builder) -> None:
+    command = [str(builder.program("object_model", "g++")), "released_quietly"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    for call in ("ID3D12Resource::GetDesc", "ID3D12Resource::Unmap", "IUnknown::Release"):
+        assert f"{call}: this is ID3D12Resource, whose last reference was released by " in run.stderr, (
+            run.stderr
+        )
 
 
 def test_a_debug_layer_that_comes_too_late_is_told(builder: Builder) -> None:

@@ -1,31 +1,90 @@
 /* COM objects as C sees them: a table of methods, a count, and whatever Python holds under the address. */
 
+#include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unwind.h>
 
 #define E_FAIL_CODE ((int32_t)0x80004005)
+#define DMLPY_FRAMES 4
+/* Of the library itself, before the caller's. */
+#define DMLPY_OWN_FRAMES 4
+#define DMLPY_QUARANTINE 4096
 
 typedef struct dmlpy_object {
     const void *const *methods;
     uint32_t references;
+    /* Where the last reference was released: return addresses, the innermost first; 0 ends them. */
+    uintptr_t released_by[DMLPY_FRAMES];
 } dmlpy_object;
 
 static void dmlpy_call_dmlpy_last_release(uintptr_t self);
+static uint32_t dmlpy_call_dmlpy_revived(uintptr_t self);
+static void dmlpy_call_dmlpy_released_again(uintptr_t self);
 
-static uint32_t dmlpy_AddRef(uintptr_t self)
+static uint32_t dmlpy_add_reference(uintptr_t self)
 {
     return __atomic_add_fetch(&((dmlpy_object *)self)->references, 1, __ATOMIC_RELAXED);
 }
 
+/* Both methods leave a count of 0 alone: the object may be gone, and only Python knows. Objects that outlive the
+   interpreter, in globals of the program, have nobody left to tell. */
+
+static uint32_t dmlpy_AddRef(uintptr_t self)
+{
+    uint32_t *const references = &((dmlpy_object *)self)->references;
+    uint32_t held = __atomic_load_n(references, __ATOMIC_RELAXED);
+    do {
+        if (held == 0)
+            return Py_IsInitialized() ? dmlpy_call_dmlpy_revived(self) : 0;
+    } while (!__atomic_compare_exchange_n(references, &held, held + 1, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return held + 1;
+}
+
+typedef struct dmlpy_walk {
+    uintptr_t frames[DMLPY_OWN_FRAMES + DMLPY_FRAMES];
+    size_t count;
+} dmlpy_walk;
+
+static _Unwind_Reason_Code dmlpy_note_frame(struct _Unwind_Context *context, void *walk)
+{
+    dmlpy_walk *found = walk;
+    found->frames[found->count++] = _Unwind_GetIP(context);
+    return found->count == DMLPY_OWN_FRAMES + DMLPY_FRAMES ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+static __attribute__((noinline)) void dmlpy_note_callers(dmlpy_object *object, uintptr_t caller)
+{
+    dmlpy_walk walk = {{0}, 0};
+    size_t first = 0;
+    _Unwind_Backtrace(dmlpy_note_frame, &walk);
+    while (first < walk.count && walk.frames[first] != caller)
+        first++;
+    for (size_t i = 0; i < DMLPY_FRAMES; i++) {
+        const uintptr_t frame = first + i < walk.count ? walk.frames[first + i] : i == 0 ? caller : 0;
+        __atomic_store_n(&object->released_by[i], frame, __ATOMIC_RELAXED);
+    }
+}
+
 static uint32_t dmlpy_Release(uintptr_t self)
 {
-    uint32_t left = __atomic_sub_fetch(&((dmlpy_object *)self)->references, 1, __ATOMIC_ACQ_REL);
-    /* Objects that outlive the interpreter, in globals of the program, have nobody left to tell. */
-    if (left == 0 && Py_IsInitialized())
+    dmlpy_object *const object = (dmlpy_object *)self;
+    uint32_t held = __atomic_load_n(&object->references, __ATOMIC_RELAXED);
+    do {
+        if (held == 0) {
+            if (Py_IsInitialized())
+                dmlpy_call_dmlpy_released_again(self);
+            return 0;
+        }
+    } while (!__atomic_compare_exchange_n(&object->references, &held, held - 1, 1, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    if (held == 1 && Py_IsInitialized()) {
+        dmlpy_note_callers(object, (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)));
         dmlpy_call_dmlpy_last_release(self);
-    return left;
+    }
+    return held - 1;
 }
 
 static uint32_t dmlpy_references(uintptr_t self)
@@ -33,9 +92,40 @@ static uint32_t dmlpy_references(uintptr_t self)
     return __atomic_load_n(&((dmlpy_object *)self)->references, __ATOMIC_ACQUIRE);
 }
 
-static void dmlpy_free(uintptr_t self)
+static uintptr_t dmlpy_released_by(uintptr_t self, uint32_t frame)
 {
-    free((void *)self);
+    return frame < DMLPY_FRAMES ? __atomic_load_n(&((dmlpy_object *)self)->released_by[frame], __ATOMIC_RELAXED) : 0;
+}
+
+/* A return address as debuggers and addr2line take it: the module, the offset in it, and the function if it is
+   exported. */
+static const char *dmlpy_describe(uintptr_t address)
+{
+    static __thread char text[512];
+    Dl_info info;
+    if (dladdr((void *)(address - 1), &info) == 0 || info.dli_fname == NULL) {
+        snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+        return text;
+    }
+    const char *const slash = strrchr(info.dli_fname, '/'), *const name = info.dli_sname;
+    snprintf(text, sizeof text, "%s+0x%llx%s%s%s", slash != NULL ? slash + 1 : info.dli_fname,
+             (unsigned long long)(address - 1 - (uintptr_t)info.dli_fbase), name != NULL ? " (" : "",
+             name != NULL ? name : "", name != NULL ? ")" : "");
+    return text;
+}
+
+/* Puts an object that is gone in quarantine: its memory stays what it was until as many others have followed, so that
+   calls through a dangling pointer reach Python, which knows the address no more. Returns the one that is freed for it,
+   0 if none is. One thread at a time, that of the object table. */
+static uintptr_t dmlpy_retire(uintptr_t self)
+{
+    static uintptr_t retired[DMLPY_QUARANTINE];
+    static size_t oldest;
+    const uintptr_t freed = retired[oldest];
+    retired[oldest] = self;
+    oldest = (oldest + 1) % DMLPY_QUARANTINE;
+    free((void *)freed);
+    return freed;
 }
 
 /* The same two for anybody's objects, through their own tables. */

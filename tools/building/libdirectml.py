@@ -73,14 +73,15 @@ from directml_py.com.host import start
 start(ffi, lib)
 """
 SUPPORT = """\
-uint32_t dmlpy_AddRef(uintptr_t self);
-uint32_t dmlpy_Release(uintptr_t self);
+uint32_t dmlpy_add_reference(uintptr_t self);
 uint32_t dmlpy_references(uintptr_t self);
-void dmlpy_free(uintptr_t self);
+uintptr_t dmlpy_released_by(uintptr_t self, uint32_t frame);
+uintptr_t dmlpy_retire(uintptr_t self);
 uintptr_t dmlpy_new(const char *interface);
 uint32_t dmlpy_foreign_AddRef(uintptr_t object);
 uint32_t dmlpy_foreign_Release(uintptr_t object);
 const char *dmlpy_folder(void);
+const char *dmlpy_describe(uintptr_t address);
 """
 # Parts of the library that are the same for any API.
 SOURCES = ("pending_exception", "libdirectml", "interpreter")
@@ -88,6 +89,8 @@ SOURCES = ("pending_exception", "libdirectml", "interpreter")
 ENTRY = "dmlpy_call_"
 CALLBACKS = """\
 void dmlpy_last_release(uintptr_t self);
+uint32_t dmlpy_revived(uintptr_t self);
+void dmlpy_released_again(uintptr_t self);
 int32_t dmlpy_QueryInterface(uintptr_t self, uintptr_t riid, uintptr_t ppv);
 """
 
@@ -207,7 +210,7 @@ static uintptr_t dmlpy_new(const char *interface)
             continue;
         dmlpy_object *object = malloc(sizeof *object);
         if (object != NULL)
-            *object = (dmlpy_object){{tables[index].methods, 1}};
+            *object = (dmlpy_object){{tables[index].methods, 1, {{0}}}};
         return (uintptr_t)object;
     }}
     return 0;
