@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, ClassVar, NamedTuple
 
 from .arguments import refusal, uint
@@ -24,30 +23,30 @@ class PrivateDataRules(NamedTuple):
 
 class PrivateData:
     """The data stored by ``SetPrivateData`` and ``SetPrivateDataInterface``, by GUID: bytes, or an object that is kept
-    alive."""
+    alive.
+
+    There is no lock, as an object that is replaced may run code of the program: each method is one operation of a dict
+    whose keys are bytes, which is atomic.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._values: dict[GUID, bytes | IUnknown] = {}
+        self._values: dict[bytes, bytes | IUnknown] = {}
 
     def get(self, guid: GUID) -> bytes | IUnknown | None:
-        with self._lock:
-            return self._values.get(_guid(guid))
+        return self._values.get(_key(guid))
 
     def set(self, guid: GUID, value: bytes | IUnknown) -> None:
-        with self._lock:
-            self._values[_guid(guid)] = value
+        self._values[_key(guid)] = value
 
     def remove(self, guid: GUID) -> bool:
         """Remove the stored data. Returns whether there was any."""
-        with self._lock:
-            return self._values.pop(_guid(guid), None) is not None
+        return self._values.pop(_key(guid), None) is not None
 
 
-def _guid(value: Any) -> GUID:
-    if not isinstance(value, GUID):
-        raise TypeError(f"guid must be a GUID, not {type(value).__name__}")
-    return GUID(str(value))
+def _key(guid: Any) -> bytes:
+    if not isinstance(guid, GUID):
+        raise TypeError(f"guid must be a GUID, not {type(guid).__name__}")
+    return bytes(guid)
 
 
 class PrivateDataObject(IUnknown):

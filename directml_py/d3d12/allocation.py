@@ -25,14 +25,15 @@ class AddressSpace:
     def __init__(self, start: int, alignment: int) -> None:
         self._next = start
         self._alignment = alignment
-        self._lock = threading.Lock()
+        # Reentrant: a finalizer or a signal handler of the program may interrupt the thread that holds it.
+        self._lock = threading.RLock()
 
     def take(self, size: int) -> int:
+        length = (-(-size // self._alignment) + 1) * self._alignment
         with self._lock:
             start = self._next
-            units = -(-size // self._alignment) + 1
-            self._next += units * self._alignment
-            return start
+            self._next = start + length
+        return start
 
 
 GPU_MEMORY = AddressSpace(0x1_0000_0000, D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT)

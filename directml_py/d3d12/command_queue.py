@@ -159,11 +159,15 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
             return
         execution = None
         try:
-            with device.lock:
-                problem = self._problem(lists)
-                if problem is None:
-                    execution = self._execution(device, lists)
-                    execution.start()
+            problem = None if device.sync_validator is None else self._problem(lists)
+            if problem is None:
+                # Made without the lock: it refers to objects that the program may release meanwhile.
+                made = self._execution(device, lists)
+                with device.lock:
+                    problem = self._problem(lists)
+                    if problem is None:
+                        execution = made
+                        execution.start()
             if execution is not None:
                 for observer in watchers.all:
                     observer.submitted(self, execution, lists)

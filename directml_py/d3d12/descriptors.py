@@ -142,7 +142,9 @@ class DescriptorIndex:
     serves both. Heaps are held weakly."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant: a finalizer or a signal handler of the program may interrupt the thread that holds it, and finds
+        # the address of a heap only where it finds the heap.
+        self._lock = threading.RLock()
         self._starts: list[int] = []
         self._heaps: dict[int, weakref.ref[ID3D12DescriptorHeap]] = {}
         # Start addresses of destroyed heaps. The thread that drops the last reference may hold the lock, so removal is
@@ -154,14 +156,14 @@ class DescriptorIndex:
             self._forget_dead()
             for start in (heap.cpu_start, heap.gpu_start):
                 if start:
-                    bisect.insort(self._starts, start)
                     self._heaps[start] = weakref.ref(heap, partial(_note_dead, self._dead, start))
+                    bisect.insort(self._starts, start)
 
     def _forget_dead(self) -> None:
         while self._dead:
             start = self._dead.popleft()
-            del self._heaps[start]
             del self._starts[bisect.bisect_left(self._starts, start)]
+            del self._heaps[start]
 
     def find(self, ptr: int) -> tuple[ID3D12DescriptorHeap, int] | None:
         """The live heap and index of the descriptor with the handle ``ptr``, or None."""

@@ -150,9 +150,11 @@ class DeviceBase(ID3D12Object):
             self.removed = True
             self._removed_reason = reason
             self._removed_text = text
-            for queue in list(self._queues):
-                queue.clear()
+            queues = list(self._queues)
+            # Released without the lock, with the objects of the program that they refer to.
+            dropped = [queue.clear() for queue in queues]
             fences = list(self._fences)
+        del dropped
         for observer in watchers.all:
             observer.removed(text)
         for fence in fences:

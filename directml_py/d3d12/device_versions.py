@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import threading
 from typing import Any
 
@@ -55,15 +56,13 @@ class _Countdown:
     """A countdown latch: sets ``event`` once it has been set ``count`` times itself."""
 
     def __init__(self, count: int, event: Event) -> None:
-        self._lock = threading.Lock()
-        self._remaining = count
+        # An iterator, as taking its next number is atomic.
+        self._calls = itertools.count(1)
+        self._count = count
         self._event = event
 
     def set(self) -> None:
-        with self._lock:
-            self._remaining -= 1
-            done = not self._remaining
-        if done:
+        if next(self._calls) == self._count:
             self._event.set()
 
 

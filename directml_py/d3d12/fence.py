@@ -91,6 +91,7 @@ class FenceValue(Lifetime):
         """Set the events that are due. All are set even if some raise; the first exception is re-raised at the end."""
         failure: Exception | None = None
         entry: Awaited | None = None
+        due: tuple[Awaited, ...] = ()
         try:
             while self.state.due:
                 with self.device.lock:
@@ -105,7 +106,8 @@ class FenceValue(Lifetime):
                     entry.event.set()
                 except Exception as error:
                     failure = failure or error
-                entry = None
+                # Without the lock, as the event is the program's and may be released here.
+                entry, due = None, ()
         except BaseException:
             # An interrupt does not come from the event, and may have come before it was set.
             let_go(self.device.lock)

@@ -321,6 +321,9 @@ class ID3D12InfoQueue1(ID3D12InfoQueue):
 
     def UnregisterMessageCallback(self, callbackCookie: int) -> None:
         """Raises ``E_INVALIDARG`` for an unknown cookie."""
+        cookie = uint(callbackCookie, "callbackCookie")
+        # Released without the lock: the function and its context are the program's.
         with self._lock:
-            if self._callbacks.pop(uint(callbackCookie, "callbackCookie"), None) is None:
-                raise invalid(f"callbackCookie is {callbackCookie}, which no callback has")
+            callback = self._callbacks.pop(cookie, None)
+        if callback is None:
+            raise invalid(f"callbackCookie is {callbackCookie}, which no callback has")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -127,7 +126,6 @@ class ID3D12Resource(ID3D12Pageable):
         self._desc.Alignment = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
         # The range that may be read through each outstanding Map; empty if Map has already reported a hazard.
         self._maps: list[BufferRange] = []
-        self._map_lock = threading.Lock()
         self.placement = placement
         self.initial_state = initial_state
         self.width = self.buffer.width
@@ -182,17 +180,17 @@ class ID3D12Resource(ID3D12Pageable):
             self._report_early("Map", early)
             read = read._replace(size=0)
         self._check_contents("Map", read)
-        with self._map_lock:
-            self._maps.append(read)
+        self._maps.append(read)
         return self.memory[:]
 
     def Unmap(self, subresource: int = 0, writtenRange: Any = None) -> None:
         self._check_subresource(subresource)
         if writtenRange is not None:
             self._range(writtenRange, "writtenRange")
-        with self._map_lock:
-            ended = self._maps.pop() if self._maps else None
-        if ended is None:
+        try:
+            # One operation: another thread may end the last Map first.
+            ended = self._maps.pop()
+        except IndexError:
             self.device.report(
                 D3D12_MESSAGE_SEVERITY_ERROR,
                 D3D12_MESSAGE_CATEGORY_EXECUTION,

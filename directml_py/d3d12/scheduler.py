@@ -3,6 +3,8 @@
 An exception may be raised between any two steps: a keyboard interrupt, a MemoryError, a failing event callback. Every
 state change is therefore a single assignment, or idempotent: an entry stays in its queue until it has run, and an
 interrupted thread leaves its work to the next one, or completes it before the exception propagates.
+
+Work refers to objects of the program, whose release runs its code. No thread drops an entry while it holds the lock.
 """
 
 from __future__ import annotations
@@ -110,11 +112,14 @@ class WorkQueue:
             if work not in self.entries:
                 work.finish()
 
-    def clear(self) -> None:
+    def clear(self) -> list[Work]:
+        """Drop all entries. Returns them, for the caller to release without the lock."""
         with self.device.lock:
-            for work in self.entries:
+            dropped = list(self.entries)
+            for work in dropped:
                 work.finish()
             self.entries.clear()
+        return dropped
 
     def take(self, worker: Worker) -> Work | None:
         """Claim the first entry for ``worker``, with the lock held; None if there is none, it is blocked, or another
@@ -153,11 +158,13 @@ class WorkQueue:
             if not work.done:
                 work.run()
                 work.done = True
+            finished = work
             with lock:
-                self.leave(work)
+                self.leave(finished)
                 work = self.take(worker)
                 if work is None:
                     ready.pop(self, None)
+            del finished
 
 
 def drain(device: ID3D12Device) -> None:
@@ -173,6 +180,7 @@ def drain(device: ID3D12Device) -> None:
 def _drain(device: ID3D12Device, worker: Worker) -> None:
     while device.ready:
         for queue in list(device.ready):
+            work = None
             with device.lock:
                 work = queue.take(worker)
                 if work is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from threading import Lock, Thread
+from threading import Thread
 from time import perf_counter
 
 from .backend import backend
@@ -34,8 +34,8 @@ class Team:
 
     def __init__(self, body: Callable[[Iterator[int]], None], count: int) -> None:
         self.body = body
+        # Taking the next number of a range is atomic.
         self.left = iter(range(1, count))
-        self.lock = Lock()
         self.errors: list[BaseException] = []
 
     def run(self, threads: int) -> None:
@@ -61,8 +61,7 @@ class Team:
 
     def numbers(self) -> Iterator[int]:
         while not self.errors:
-            with self.lock:
-                number = next(self.left, None)
+            number = next(self.left, None)
             if number is None:
                 return
             yield number

@@ -87,8 +87,10 @@ class Deferral:
                 return
             self._runner = worker
         while True:
+            # What one step looks at is released without the lock: fences have events of the program.
+            seen: list[object] = []
             with lock:
-                entries = self._next()
+                entries = self._next(seen)
                 if entries is None:
                     self._runner = None
                     return
@@ -96,22 +98,25 @@ class Deferral:
                 if not entries.queue.run_one(worker):
                     break
 
-    def _next(self) -> RunnableEntries | None:
-        """The next entries to run; None if no requested work can run, which also ends all polling."""
+    def _next(self, seen: list[object]) -> RunnableEntries | None:
+        """The next entries to run; None if no requested work can run, which also ends all polling. ``seen`` receives
+        the objects whose last references this may hold."""
         ready = self._device.ready
         for queue in [queue for queue in ready if not queue.entries]:
             del ready[queue]
-        awaited = [(fence, fence.awaited_value()) for fence in self._device.fences()]
+        fences, polled = self._device.fences(), self._polled
+        seen += (fences, polled)
+        awaited = [(fence, fence.awaited_value()) for fence in fences]
         targets = [(fence, target) for fence, target in awaited if target is not None]
-        if targets or self._polled:
+        if targets or polled:
             pending = Pending(ready)
             candidates = [entries for fence, target in targets for entries in pending.reaching(fence, target)]
-            candidates += [entries for polled in self._polled for entries in pending.running(polled)]
+            candidates += [entries for signal in polled for entries in pending.running(signal)]
             for entries in candidates:
                 first = pending.runnable(entries)
                 if first is not None:
                     return first
-        self._polled.clear()
+        self._polled = []
         return None
 
 
