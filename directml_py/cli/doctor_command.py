@@ -33,12 +33,12 @@ VARIABLES = {
 }
 
 
-class Absent(Exception):
+class NotHere(Exception):
     """Why a part is absent, and what to do about it."""
 
 
 class Part(NamedTuple):
-    """A part of an installation: ``found()`` describes it, or raises ``Absent``."""
+    """A part of an installation: ``found()`` describes it, or raises ``NotHere``."""
 
     name: str
     purpose: str
@@ -65,7 +65,7 @@ def examined(part: Part) -> dict[str, str]:
     """A row of the report. ``state`` is ``ok``, ``missing``, or ``broken`` for a required part."""
     try:
         return {"state": "ok", "name": part.name, "text": part.found()}
-    except Absent as absent:
+    except NotHere as absent:
         state = "broken" if part.required else "missing"
         return {"state": state, "name": part.name, "text": f"{absent} ({part.purpose})"}
 
@@ -85,10 +85,10 @@ def _loops() -> str:
     try:
         native = backend.native
     except (ImportError, ValueError) as error:
-        raise Absent(str(error)) from None
+        raise NotHere(str(error)) from None
     if native is not None or backend.is_plain:
         return backend.title
-    raise Absent(
+    raise NotHere(
         "not built, so NumPy computes everything; install a C compiler and Python.h (Debian: gcc python3-dev), then "
         "this package again"
     )
@@ -98,13 +98,13 @@ def _profile() -> str:
     try:
         return profile_of(None).name
     except DMLError as error:
-        raise Absent(str(error)) from None
+        raise NotHere(str(error)) from None
 
 
 def _probing() -> str:
     method = memory_probing()
     if method == "not at all":
-        raise Absent(
+        raise NotHere(
             "neither process_vm_readv nor a pipe is permitted here, so a wild pointer ends the process"
         )
     return f"by {method}"
@@ -114,21 +114,21 @@ def _library() -> str:
     try:
         check_library()
     except Missing as missing:
-        raise Absent(str(missing)) from None
+        raise NotHere(str(missing)) from None
     return str(LIBRARY)
 
 
 def _headers() -> str:
     header = SYSTEM_HEADERS / "directx" / "d3d12.h"
     if not header.exists():
-        raise Absent(f"{header} is not there; apt-get install directx-headers-dev")
+        raise NotHere(f"{header} is not there; apt-get install directx-headers-dev")
     return str(header)
 
 
 def _guids() -> str:
     options = guids()
     if not options:
-        raise Absent("libDirectX-Guids is not there; apt-get install directx-headers-dev")
+        raise NotHere("libDirectX-Guids is not there; apt-get install directx-headers-dev")
     return " ".join(options)
 
 
@@ -136,7 +136,7 @@ def _program(*names: str, package: str) -> Callable[[], str]:
     def found() -> str:
         paths = [path for path in map(shutil.which, names) if path]
         if not paths:
-            raise Absent(f"no {' or '.join(names)} on PATH; apt-get install {package}")
+            raise NotHere(f"no {' or '.join(names)} on PATH; apt-get install {package}")
         return paths[0]
 
     return found
@@ -145,7 +145,7 @@ def _program(*names: str, package: str) -> Callable[[], str]:
 def _module(name: str, package: str) -> Callable[[], str]:
     def found() -> str:
         if find_spec(name) is None:
-            raise Absent(f"not importable; pip install {package}")
+            raise NotHere(f"not importable; pip install {package}")
         return "importable"
 
     return found
