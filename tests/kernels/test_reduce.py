@@ -299,7 +299,7 @@ def test_special_numbers(dtype: str, across: bool, length: int) -> None:
 def test_rows_of_every_length(dtype: str) -> None:
     """Among NaN, which no row reads; sums of whole numbers are exact, and that of -0 alone is -0."""
     rng = np.random.default_rng(9)
-    for length in range(1, 140):
+    for length in (*range(1, 140), 255, 511, 512, 513, 1023, 1025, 4097):
         memory = np.full((7, length + 2), np.nan, dtype)
         x = memory[1:6, 1:-1]
         x[:] = rng.integers(-9, 10, x.shape)
@@ -320,6 +320,36 @@ def test_extremes_at_every_place_of_rows(dtype: str, function: str, best: float,
             x = np.full((length, length), others, dtype)
             np.fill_diagonal(x, value)
             np.testing.assert_array_equal(run_native(function, x, (1,)), np.full((length, 1), value, dtype))
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "int8", "uint16", "int32", "int64"])
+@pytest.mark.parametrize("function", ["SUM", "L1", "SUM_SQUARE", "MULTIPLY", "MIN", "MAX"])
+def test_packed_rows_of_few_and_of_many(dtype: str, function: str) -> None:
+    """Rows that follow each other: more than a block of short ones, and around every number of accumulators."""
+    rng = np.random.default_rng(6)
+    lengths = (
+        (5003, 2),
+        (4099, 3),
+        (4097, 4),
+        (37, 5),
+        (7, 127),
+        (7, 129),
+        (5, 383),
+        (5, 513),
+        (3, 1023),
+        (3, 1100),
+    )
+    for shape in lengths:
+        x = rng.integers(1, 3, shape).astype(dtype)
+        x[:, x.shape[1] // 2 :: 7] = 5 if dtype.startswith("u") else -4
+        x = signs(function, x)
+        found = run_native(function, x, (1,)).ravel()
+        for value, row in zip(found[-37:], x[-37:], strict=True):
+            right = exact(function, row)
+            if dtype in FLOATS:
+                assert value == np.array(right).astype(dtype)
+            else:
+                assert (int(value) - right) % 2 ** (8 * x.itemsize) == 0
 
 
 def test_sums_of_subnormal_numbers() -> None:

@@ -25,6 +25,9 @@ STRIDED = ("SUM", "MAX", "ARGMAX")
 # Memory-bound functions.
 BOUND = ("SUM", "MIN", "MAX", "L1", "SUM_SQUARE", "AVERAGE")
 SHAPES = ("leading", "middle", "trailing", "all")
+# Rows in a cache that cores share, and rows of few elements.
+SHARED_CACHE = {"8 MiB": 8 << 20}
+SHORT_ROWS = {"rows of 4": (1 << 20, 4), "rows of 49": (49152, 49), "rows of 256": (32768, 256)}
 
 
 def cases() -> Iterator[BenchmarkCase]:
@@ -40,6 +43,18 @@ def cases() -> Iterator[BenchmarkCase]:
             for layout in ("padded", "transposed"):
                 for shape in ("leading", "trailing"):
                     yield case(function, shape, "float32", layout, size_name, size)
+    for size_name, size in SHARED_CACHE.items():
+        for function in ("SUM", "L2", "MAX"):
+            for shape in ("trailing", "all"):
+                yield case(function, shape, "float32", "packed", size_name, size)
+        yield case("SUM", "trailing", "float16", "packed", size_name, size)
+    for name, sizes in SHORT_ROWS.items():
+        for function in ("SUM", "L2", "MAX"):
+            yield BenchmarkCase("REDUCE", f"{function} {name}, float32", partial(short_rows, function, sizes))
+
+
+def short_rows(function: str, sizes: tuple[int, int], threads: int) -> Contest:
+    return reduction(function, filled("float32", sizes), (1,), threads)
 
 
 def case(function: str, shape: str, dtype: str, layout: str, size_name: str, size: int) -> BenchmarkCase:
@@ -55,8 +70,12 @@ def reduce(function: str, shape: str, dtype: str, layout: str, size: int, thread
     if function == "LOG_SUM":
         x = np.abs(x)
     axes = {"leading": (0,), "middle": (1,), "trailing": (x.ndim - 1,), "all": tuple(range(x.ndim))}[shape]
+    return reduction(function, x, axes, threads)
+
+
+def reduction(function: str, x: Any, axes: tuple[int, ...], threads: int) -> Contest:
     is_index = function.startswith("ARG")
-    kind = np.dtype(np.int64 if is_index else dtype)
+    kind = np.dtype(np.int64) if is_index else x.dtype
     sizes = tuple(1 if axis in axes else length for axis, length in enumerate(x.shape))
     desc = dml.DML_REDUCE_OPERATOR_DESC(
         Function=dml.DML_REDUCE_FUNCTION[f"DML_REDUCE_FUNCTION_{function}"],

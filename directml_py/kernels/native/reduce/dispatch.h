@@ -27,11 +27,10 @@ enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
 /* As many elements as are unpacked at a time, and as many results as are kept at a time. */
 #define DML_REDUCE_TILE 4096
 #define DML_REDUCE_BLOCK 4096
-/* So many bytes each of several streams of memory that are read in step: a few pages, or the processor takes them for
-   one and prefetches nothing. */
-#define DML_REDUCE_STREAM (16 << 10)
-/* Rows of fewer bytes are not worth it. */
-#define DML_REDUCE_LONG 2048
+/* The accumulators of a long row in bytes: enough registers to hide the latency of an addition. */
+#define DML_REDUCE_LANES 256
+/* So many bytes ahead of a long row's elements memory is asked for: processors on their own do not reach as far. */
+#define DML_REDUCE_AHEAD 2048
 
 /* Fold n elements into each of m results, which are kept in `state` (and `second`, where a result is two numbers).
    `index` is where among the reduced elements the first of the n stands. */

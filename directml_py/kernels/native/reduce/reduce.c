@@ -135,8 +135,8 @@ static void dml_reduce_cut(dml_reduce *task)
     int64_t size = dml_type_sizes[task->type], inner = task->kept[0].size, part, wanted;
     int64_t block = task->fold < DML_REDUCE_EXP ? DML_REDUCE_BLOCK : DML_REDUCE_BLOCK / 4;
     if (task->rows) {
-        block = (64 << 10) / (task->count * size);
-        block = block < 1 ? 1 : block > 256 ? 256 : block;
+        int64_t most = (64 << 10) / (task->count * size);
+        block = most < 1 ? 1 : most < block ? most : block;
     }
     task->block = block < inner ? block : inner;
     task->blocks = (inner + task->block - 1) / task->block;
