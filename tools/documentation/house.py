@@ -1,6 +1,6 @@
 """Layer diagram in the form of a house: floors from the top down, each a row of rooms, from text to SVG.
 
-faces: samples, command line | com: vtables in C
+front ends: samples, command line | com: vtables in C
 dml: devices, operators
 """
 

@@ -9,7 +9,7 @@ STILL = "a window that does not move has no steps to execute"
 EMPTY = "a window of no elements sees nothing"
 SPREAD = "elements 0 apart are one element"
 LEADING = "with a leading 1, batches would be channels"
-FORMS = "the arrays of attributes have an entry for each spatial dimension: of others nobody says which"
+FORMS = "the arrays of attributes have an entry for each spatial dimension: what others would mean is undefined"
 STRICTER: dict[str, str] = {
     "DML-Desc-enum": "numbers that name no enumerator name nothing that could be computed",
     "DML-AVERAGE_POOLING_GRAD-strides": "an element's windows are found by division by the stride",
@@ -22,7 +22,7 @@ STRICTER: dict[str, str] = {
     "DML-QUANTIZED_LINEAR_*-spatial-dimension-count": FORMS,
     "DML-PADDING*-remainder": "of a tensor that is taken away whole no pattern can be repeated",
     "DML-GATHER-indices-leading-ones": "it takes some that are not 1, by the output's sizes, and reads the first",
-    "DML-SLICE_GRAD-sizes": "of a gradient with more elements than the window nobody says where they go",
+    "DML-SLICE_GRAD-sizes": "of a gradient with more elements than the window where they would go is undefined",
     "DML-SLICE_GRAD-input-window-sizes": "a window of no elements has none to put back",
     "DML-LP_POOLING*-p": "there is no root of order 0",
     "DML-LSTM-clip-threshold": "below 0 the range that is clipped to is empty; some such descs do not compile there",
