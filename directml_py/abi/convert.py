@@ -50,7 +50,7 @@ def length(value: Any, in_bytes: bool) -> int | None:
     if in_bytes:
         if isinstance(value, (ctypes.Array, ctypes.Structure, ctypes.Union)):
             return ctypes.sizeof(value)
-        if hasattr(value, "__array_interface__"):
+        if hasattr(value, "__array_interface__") and hasattr(value, "nbytes"):
             return int(value.nbytes)
     if value is None or isinstance(value, (ctypes.Structure, ctypes.Union, str)):
         return None

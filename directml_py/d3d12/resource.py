@@ -36,6 +36,7 @@ from .buffer_pool import Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, short
+from .memory_protocols import MemoryProtocols
 from .subresource_copies import box_extent, bytes_from, bytes_to
 from .sync_validation.range_map import RangeMap
 from .sync_validation.shadow_memory import nothing_but_undefined
@@ -102,7 +103,7 @@ class Buffer(Lifetime):
         return f"needs bytes {offset} to {offset + size}, but {self} has {self.width} bytes"
 
 
-class ID3D12Resource(ID3D12Pageable):
+class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
     """A committed or placed buffer.
 
     ``memory`` is all of its bytes as a writable array, for code that acts as the GPU; programs use ``Map`` or

@@ -45,6 +45,62 @@ def negate(sizes=(2, 3)):
 NUMBERS = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
+class TestViewsOfBuffers:
+    """Without a copy: what is written through one view shows in the others."""
+
+    @pytest.fixture
+    def upload(self):
+        device = dml.D3D12CreateDevice()
+        return device.CreateCommittedResource(
+            dml.CD3DX12_HEAP_PROPERTIES(dml.D3D12_HEAP_TYPE_UPLOAD),
+            dml.D3D12_HEAP_FLAG_NONE,
+            dml.CD3DX12_RESOURCE_DESC.Buffer(16),
+            dml.D3D12_RESOURCE_STATE_GENERIC_READ,
+        )
+
+    def test_numpy(self, upload):
+        view = np.asarray(upload)
+        view[3] = 7
+        assert (view.dtype, view.shape) == (np.uint8, (16,))
+        assert upload.Map().tolist() == [0, 0, 0, 7, *[0] * 12]
+        assert np.shares_memory(view, upload.memory)
+
+    def test_dlpack(self, upload):
+        upload.Map()[5] = 9
+        view = np.from_dlpack(upload)
+        assert view.tolist() == [0] * 5 + [9] + [0] * 10
+        assert np.shares_memory(view, upload.memory)
+        assert upload.__dlpack_device__() == (1, 0)
+
+    @pytest.mark.skipif(sys.version_info < (3, 12), reason="classes take part in buffers from Python 3.12 on")
+    def test_memoryview(self, upload):
+        memoryview(upload)[2] = 5
+        assert upload.Map()[2] == 5
+
+    def test_memory_without_cpu_access_is_read_only(self):
+        device = dml.D3D12CreateDevice()
+        made = device.CreateCommittedResource(
+            dml.CD3DX12_HEAP_PROPERTIES(dml.D3D12_HEAP_TYPE_DEFAULT),
+            dml.D3D12_HEAP_FLAG_NONE,
+            dml.CD3DX12_RESOURCE_DESC.Buffer(16),
+            dml.D3D12_RESOURCE_STATE_COMMON,
+        )
+        view = np.asarray(made)
+        with pytest.raises(ValueError, match="read-only"):
+            view[0] = 1
+
+    def test_a_view_keeps_the_memory(self, upload):
+        view = np.asarray(upload)
+        view[0] = 3
+        del upload
+        assert view[0] == 3
+
+    def test_a_resource_is_no_struct(self, upload):
+        """It is memory, but not what a pointer to a desc means."""
+        with pytest.raises(TypeError, match="must be"):
+            dml.DML_OPERATOR_DESC(dml.DML_OPERATOR_JOIN, upload)
+
+
 class TestDLPack:
     def test_evaluate(self):
         (result,) = dml.evaluate(negate(), [Elsewhere(NUMBERS)])

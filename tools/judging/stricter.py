@@ -9,7 +9,9 @@ STILL = "a window that does not move has no steps to execute"
 EMPTY = "a window of no elements sees nothing"
 SPREAD = "elements 0 apart are one element"
 LEADING = "with a leading 1, batches would be channels"
-FORMS = "the arrays of attributes have an entry for each spatial dimension: what others would mean is undefined"
+FORMS = (
+    "the arrays of attributes have an entry for each spatial dimension: what others would mean is undefined"
+)
 STRICTER: dict[str, str] = {
     "DML-Desc-enum": "numbers that name no enumerator name nothing that could be computed",
     "DML-AVERAGE_POOLING_GRAD-strides": "an element's windows are found by division by the stride",
