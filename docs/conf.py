@@ -25,6 +25,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "documentation.extension",
+    "documentation.debug_messages",
     "documentation.debug_rules",
     "documentation.notebooks",
     "documentation.gallery_samples",

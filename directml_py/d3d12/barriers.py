@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..abi.arguments import enumerator, flags, invalid
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
-    D3D12_COMMAND_LIST_TYPE_COPY,
     D3D12_MESSAGE_ID,
+    D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMMAND_LIST_TYPE,
     D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS,
     D3D12_MESSAGE_ID_RESOURCE_BARRIER_NULL_POINTER,
     D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY,
@@ -19,12 +19,11 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_BARRIER_TYPE_ALIASING,
     D3D12_RESOURCE_BARRIER_TYPE_TRANSITION,
     D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
-    D3D12_RESOURCE_STATE_COPY_DEST,
-    D3D12_RESOURCE_STATE_COPY_SOURCE,
+    D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
     D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
-from .buffer_states import combined_write_state, missing_flag, texture_state
+from .buffer_states import beyond_list, combined_write_state, missing_flag, texture_state
 from .d3d12_constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
 from .recorded_commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
 from .resource import Buffer, ID3D12Resource
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from .device import ID3D12Device
 
 BEGIN_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
-COPY_STATES: Final = D3D12_RESOURCE_STATE_COPY_DEST | D3D12_RESOURCE_STATE_COPY_SOURCE
 END_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAG_END_ONLY
 
 
@@ -80,7 +78,26 @@ def decode(
             D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS,
             f"{name}.UAV.pResource: {buffer} was created without {needed.name}",
         )
+    if beyond_list(D3D12_RESOURCE_STATE_UNORDERED_ACCESS, list_type):
+        return Problem(
+            D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMMAND_LIST_TYPE,
+            f"{name} is a UAV barrier, which a {list_type.name} list cannot record",
+        )
     return UAVBarrier(buffer)
+
+
+def transitioned_twice(barriers: Sequence[Barrier]) -> str | None:
+    """The first buffer that several transitions of one ResourceBarrier are about, in words; None if there is none.
+    Each of them may be right, since they apply in order, but one would do
+    (d3d12 "Using resource barriers")."""
+    first: dict[Buffer, int] = {}
+    for index, barrier in enumerate(barriers):
+        if not isinstance(barrier, TransitionBarrier):
+            continue
+        earlier = first.setdefault(barrier.buffer, index)
+        if earlier != index:
+            return f"barriers[{earlier}] and barriers[{index}] are transitions of {barrier.buffer}; one call makes one"
+    return None
 
 
 def _transition(
@@ -126,12 +143,11 @@ def _transition_problems(
         )
     for field, states in (("StateBefore", barrier.before), ("StateAfter", barrier.after)):
         yield from _state_problems(states, buffer, f"{name}.{field}")
-        # COMMON is 0.
-        if list_type == D3D12_COMMAND_LIST_TYPE_COPY and states & ~COPY_STATES:
+        beyond = beyond_list(states, list_type)
+        if beyond:
             yield Problem(
                 ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMMAND_LIST_TYPE,
-                f"{name}.{field} is {state_name(states)}; in a copy command list it must be "
-                "D3D12_RESOURCE_STATE_COMMON, COPY_DEST or COPY_SOURCE",
+                f"{name}.{field} has {state_name(beyond)}, which a {list_type.name} list cannot use",
             )
 
 

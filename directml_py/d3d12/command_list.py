@@ -15,12 +15,14 @@ from ..api.d3d12_enums import (
     D3D12_HEAP_TYPE_READBACK,
     D3D12_HEAP_TYPE_UPLOAD,
     D3D12_MESSAGE_CATEGORY_EXECUTION,
+    D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION,
     D3D12_MESSAGE_ID,
     D3D12_MESSAGE_ID_COMMAND_LIST_CLOSED,
     D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE,
     D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID,
     D3D12_MESSAGE_ID_UNKNOWN,
     D3D12_MESSAGE_SEVERITY_ERROR,
+    D3D12_MESSAGE_SEVERITY_WARNING,
     D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP,
     D3D12_QUERY_TYPE,
     D3D12_QUERY_TYPE_TIMESTAMP,
@@ -28,7 +30,7 @@ from ..api.d3d12_enums import (
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from ..api.iids import IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
 from ..text.plural import counted_words
-from .barriers import Problem, decode
+from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
 from .command_allocator import CommandMemory, ID3D12CommandAllocator, Recording, check_allocator
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
@@ -36,7 +38,7 @@ from .device_child import ID3D12DeviceChild, short
 from .markers import Marked, Marker
 from .observers import watchers
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
-from .recorded_commands import Barriers, Command, Copy, DescriptorHeaps, any_order
+from .recorded_commands import Barrier, Barriers, Command, Copy, DescriptorHeaps, any_order
 from .resource import BufferRange, ID3D12Resource
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ QUERY_PARAMETERS: Final = D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_BEGIN_END_QUERY_INVA
 RESOLVE_PARAMETERS: Final = D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOLVE_QUERY_DATA_INVALID_PARAMETERS
 ERROR: Final = D3D12_MESSAGE_SEVERITY_ERROR
 EXECUTION: Final = D3D12_MESSAGE_CATEGORY_EXECUTION
+MANIPULATION: Final = D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION
+WARNING: Final = D3D12_MESSAGE_SEVERITY_WARNING
 
 
 class ID3D12CommandList(ID3D12DeviceChild):
@@ -195,10 +199,23 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         valid = tuple(barrier for barrier in decoded if not isinstance(barrier, Problem))
         if len(valid) == len(decoded):
             self._append(Barriers(valid))
+            self._question(valid)
             return
         problems = [problem for problem in decoded if isinstance(problem, Problem)]
         text = "; ".join(f"ResourceBarrier: {problem.text}" for problem in problems)
         self.fail(problems[0].id, text)
+
+    def _question(self, barriers: tuple[Barrier, ...]) -> None:
+        """Tell the info queue of valid barriers that make little sense."""
+        if self.device.info_queue is None:
+            return
+        ids, problem = D3D12_MESSAGE_ID, transitioned_twice(barriers)
+        if not barriers:
+            id, problem = ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_ZERO_BARRIERS, "numBarriers is 0"
+        else:
+            id = ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_DUPLICATE_SUBRESOURCE_TRANSITIONS
+        if problem:
+            self.device.report(WARNING, MANIPULATION, id, f"ResourceBarrier: {problem}")
 
     def CopyBufferRegion(
         self,

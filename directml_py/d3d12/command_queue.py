@@ -169,6 +169,8 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
                         execution = made
                         execution.start()
             if execution is not None:
+                if execution.submission is not None:
+                    execution.submission.check_maps()
                 for observer in watchers.all:
                     observer.submitted(self, execution, lists)
                 device.submit(self.work, execution)

@@ -10,7 +10,7 @@ from ..abi.arguments import is_series, uint
 from ..abi.hresult import DMLError
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
-from ..abi.rules import rule, violation
+from ..abi.rules import Diagnostic, rule, violation
 from ..abi.wintypes import UINT
 from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE
 from .descriptors import ID3D12DescriptorHeap, heap_type
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 RANGES = rule(
     "D3D12-CopyDescriptors-ranges",
-    "Descriptors are copied between ranges of CPU handles in heaps of the given type, with equal total sizes",
+    "Descriptors are copied between ranges of CPU handles in heaps of the given type, with equal total sizes and "
+    "without overlap",
     "nf-d3d12-id3d12device-copydescriptors",
 )
 SOURCE = rule(
@@ -60,8 +61,13 @@ class Ranges(NamedTuple):
         return f"{self.side}DescriptorRangeSizes"
 
 
-def copy_descriptors(device: ID3D12Device, destination: Ranges, source: Ranges, kind: Any) -> None:
-    """Copy descriptors. Raises ``DMLError`` ``E_INVALIDARG`` and copies nothing if a rule is violated."""
+def copy_descriptors(
+    device: ID3D12Device, destination: Ranges, source: Ranges, kind: Any
+) -> Diagnostic | None:
+    """Copy descriptors. Raises ``DMLError`` ``E_INVALIDARG`` and copies nothing if a rule is violated.
+
+    An overlap of ranges is only returned, for the debug layer: the copy is made from what the source ranges had before.
+    """
     required_type = heap_type(kind, "descriptorHeapsType")
     destination_ranges = _ranges(device, destination)
     source_ranges = _ranges(device, source)
@@ -85,6 +91,32 @@ def copy_descriptors(device: ID3D12Device, destination: Ranges, source: Ranges, 
         (slot for part in destination_ranges for slot in part.descriptors()), descriptors
     ):
         heap.write(index, descriptor)
+    if device.info_queue is None:
+        return None
+    return _overlap(destination, destination_ranges, source, source_ranges)
+
+
+def _overlap(
+    destination: Ranges, targets: list[HandleRange], source: Ranges, sources: list[HandleRange]
+) -> Diagnostic | None:
+    """The first destination range that shares a descriptor with an earlier one or with a source range."""
+    taken = {slot: name for name, slot in _slots(source, sources)}
+    for name, slot in _slots(destination, targets):
+        other = taken.setdefault(slot, name)
+        if other != name:
+            text = f"{name} has descriptor {slot[1]} of {slot[0].life} in common with {other}"
+            return Diagnostic(RANGES.severity, RANGES.id, name, text)
+    return None
+
+
+def _slots(
+    given: Ranges, ranges: list[HandleRange]
+) -> Iterator[tuple[str, tuple[ID3D12DescriptorHeap, int]]]:
+    return (
+        (f"{given.starts_name}[{index}]", slot)
+        for index, part in enumerate(ranges)
+        for slot in part.descriptors()
+    )
 
 
 def _ranges(device: ID3D12Device, given: Ranges) -> list[HandleRange]:

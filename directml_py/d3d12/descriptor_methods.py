@@ -85,9 +85,12 @@ class DescriptorMethods(DeviceBase):
         )
         source = Ranges("src", numSrcDescriptorRanges, srcDescriptorRangeStarts, srcDescriptorRangeSizes)
         try:
-            copy_descriptors(self._device, destination, source, descriptorHeapsType)
+            overlap = copy_descriptors(self._device, destination, source, descriptorHeapsType)
         except DMLError as error:
             report_instead(self._device, error)
+            return
+        if overlap is not None:
+            self.report_diagnostic(overlap)
 
     def find_descriptors(self, ptr: int) -> tuple[ID3D12DescriptorHeap, int] | None:
         """The descriptor heap and index that a CPU or GPU handle value refers to, or None."""

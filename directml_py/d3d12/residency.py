@@ -6,6 +6,11 @@ from typing import Any
 
 from ..abi.arguments import child, counted
 from ..abi.rules import Severity, rule
+from ..api.d3d12_enums import (
+    D3D12_MESSAGE_CATEGORY_EXECUTION,
+    D3D12_MESSAGE_ID_EVICT_UNDERFLOW,
+    D3D12_MESSAGE_SEVERITY_ERROR,
+)
 from .descriptors import ID3D12DescriptorHeap
 from .device_base import DeviceBase
 from .device_child import ID3D12Pageable
@@ -34,8 +39,15 @@ class Residency(DeviceBase):
             item.life.make_resident()
 
     def Evict(self, numObjects: Any, objects: Any = None) -> None:
-        """The inverse of MakeResident. Objects are created with a residency count of 1."""
-        for item in self._pageables("Evict", numObjects, objects):
+        """The inverse of MakeResident. Objects are created with a residency count of 1, which never falls below 0."""
+        for index, item in enumerate(self._pageables("Evict", numObjects, objects)):
+            if not item.life.is_resident:
+                self.report(
+                    D3D12_MESSAGE_SEVERITY_ERROR,
+                    D3D12_MESSAGE_CATEGORY_EXECUTION,
+                    D3D12_MESSAGE_ID_EVICT_UNDERFLOW,
+                    f"Evict: objects[{index}] is {item.life}, whose residency count is 0; it must be at least 1",
+                )
             item.life.evict()
 
     def _pageables(self, call: str, count: Any, objects: Any) -> list[ID3D12Pageable]:

@@ -15,11 +15,14 @@ from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
+    D3D12_HEAP_TYPE_READBACK,
     D3D12_MESSAGE_CATEGORY_EXECUTION,
     D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION,
     D3D12_MESSAGE_ID_MAP_INVALIDHEAP,
     D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
+    D3D12_MESSAGE_ID_UNMAP_RANGE_NOT_EMPTY,
     D3D12_MESSAGE_SEVERITY_ERROR,
+    D3D12_MESSAGE_SEVERITY_WARNING,
     D3D12_RESOURCE_FLAGS,
     D3D12_RESOURCE_STATES,
 )
@@ -69,6 +72,7 @@ class Buffer(Lifetime):
         "has_fixed_state",
         "heap_type",
         "initial_state",
+        "maps",
         "memory",
         "placement",
         "results",
@@ -91,6 +95,8 @@ class Buffer(Lifetime):
         # For a READBACK buffer under the debug layer, the ranges written by commands, each with the name of the source
         # if undefined bytes were copied from it, else an empty string.
         self.results: RangeMap[str] = RangeMap()
+        # The range that may be read through each outstanding Map; empty if Map has already reported a hazard.
+        self.maps: list[BufferRange] = []
 
     @property
     def whole(self) -> BufferRange:
@@ -125,8 +131,6 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         device.buffers.add(self.buffer)
         self._desc = D3D12_RESOURCE_DESC.from_buffer_copy(desc)
         self._desc.Alignment = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-        # The range that may be read through each outstanding Map; empty if Map has already reported a hazard.
-        self._maps: list[BufferRange] = []
         self.placement = placement
         self.initial_state = initial_state
         self.width = self.buffer.width
@@ -158,7 +162,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
     @property
     def mapped(self) -> bool:
         """Whether it has an outstanding ``Map``."""
-        return bool(self._maps)
+        return bool(self.buffer.maps)
 
     def Map(self, subresource: int = 0, readRange: Any = None) -> Bytes:
         """All bytes as a writable view, regardless of ``readRange`` (a D3D12_RANGE); calls nest.
@@ -181,16 +185,15 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
             self._report_early("Map", early)
             read = read._replace(size=0)
         self._check_contents("Map", read)
-        self._maps.append(read)
+        self.buffer.maps.append(read)
         return self.memory[:]
 
     def Unmap(self, subresource: int = 0, writtenRange: Any = None) -> None:
         self._check_subresource(subresource)
-        if writtenRange is not None:
-            self._range(writtenRange, "writtenRange")
+        written = None if writtenRange is None else self._range(writtenRange, "writtenRange")
         try:
             # One operation: another thread may end the last Map first.
-            ended = self._maps.pop()
+            ended = self.buffer.maps.pop()
         except IndexError:
             self.device.report(
                 D3D12_MESSAGE_SEVERITY_ERROR,
@@ -199,6 +202,15 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
                 f"Unmap: {self} is not mapped",
             )
             return
+        # A null range claims all bytes too, but is what programs pass that have nothing to say.
+        if written is not None and written.size and self.heap_type == D3D12_HEAP_TYPE_READBACK:
+            self.device.report(
+                D3D12_MESSAGE_SEVERITY_WARNING,
+                D3D12_MESSAGE_CATEGORY_EXECUTION,
+                D3D12_MESSAGE_ID_UNMAP_RANGE_NOT_EMPTY,
+                f"Unmap: writtenRange is {written.words} of {self}; in a READBACK heap it must be empty, as no command "
+                "reads what the CPU writes there",
+            )
         early = self._written_in_flight(ended)
         if early is not None:
             self.device.report_rule(

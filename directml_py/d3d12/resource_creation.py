@@ -14,11 +14,16 @@ from ..api.d3d12_enums import (
     D3D12_HEAP_TYPE_DEFAULT,
     D3D12_MESSAGE_CATEGORY_STATE_CREATION,
     D3D12_MESSAGE_ID_CREATEHEAP_NULLDESC,
+    D3D12_MESSAGE_ID_CREATERESOURCE_STATE_IGNORED,
+    D3D12_MESSAGE_SEVERITY_INFO,
+    D3D12_RESOURCE_STATE_COMMON,
+    D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES
 from .adapters import count_in
 from .allocation import PATTERN, Allocation
 from .buffer_rules import (
+    FIXED_STATES,
     check_committed_flags,
     check_heap_desc,
     check_heap_properties,
@@ -31,6 +36,7 @@ from .device_base import DeviceBase
 from .heap import ID3D12Heap, ID3D12Heap1
 from .observers import created
 from .resource import ID3D12Resource2, Placement
+from .sync_validation.resource_states import state_name
 from .sync_validation.shadow_memory import ShadowMemory
 from .tile_mappings import TILE, tiles_of
 
@@ -55,6 +61,7 @@ class ResourceCreation(DeviceBase):
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
         allocation = self._allocate(buffer.Width, properties, heap_flags)
         placement = Placement(allocation, 0, properties, heap_flags)
+        self._inform_of_state("CreateCommittedResource", properties, state)
         return created(ID3D12Resource2(self._device, buffer, placement, state))
 
     def CreateReservedResource(
@@ -72,7 +79,21 @@ class ResourceCreation(DeviceBase):
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
         allocation = self._allocate(tiles_of(buffer.Width) * TILE, properties, D3D12_HEAP_FLAG_NONE)
         placement = Placement(allocation, 0, properties, D3D12_HEAP_FLAG_NONE, reserved=True)
+        self._inform_of_state("CreateReservedResource", properties, state)
         return created(ID3D12Resource2(self._device, buffer, placement, state))
+
+    def _inform_of_state(
+        self, call: str, properties: D3D12_HEAP_PROPERTIES, state: D3D12_RESOURCE_STATES
+    ) -> None:
+        """The info queue's note on an initial state without effect: information, as the program is right."""
+        if self.info_queue is not None and state and properties.Type not in FIXED_STATES:
+            self.report(
+                D3D12_MESSAGE_SEVERITY_INFO,
+                D3D12_MESSAGE_CATEGORY_STATE_CREATION,
+                D3D12_MESSAGE_ID_CREATERESOURCE_STATE_IGNORED,
+                f"{call}: initialState is {state_name(state)}, which is ignored; buffers are created in "
+                f"{D3D12_RESOURCE_STATE_COMMON.name}",
+            )
 
     def CreateHeap(self, desc: Any) -> ID3D12Heap1:
         self.check_alive()
@@ -133,4 +154,5 @@ class ResourceCreation(DeviceBase):
         properties = heap_desc.Properties
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
         placement = Placement(heap.allocation, offset, properties, heap.flags, heap.life)
+        self._inform_of_state("CreatePlacedResource", properties, state)
         return created(ID3D12Resource2(self._device, buffer, placement, state))

@@ -22,6 +22,7 @@ from directml_py.d3d12.recorded_commands import (
 
 DIRECT, COPY = e.D3D12_COMMAND_LIST_TYPE_DIRECT, e.D3D12_COMMAND_LIST_TYPE_COPY
 UAV = e.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
+COMPUTE = e.D3D12_COMMAND_LIST_TYPE_COMPUTE
 Barrier = d3d12.CD3DX12_RESOURCE_BARRIER
 
 
@@ -322,6 +323,21 @@ class TestBarriers:
         assert said in close_error(bench.list)
 
     @pytest.mark.parametrize(
+        ("state", "allowed"),
+        [(0x40, True), (0x200, True), (1, True), (0x80, False), (2, False), (0xAC3, False)],
+    )
+    def test_states_of_a_compute_list(self, bench, state, allowed):
+        """Not of pixel shaders or index buffers, of which GENERIC_READ is made too; a DIRECT list has them all."""
+        for kind in (COMPUTE, e.D3D12_COMMAND_LIST_TYPE_DIRECT):
+            allocator = bench.device.CreateCommandAllocator(kind)
+            commands = bench.device.CreateCommandList(0, kind, allocator)
+            commands.ResourceBarrier(1, Barrier.Transition(bench.buffer(4), 0, state))
+            if allowed or kind != COMPUTE:
+                commands.Close()
+            else:
+                assert "which a D3D12_COMMAND_LIST_TYPE_COMPUTE list cannot use" in close_error(commands)
+
+    @pytest.mark.parametrize(
         ("before", "after", "wrong"),
         [(0, 0x400, ""), (0x800, 0, ""), (0x400, 8, "After"), (8, 0x800, "Before")],
     )
@@ -330,7 +346,7 @@ class TestBarriers:
         commands = bench.device.CreateCommandList(0, COPY, allocator)
         commands.ResourceBarrier(1, Barrier.Transition(bench.buffer(4, flags=UAV), before, after))
         if wrong:
-            text = f"State{wrong} is D3D12_RESOURCE_STATE_UNORDERED_ACCESS; in a copy command list it must be"
+            text = f"State{wrong} has D3D12_RESOURCE_STATE_UNORDERED_ACCESS, which a D3D12_COMMAND_LIST_TYPE_COPY list"
             assert text in close_error(commands)
         else:
             commands.Close()

@@ -159,3 +159,26 @@ def test_reported_by_the_debug_layer(debug_bench, info_queue):
     found = [info_queue.GetMessage(index).rule for index in range(info_queue.GetNumStoredMessages())]
     assert found == [SOURCE, SOURCE]
     assert heaps.content == [None] * 8
+
+
+@pytest.mark.parametrize(
+    ("into", "out_of", "names"),
+    [
+        ([0, 2], [3, 1], ("destDescriptorRangeStarts[0]", "srcDescriptorRangeStarts[1]")),
+        ([4, 5], [0, 2], ("destDescriptorRangeStarts[1]", "destDescriptorRangeStarts[0]")),
+        ([4, 6], [0, 0], ()),
+    ],
+)
+def test_ranges_that_overlap(debug_bench, info_queue, into, out_of, names):
+    """Two of two descriptors each; the copy is made in order, from what was there before. Sources may overlap."""
+    info_queue.SetBreakOnSeverity(e.D3D12_MESSAGE_SEVERITY_ERROR, False)
+    heaps = Heaps(debug_bench.device)
+    arguments = 2, heaps.starts(heaps.source, *into), [2, 2], 2, heaps.starts(heaps.source, *out_of), [2, 2]
+    heaps.device.CopyDescriptors(*arguments, VIEWS)
+    found = [info_queue.GetMessage(index) for index in range(info_queue.GetNumStoredMessages())]
+    assert [message.ID for message in found] == [653] * bool(names)
+    assert all(name in message.pDescription for name in names for message in found)
+    expected = [f"s{index}" for index in range(8)]
+    for start, first in zip(into, out_of):
+        expected[start : start + 2] = [f"s{first}", f"s{first + 1}"]
+    assert [heaps.source.read(index) for index in range(8)] == expected

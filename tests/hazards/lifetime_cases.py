@@ -391,7 +391,7 @@ def evicted_memory(bench, wrong):
     bench.commands.CopyResource(placed, source)
     bench.d3d12.Evict([source, heap])
     if wrong == "twice":
-        bench.d3d12.Evict([source])
+        bench.d3d12.MakeResident([source])
     bench.d3d12.MakeResident(2, [source, heap])
     if wrong == "resource":
         bench.d3d12.Evict(1, [source])

@@ -33,6 +33,9 @@ def layer_bench(**options):
 
 
 def messages(bench):
-    """The diagnostics behind the messages of the info queue."""
+    """The diagnostics behind the messages of the info queue, warnings or worse; None for those of no rule."""
     queue = bench.d3d12.QueryInterface(dml.ID3D12InfoQueue)
-    return [queue.GetMessage(index).diagnostic for index in range(queue.GetNumStoredMessages())]
+    stored = [queue.GetMessage(index) for index in range(queue.GetNumStoredMessages())]
+    return [
+        message.diagnostic for message in stored if message.Severity <= dml.D3D12_MESSAGE_SEVERITY_WARNING
+    ]

@@ -49,11 +49,13 @@ class Devices(list):
     """All created Direct3D 12 devices, with their info queues."""
 
     def messages(self):
+        """Warnings or worse."""
         return [
             found.pDescription
             for device in self
             for queue in [device.QueryInterface(dml.ID3D12InfoQueue)]
             for found in map(queue.GetMessage, range(queue.GetNumStoredMessages()))
+            if found.Severity <= dml.D3D12_MESSAGE_SEVERITY_WARNING
         ]
 
 

@@ -153,6 +153,7 @@ def _at_exit() -> None:
     for device in list(devices):
         if device.sync_validator is not None:
             device.sync_validator.report_deadlocks()
+            device.sync_validator.report_begun_splits()
 
 
 if hasattr(os, "register_at_fork"):

@@ -63,6 +63,7 @@ class Deferral:
                 pass
             if self._device.sync_validator is not None:
                 self._device.sync_validator.report_deadlocks()
+                self._device.sync_validator.report_begun_splits()
         except BaseException:
             worker.stop(self._device.lock)
             raise

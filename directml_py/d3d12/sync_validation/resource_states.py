@@ -1,17 +1,20 @@
 """Resource state tracking while command lists execute: transitions, promotion and decay.
 
 Whatever their initial state, buffers begin and end each ExecuteCommandLists in COMMON and are promoted to the state
-that their first use needs; the page "Using resource barriers" specifies this for buffers in DEFAULT heaps. A transition
-from a state that COMMON can be promoted to is accepted in COMMON, as HelloDirectML relies on it.
+that their first use needs; the page "Using resource barriers" specifies this for buffers in DEFAULT heaps. Programs
+that keep track of states without decay, as HelloDirectML does, state what a buffer was created in or left in.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
+from ...abi.rules import Rule
 from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATES
 from ..buffer_states import WRITE_STATES
 from .access import Access
+from .sync_rules import BEFORE, BEFORE_COMMON
 
 if TYPE_CHECKING:
     from ..recorded_commands import TransitionBarrier
@@ -32,33 +35,63 @@ def state_name(state: D3D12_RESOURCE_STATES) -> str:
     return "|".join(names)
 
 
+class _Left(NamedTuple):
+    """The state after the last transition of a buffer, or its initial one, and the last state of any kind."""
+
+    transitioned: D3D12_RESOURCE_STATES
+    last: D3D12_RESOURCE_STATES
+
+
+class DecayedStates:
+    """What the buffers of a device were in when an ExecuteCommandLists ended, before they decayed."""
+
+    def __init__(self) -> None:
+        self._left: WeakKeyDictionary[Buffer, _Left] = WeakKeyDictionary()
+
+    def of(self, buffer: Buffer) -> _Left:
+        return self._left.get(buffer) or _Left(buffer.initial_state, buffer.initial_state)
+
+    def used(self, buffer: Buffer, state: D3D12_RESOURCE_STATES) -> None:
+        self._left[buffer] = self.of(buffer)._replace(last=state)
+
+    def transitioned(self, buffer: Buffer, state: D3D12_RESOURCE_STATES) -> None:
+        self._left[buffer] = _Left(state, state)
+
+
 class ResourceStates:
     """The buffers' states within one ExecuteCommandLists."""
 
-    def __init__(self) -> None:
+    def __init__(self, decayed: DecayedStates) -> None:
+        self._decayed = decayed
         self._states: dict[Buffer, D3D12_RESOURCE_STATES] = {}
         self._promoted: set[Buffer] = set()
 
     def of(self, buffer: Buffer) -> D3D12_RESOURCE_STATES:
         return self._states.get(buffer, COMMON)
 
-    def begin(self, barrier: TransitionBarrier) -> str | None:
+    def begin(self, barrier: TransitionBarrier) -> tuple[Rule, str] | None:
         """Apply the first half of a transition, which leaves the buffer in StateBefore. Returns a mismatch of
         StateBefore, or None."""
         return self._set(barrier, barrier.before)
 
-    def transition(self, barrier: TransitionBarrier) -> str | None:
+    def transition(self, barrier: TransitionBarrier) -> tuple[Rule, str] | None:
         """Apply a transition, or the second half of one. Returns a mismatch of StateBefore, or None."""
         return self._set(barrier, barrier.after)
 
-    def _set(self, barrier: TransitionBarrier, state: D3D12_RESOURCE_STATES) -> str | None:
-        buffer = barrier.buffer
-        current = self.of(buffer)
-        self._states[buffer] = state
-        self._promoted.discard(buffer)
-        if current in (COMMON, barrier.before):
+    def _set(self, barrier: TransitionBarrier, state: D3D12_RESOURCE_STATES) -> tuple[Rule, str] | None:
+        problem = self._mismatch(barrier.buffer, barrier.before)
+        self._states[barrier.buffer] = state
+        self._promoted.discard(barrier.buffer)
+        self._decayed.transitioned(barrier.buffer, state)
+        return problem
+
+    def _mismatch(self, buffer: Buffer, before: D3D12_RESOURCE_STATES) -> tuple[Rule, str] | None:
+        text = f"StateBefore of {buffer} is {state_name(before)}, but it is in {state_name(self.of(buffer))}"
+        if buffer in self._states:
+            return None if before == self._states[buffer] else (BEFORE, text)
+        if before == COMMON or before in self._decayed.of(buffer):
             return None
-        return f"StateBefore of {buffer} is {state_name(barrier.before)}, but it is in {state_name(current)}"
+        return BEFORE_COMMON, f"{text}, and was left in {state_name(self._decayed.of(buffer).last)}"
 
     def use(self, access: Access) -> str | None:
         """Promote the buffer for an access. Returns a state mismatch, or None."""
@@ -71,10 +104,12 @@ class ResourceStates:
         reads = access.state not in WRITE_STATES
         if current == COMMON or (buffer in self._promoted and reads and current not in WRITE_STATES):
             self._states[buffer] = current | access.state
+            self._decayed.used(buffer, current | access.state)
             self._promoted.add(buffer)
             return None
         # One message per mistake: what follows is checked as if the required transition had been recorded.
         self._states[buffer] = access.state
+        self._decayed.used(buffer, access.state)
         self._promoted.discard(buffer)
         return (
             f"{access.name} needs {buffer} in {state_name(access.state)}, but it is in {state_name(current)}"

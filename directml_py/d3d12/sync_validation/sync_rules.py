@@ -49,6 +49,15 @@ BEFORE = rule(
     BARRIERS,
     debug=True,
 )
+BEFORE_COMMON = rule(
+    "D3D12-ResourceBarrier-before-common",
+    "The first transition of a buffer in an ExecuteCommandLists is from COMMON, or from the state that it was created "
+    "in or left in",
+    BARRIERS,
+    # Microsoft's own programs state what a buffer was in before it decayed, and it makes no difference to buffers.
+    Severity.WARNING,
+    debug=True,
+)
 SPLIT_ACCESS = rule(
     "D3D12-ResourceState-split",
     "No command accesses a resource between the two halves of a split barrier",
@@ -60,6 +69,20 @@ SPLIT_HALVES = rule(
     "The second half of a split barrier follows a first half of the same resource and states, with no other transition "
     "of the resource between them",
     BARRIERS,
+    debug=True,
+)
+SPLIT_ACROSS = rule(
+    "D3D12-ResourceBarrier-split-across",
+    "Both halves of a split barrier are in one ExecuteCommandLists, since no command overlaps the end of one",
+    BARRIERS,
+    Severity.WARNING,
+    debug=True,
+)
+SPLIT_BEGUN = rule(
+    "D3D12-ResourceBarrier-split-begun",
+    "A split barrier that has begun is ended before the program is",
+    BARRIERS,
+    Severity.WARNING,
     debug=True,
 )
 QUEUE_WAIT = rule(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,10 @@ from ...abi.rules import Diagnostic, Rule
 from ...api.d3d12_enums import (
     D3D12_HEAP_TYPE_READBACK,
     D3D12_HEAP_TYPE_UPLOAD,
+    D3D12_MESSAGE_CATEGORY_EXECUTION,
+    D3D12_MESSAGE_ID,
+    D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
+    D3D12_MESSAGE_SEVERITY_INFO,
 )
 from ..allocation import PATTERN
 from ..observers import watchers
@@ -28,7 +33,7 @@ from .access import Access
 from .aliasing import AliasingTracker, activation
 from .deadlocks import deadlocked_queues, waiting
 from .happens_before import HappensBefore
-from .resource_states import ResourceStates
+from .resource_states import DecayedStates, ResourceStates
 from .split_barriers import BEGIN_ONLY, SplitBarriers
 from .uav_barriers import AccessesSinceBarrier
 
@@ -49,7 +54,7 @@ class Submission:
 
     def __init__(self, validator: SyncValidator, recordings: Sequence[Recording], queue: WorkQueue) -> None:
         self._validator = validator
-        self._progress = Progress(queue)
+        self._progress = validator.progress(queue)
         self.queue = queue
         self.known = validator.happens_before.submitted()
         self.memories: list[Lifetime] = [recording.memory for recording in recordings]
@@ -64,6 +69,17 @@ class Submission:
         self.readbacks = [
             access for access in accesses if access.range.buffer.heap_type == READBACK and access.writes
         ]
+
+    def check_maps(self) -> None:
+        """Tell of bytes that are mapped for reading while commands write them: right as long as they are read after a
+        wait, so that it is no more than information."""
+        for written in (access.range for access in self.readbacks):
+            if any(read.overlaps(written) for read in written.buffer.maps):
+                self._validator.inform(
+                    D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
+                    f"ExecuteCommandLists: {written.words} of {written.buffer} are mapped for reading and will be "
+                    "written",
+                )
 
     def start(self) -> None:
         """Mark the READBACK ranges as in flight and poison them: a read through a pointer that is already mapped cannot
@@ -101,9 +117,10 @@ class _Thread(threading.local):
 class Progress:
     """The validation state of one submission while its commands run."""
 
-    def __init__(self, queue: WorkQueue) -> None:
+    def __init__(self, queue: WorkQueue, number: int, decayed: DecayedStates) -> None:
         self.queue = queue
-        self.states = ResourceStates()
+        self.number = number
+        self.states = ResourceStates(decayed)
         self.dispatches = AccessesSinceBarrier("UAV barrier or transition")
         self.aliased = AccessesSinceBarrier("aliasing barrier", aliased=True)
         self.reported_released: set[Lifetime] = set()
@@ -123,6 +140,8 @@ class SyncValidator:
         self.happens_before = HappensBefore()
         self._aliasing = AliasingTracker()
         self._splits = SplitBarriers()
+        self._decayed = DecayedStates()
+        self._submissions = itertools.count(1)
         # Commands run in the thread whose call lets them run; that call raises.
         self._of_thread = _Thread()
 
@@ -166,6 +185,12 @@ class SyncValidator:
         """Called by ExecuteCommandLists: snapshot what must not change until the commands have run."""
         return Submission(self, recordings, queue)
 
+    def progress(self, queue: WorkQueue) -> Progress:
+        return Progress(queue, next(self._submissions), self._decayed)
+
+    def inform(self, id: D3D12_MESSAGE_ID, text: str) -> None:
+        self._device.report(D3D12_MESSAGE_SEVERITY_INFO, D3D12_MESSAGE_CATEGORY_EXECUTION, id, text)
+
     def signaled(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
         """``queue``, or the CPU, is about to set ``fence``."""
         self.happens_before.signaled(fence, value, queue)
@@ -191,6 +216,12 @@ class SyncValidator:
                     sync_rules.ENDLESS_WAIT.severity, sync_rules.ENDLESS_WAIT.id, "", f"{owner} {text}"
                 )
             )
+
+    def report_begun_splits(self) -> None:
+        """Report split barriers that no second half ends, when nothing more is submitted."""
+        for text in () if self._device.removed else self._splits.begun():
+            rule = sync_rules.SPLIT_BEGUN
+            self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
 
     def report_cpu_deadlock(self, text: str) -> None:
         """Report a thread that begins a wait which, as far as is known, never ends."""
@@ -309,12 +340,12 @@ class SyncValidator:
                 continue
             if isinstance(barrier, TransitionBarrier):
                 begins = barrier.flags & BEGIN_ONLY
-                problem = self._splits.transition(barrier, command.recorded)
-                if problem:
-                    self._report(sync_rules.SPLIT_HALVES, problem, progress)
-                problem = (progress.states.begin if begins else progress.states.transition)(barrier)
-                if problem:
-                    self._report(sync_rules.BEFORE, problem, progress)
+                for problem in (
+                    self._splits.transition(barrier, command.recorded, progress.number),
+                    (progress.states.begin if begins else progress.states.transition)(barrier),
+                ):
+                    if problem:
+                        self._report(*problem, progress)
                 # Only the second half of a split barrier synchronizes.
                 if begins:
                     continue

@@ -27,7 +27,9 @@ RULES: dict[str, tuple[str, ...]] = {
     reference_model.READBACK: ("D3D12-Readback-read-in-flight",),
     reference_model.DEADLOCK: (player.STUCK,),
     modelled_states.WRONG_STATE: ("D3D12-ResourceState-mismatch", "D3D12-ResourceBarrier-before"),
+    # Also the rules about halves in two calls, and about a first half without a second.
     modelled_states.SPLIT: ("D3D12-ResourceState-split", "D3D12-ResourceBarrier-split"),
+    modelled_states.ASSUMED: ("D3D12-ResourceBarrier-before-common",),
     contents.UNDEFINED: ("D3D12-Contents-undefined",),
     contents.LOST: ("D3D12-AliasingBarrier-contents",),
     contents.INHERITED: ("D3D12-AliasingBarrier-inherited",),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from . import program_values as v
 from .memory_accesses import Touch
 
-WRONG_STATE, SPLIT = "wrong state", "a split barrier"
+WRONG_STATE, SPLIT, ASSUMED = "wrong state", "a split barrier", "a state from before the decay"
 
 
 class States:
@@ -30,11 +30,15 @@ class States:
         return state not in (v.COMMON, touch.state)
 
     def is_wrongly_left(self, transition: v.TransitionCall) -> bool:
-        state = self.of(transition.buffer)
+        wrong = transition.buffer in self._states and self.of(transition.buffer) != transition.before
         self._states[transition.buffer] = (
             transition.before if transition.half == v.BEGIN else transition.after
         )
-        return state not in (v.COMMON, transition.before)
+        return wrong
+
+    def is_assumed(self, transition: v.TransitionCall) -> bool:
+        """Whether StateBefore is one that only an earlier call can have left the buffer in; asked first."""
+        return transition.buffer not in self._states and transition.before != v.COMMON
 
     def is_misfit(self, transition: v.TransitionCall) -> bool:
         """Whether a split barrier's half has no matching counterpart."""
@@ -47,20 +51,29 @@ class States:
 
 
 class StateHazards(NamedTuple):
-    """``is_left_begun`` if a begin half has no end half: its consequences depend on later executions."""
+    """``is_left_begun`` if a begin half has no end half: its consequences depend on later executions, as ``possible``
+    hazards do on earlier ones."""
 
     hazards: set[str]
+    possible: set[str]
     is_left_begun: bool
 
 
 def state_hazards(
-    program: v.FuzzProgram, commands: Sequence[v.CommandCall], touched: Sequence[Sequence[Touch]]
+    program: v.FuzzProgram,
+    commands: Sequence[v.CommandCall],
+    touched: Sequence[Sequence[Touch]],
+    elsewhere: Container[str],
 ) -> StateHazards:
+    """The hazards of one call; ``elsewhere`` are the buffers that other calls use."""
     states, hazards = States(program), set()
+    possible: set[str] = set()
     for command, touches in zip(commands, touched):
         if isinstance(command, v.TransitionCall):
             if states.is_misfit(command):
                 hazards.add(SPLIT)
+            if states.is_assumed(command):
+                (possible if command.buffer in elsewhere else hazards).add(ASSUMED)
             if states.is_wrongly_left(command):
                 hazards.add(WRONG_STATE)
         for touch in touches:
@@ -68,4 +81,4 @@ def state_hazards(
                 hazards.add(SPLIT)
             if states.is_wrong(touch):
                 hazards.add(WRONG_STATE)
-    return StateHazards(hazards, bool(states.begun))
+    return StateHazards(hazards, possible, bool(states.begun))

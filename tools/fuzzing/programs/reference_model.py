@@ -44,6 +44,7 @@ def look(program: v.FuzzProgram, since: int = 0) -> Told:
     if order.has_deadlock:
         return Told(frozenset([DEADLOCK]), frozenset())
     hazards: set[str] = set()
+    assumed: set[str] = set()
     is_left_begun = False
     submits = [(index, step) for index, step in enumerate(program.steps) if isinstance(step, v.SubmitStep)]
     accesses = {}
@@ -51,7 +52,9 @@ def look(program: v.FuzzProgram, since: int = 0) -> Told:
         commands = [command for commands in submit.lists for command in commands]
         touched = accesses[index] = [touches(program, command) for command in commands]
         if index >= since:
-            found, is_left = state_hazards(program, commands, touched)
+            elsewhere = {name for other, step in submits if other != index for name in used(program, step)}
+            found, uncertain, is_left = state_hazards(program, commands, touched, elsewhere)
+            assumed |= uncertain
             is_left_begun |= is_left
             hazards |= found
             hazards |= _within(program, commands, touched)
@@ -66,7 +69,7 @@ def look(program: v.FuzzProgram, since: int = 0) -> Told:
     for step in program.steps:
         contents.step(step)
     hazards |= contents.hazards
-    possible = set(contents.possible)
+    possible = set(contents.possible) | assumed
     # Without an order, the contents read are undetermined too.
     if hazards & {MISSING_BARRIER, MISSING_ALIASING, MISSING_WAIT}:
         possible |= set(Contents.KINDS)
