@@ -17,6 +17,7 @@ from .command_allocator import Recording, command_list_type
 from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
 from .device_child import ID3D12Pageable, short
 from .fence import FenceSignal, FenceWait, ID3D12Fence
+from .interruptible import still_running
 from .markers import Marked, Marker
 from .observers import running, watchers
 from .recorded_commands import any_order
@@ -45,7 +46,7 @@ def check_queue_desc(desc: D3D12_COMMAND_QUEUE_DESC, name: str) -> None:
 class Execution(Work):
     """The work of one ExecuteCommandLists call. The lists may be reset while it is pending."""
 
-    __slots__ = ("__weakref__", "_begun", "_position", "device", "recordings", "submission")
+    __slots__ = ("__weakref__", "_begun", "_is_elsewhere", "_position", "device", "recordings", "submission")
 
     def __init__(
         self, device: ID3D12Device, recordings: tuple[Recording, ...], submission: Submission | None
@@ -56,6 +57,11 @@ class Execution(Work):
         self.submission = submission
         # Commands begun and commands completed: if they differ, one was interrupted.
         self._begun = self._position = 0
+        # Whether a command goes on in another thread, after an interrupt of the one that waited for it.
+        self._is_elsewhere = False
+
+    def blocked(self) -> bool:
+        return self._is_elsewhere
 
     def start(self) -> None:
         """Mark the recordings as in flight. Called with the device's lock held."""
@@ -82,7 +88,7 @@ class Execution(Work):
             else:
                 self._run(self._calls())
         except BaseException as error:
-            if self._begun != self._position:
+            if self._begun != self._position and not self._is_elsewhere:
                 outcome = "failed" if isinstance(error, Exception) else "was interrupted"
                 reason = str(error) or type(error).__name__
                 self.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command {outcome}: {reason}")
@@ -95,8 +101,29 @@ class Execution(Work):
                 return
             step = steps[position]
             self._begun = position + 1
-            step()
+            try:
+                step()
+            except BaseException as error:
+                running = still_running(error)
+                if running is not None:
+                    self._is_elsewhere = True
+                    running.afterwards(partial(self._go_on, position + 1))
+                raise
             self._position = position + 1
+
+    def _go_on(self, position: int, error: BaseException | None) -> None:
+        """Go on at ``position``, in the thread that ran the command before."""
+        device = self.device
+        if error is not None:
+            device.mark_removed(
+                DXGI_ERROR_DEVICE_HUNG, f"a command failed: {str(error) or type(error).__name__}"
+            )
+        with device.lock:
+            self._position = position
+            self._is_elsewhere = False
+            for queue in device.queues():
+                device.ready[queue] = None
+        device.progress()
 
     def _calls(self) -> Sequence[Callable[[], None]]:
         if self.submission is not None:

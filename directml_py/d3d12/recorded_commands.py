@@ -54,6 +54,8 @@ class Command:
 
     title: str = ""
     is_dispatch: ClassVar[bool] = False
+    # Whether a keyboard interrupt should not wait for its end.
+    is_long: bool = False
     # ``file:line`` of the call that recorded it; empty without the debug layer.
     recorded: str = ""
 

@@ -26,6 +26,7 @@ from .bindings import UPLOAD, Need, bindable_heaps
 from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild
+from .long_dispatch import is_long
 from .poison import poisoned
 from .program import Bytes, DispatchProgram
 from .tensor_accesses import resource_access, results_access, tensor_access
@@ -113,6 +114,10 @@ class IDMLCompiledOperator(IDMLDispatchable):
     @property
     def title(self) -> str:
         return self.program.title
+
+    @lazy
+    def takes_long(self) -> bool:
+        return is_long(self.program.operators)
 
     @property
     def volatile(self) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import weakref
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from ..abi.hresult import S_OK
 from ..abi.lifetime import Lifetime
 from ..abi.rules import rule
+from ..d3d12.interruptible import run_interruptibly
 from ..d3d12.recorded_commands import Command
 from ..d3d12.sync_validation.access import Access
 from ..validation.report import Report
@@ -58,6 +60,7 @@ class RecordedDispatch(Command):
         self._descriptors = dispatchable.descriptor_count
         self._views = views
         self._run = run
+        self.is_long = dispatchable.takes_long
         self._bound_at = bound_at
         self._made_at = dispatchable.made_at
         self._is_checked = self._removal.debug or self._removal.strict
@@ -105,7 +108,8 @@ class RecordedDispatch(Command):
         return command
 
     def call(self) -> Callable[[], None]:
-        return self.execute if self._run is None or self._is_checked else self._run
+        call = self.execute if self._run is None or self._is_checked else self._run
+        return partial(run_interruptibly, call) if self.is_long else call
 
     def execute(self) -> None:
         if self._run is not None:

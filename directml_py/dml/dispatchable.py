@@ -110,6 +110,11 @@ class IDMLDispatchable(IDMLPageable):
         return f"the dispatch of {self.title}" + (f" {name!r}" if name else "")
 
     @property
+    def takes_long(self) -> bool:
+        """Whether a keyboard interrupt should not wait for the end of a dispatch."""
+        return False
+
+    @property
     def used_lives(self) -> Iterable[Lifetime]:
         """The lifetimes of objects that a dispatch uses besides the dispatchable and its bindings."""
         return ()

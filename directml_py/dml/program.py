@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -52,6 +52,10 @@ class DispatchProgram(Protocol):
     temporary_size: int
     packed: Mapping[int, WeightLayout]
     results: Mapping[int, Results]
+
+    @property
+    def operators(self) -> Iterable[OperatorDesc]:
+        """What it is made of."""
 
     def works_in_place(self, input: int, output: int) -> bool:
         """Whether ``output`` may be bound to the memory of ``input``."""
@@ -161,6 +165,7 @@ class OperatorProgram:
         )
         self.inputs = desc.inputs
         self.outputs = desc.outputs
+        self.operators = (desc,)
         self._desc = desc
         kernel = kernels(desc)
         self._kernel = kernel if kernel.packed is None else kernel.packed.kernel

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import os
+import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import directml_py as dml
 from directml_py import d3d12
 from directml_py.abi.hresult import DXGI_ERROR_DEVICE_HUNG, S_OK
 from directml_py.d3d12 import scheduler
+from directml_py.d3d12.interruptible import run_interruptibly
 from directml_py.d3d12.recorded_commands import Command
+from directml_py.session import Session
 
 HERE = str(Path(scheduler.__file__).parent)
 SECONDS = 10
@@ -43,11 +50,19 @@ class Program:
         self.first, self.second, self.third = (self.list(name) for name in "abc")
 
     def list(self, name):
+        return self.of(Call(lambda: self.seen.append(name)))
+
+    def of(self, command):
         self.allocators.append(self.device.CreateCommandAllocator(DIRECT))
         commands = self.device.CreateCommandList(0, DIRECT, self.allocators[-1])
-        commands.record(Call(lambda: self.seen.append(name)))
+        commands.record(command)
         commands.Close()
         return commands
+
+    def finish(self, *lists):
+        self.one.ExecuteCommandLists(list(lists))
+        self.one.Signal(self.done, 1)
+        self.done.SetEventOnCompletion(1)
 
     def play(self):
         self.two.Wait(self.gate, 1)
@@ -200,3 +215,96 @@ def test_an_event_that_fails(debug, signal):
     in_time(lambda: program.done.SetEventOnCompletion(1))
     assert program.seen == ["a"]
     in_time(program.check_works)
+
+
+class Long(Command):
+    """Runs until it is told to end."""
+
+    is_long = True
+
+    def __init__(self, error=None):
+        self.began, self.may_end, self.error = threading.Event(), threading.Event(), error
+
+    def execute(self):
+        self.began.set()
+        assert self.may_end.wait(SECONDS)
+        if self.error is not None:
+            raise self.error
+
+    def call(self):
+        return functools.partial(run_interruptibly, self.execute)
+
+
+def ctrl_c(when):
+    """Press Ctrl-C once ``when`` is set."""
+    presser = threading.Thread(target=lambda: when.wait(SECONDS) and os.kill(os.getpid(), signal.SIGINT))
+    presser.start()
+    return presser
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize("error", [None, ValueError("it cannot")])
+def test_a_long_command_goes_on_after_an_interrupt(debug, error):
+    """What comes after it waits, also if it is submitted later."""
+    program, long = Program(debug), Long(error)
+    commands = program.list("behind it")
+    before = program.of(long)
+    presser = ctrl_c(long.began)
+    with pytest.raises(KeyboardInterrupt):
+        program.finish(before, commands)
+    presser.join()
+    assert program.device.GetDeviceRemovedReason() == S_OK
+    program.one.Signal(program.done, 2)
+    assert program.seen == []
+    assert program.done.GetCompletedValue() == 0
+    ended = threading.Event()
+    program.done.SetEventOnCompletion(2, ended)
+    long.may_end.set()
+    assert ended.wait(SECONDS)
+    if error is None:
+        assert program.seen == ["behind it"]
+        program.check_works()
+    else:
+        assert program.device.GetDeviceRemovedReason() == DXGI_ERROR_DEVICE_HUNG
+        assert program.seen == []
+
+
+def test_a_long_command_that_fails_without_an_interrupt():
+    program, long = Program(False), Long(ValueError("it cannot"))
+    commands = program.of(long)
+    long.may_end.set()
+    with pytest.raises(ValueError, match="it cannot"):
+        program.one.ExecuteCommandLists([commands])
+    assert program.device.GetDeviceRemovedReason() == DXGI_ERROR_DEVICE_HUNG
+
+
+def test_a_gemm_is_interrupted_within_100_ms():
+    """It is one of many, of which the rest runs all the same. A busy machine may take longer."""
+    size = 1536
+    session = Session()
+    square = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, size, size])
+    op = session.compile(
+        dml.DML_GEMM_OPERATOR_DESC(ATensor=square, BTensor=square, OutputTensor=square, Alpha=1)
+    )
+    session.initialize(op)
+    ones = np.ones((size, size), np.float32)
+    a, out = session.upload(ones), session.buffer(ones.nbytes)
+    for _ in range(12):
+        session.dispatch(op, [a, a, None], [out])
+        session.barrier(out)
+    session.commands.Close()
+    began = []
+
+    def press():
+        began.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.05, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        session.queue.ExecuteCommandLists([session.commands])
+    taken = time.perf_counter() - began[0]
+    assert session.d3d12.GetDeviceRemovedReason() == S_OK
+    session.wait()
+    assert (session.read(out, np.float32) == size).all()
+    assert taken < 1

@@ -25,6 +25,7 @@ from ...api.d3d12_enums import (
     D3D12_MESSAGE_SEVERITY_INFO,
 )
 from ..allocation import PATTERN
+from ..interruptible import run_interruptibly
 from ..observers import watchers
 from ..recorded_commands import AliasingBarrier, Barriers, Command, TransitionBarrier
 from ..resource import Buffer
@@ -97,7 +98,11 @@ class Submission:
         """The calls that execute it, in order."""
         validator, progress = self._validator, self._progress
         begin = partial(validator.begin, self, progress)
-        return [begin, *(partial(validator.run, command, progress) for command in self.commands)]
+        run, run_long = validator.run, validator.run_interruptibly
+        return [
+            begin,
+            *(partial(run_long if command.is_long else run, command, progress) for command in self.commands),
+        ]
 
 
 def residence(life: Lifetime) -> Lifetime:
@@ -279,6 +284,16 @@ class SyncValidator:
         command.mark()
         for observer in observers:
             observer.after(command)
+
+    def run_interruptibly(self, command: Command, progress: Progress) -> None:
+        """As ``run``, maybe in another thread, whose messages are raised in this one."""
+        breaks = self._of_thread.breaks
+
+        def run() -> None:
+            self._of_thread.breaks = breaks
+            self.run(command, progress)
+
+        run_interruptibly(run)
 
     def _check(self, command: Command, progress: Progress) -> None:
         self._check_lifetimes(command.lives(), command.title, progress)

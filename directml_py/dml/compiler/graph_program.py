@@ -54,6 +54,7 @@ class GraphProgram:
         self.inputs = _input_slots(graph)
         self.outputs = _output_slots(graph)
         self.results: Mapping[int, Results] = _results(graph)
+        self.operators = [node.desc for node in graph.nodes if node is not None and node.desc is not None]
         self._kernels = {
             step.node: step.kernel or self._kernel(step)
             for step in self.plan.steps

@@ -1,0 +1,95 @@
+"""Commands that take long, and keyboard interrupts.
+
+Python answers a signal in the main thread, between two of its instructions: not while a kernel runs. So the main
+thread of a program that listens to interrupts has a long command run by another thread, and waits for it. An interrupt
+ends the wait and not the command, as a GPU keeps running when its program is interrupted.
+"""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import threading
+from collections.abc import Callable
+
+# The longest time to the answer, in seconds.
+ANSWER = 0.05
+
+
+class StillRunning:
+    """A command that another thread runs. Found on the exception that ended the wait for it."""
+
+    def __init__(self, step: Callable[[], None]) -> None:
+        self.error: BaseException | None = None
+        self._step = step
+        self._has_begun = False
+        self._lock = threading.Lock()
+        self._finished = threading.Event()
+        self._afterwards: Callable[[BaseException | None], None] | None = None
+
+    def wait(self) -> None:
+        # A signal that comes before the thread sleeps does not wake it.
+        while not self._finished.wait(ANSWER):
+            pass
+        if self.error is not None:
+            raise self.error
+
+    def afterwards(self, call: Callable[[BaseException | None], None]) -> None:
+        """Have ``call`` made with the command's exception or None when it has run, which may be at once."""
+        with self._lock:
+            if not self._finished.is_set():
+                self._afterwards = call
+                return
+        call(self.error)
+
+    def run(self) -> None:
+        with self._lock:
+            if self._has_begun:
+                return
+            self._has_begun = True
+        try:
+            self._step()
+        except BaseException as error:  # raised by whoever waits
+            self.error = error
+        with self._lock:
+            self._finished.set()
+            call = self._afterwards
+        if call is not None:
+            call(self.error)
+
+
+def answers_interrupts() -> bool:
+    """Whether this is the thread that Python raises interrupts in, and the program has not left them to the system."""
+    is_main = threading.get_ident() == threading.main_thread().ident
+    return is_main and callable(signal.getsignal(signal.SIGINT))
+
+
+def run_interruptibly(step: Callable[[], None]) -> None:
+    """Make the call. An exception that comes meanwhile is raised at once; ``still_running`` then has the call."""
+    if not answers_interrupts():
+        step()
+        return
+    running = StillRunning(step)
+    try:
+        _start(running)
+        running.wait()
+    except BaseException as error:
+        if error is not running.error:
+            # It may have come before the thread was started. Only the first of two makes the call.
+            _start(running)
+            error._directml_py_running = running  # type: ignore[attr-defined]
+        raise
+
+
+def _start(running: StillRunning) -> None:
+    """Not by threading.Thread, whose ``start`` waits for the thread and may be interrupted in that. Nothing waits for
+    the thread when the program ends: it was interrupted."""
+    try:
+        _thread.start_new_thread(running.run, ())
+    except RuntimeError:
+        running.run()
+
+
+def still_running(error: BaseException) -> StillRunning | None:
+    """The call that went on when ``error`` ended the wait for it."""
+    return getattr(error, "_directml_py_running", None)
