@@ -11,7 +11,7 @@ from typing import NamedTuple
 from . import program_values as v
 from .contents import Contents
 from .memory_accesses import Touch, activated, names, touches
-from .modelled_states import SPLIT, state_hazards
+from .modelled_states import ASSUMED, SPLIT, state_hazards
 from .order import Order
 
 MISSING_BARRIER, MISSING_ALIASING, MISSING_WAIT = "no barrier", "no aliasing barrier", "no wait"
@@ -76,8 +76,8 @@ def look(program: v.FuzzProgram, since: int = 0) -> Told:
     if is_left_begun:
         possible.add(SPLIT)
     if hazards & FATAL:
-        # Later writes do not happen.
-        possible |= set(Contents.KINDS)
+        # Commands are left out, with what they write and the states that they bring about.
+        possible |= {*Contents.KINDS, ASSUMED}
         return Told(frozenset(hazards & FATAL), frozenset(hazards | possible))
     return Told(frozenset(hazards), frozenset(possible))
 
@@ -101,7 +101,8 @@ def _engine(program: v.FuzzProgram, submit: v.SubmitStep, touched: Sequence[Sequ
     submits = [step for step in program.steps if isinstance(step, v.SubmitStep)]
     types = {program.queues[step.queue] for step in submits if step.number == submit.of}
     shader = any(touch.state == v.UNORDERED_ACCESS for touches in touched for touch in touches) or any(
-        isinstance(command, v.TransitionCall) and v.UNORDERED_ACCESS in (command.before, command.after)
+        isinstance(command, v.UavBarrierCall)
+        or (isinstance(command, v.TransitionCall) and v.UNORDERED_ACCESS in (command.before, command.after))
         for commands in submit.lists
         for command in commands
     )
