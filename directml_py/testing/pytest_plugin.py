@@ -50,14 +50,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(use_profile(config.getoption("dml_profile")))
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Check the levels of all markers before the run starts."""
-    markers = [marker for item in items if (marker := item.get_closest_marker(MARKER)) is not None]
-    if markers:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Check the level of a test's marker, which the test need not use. It fails that test alone: an error while tests
+    are collected would end a worker of pytest-xdist, or the whole run."""
+    marker = item.get_closest_marker(MARKER)
+    if marker is not None:
         from .plugin import requested_level
 
-        for marker in markers:
-            requested_level(config, marker)
+        try:
+            requested_level(item.config, marker)
+        except pytest.UsageError as error:
+            pytest.fail(str(error), pytrace=False)
 
 
 @pytest.hookimpl(trylast=True)

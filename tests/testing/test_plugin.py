@@ -385,24 +385,37 @@ def test_assertions(dml):
     result.assert_outcomes(passed=4)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "mark", "text"),
-    [
-        (
-            ["--dml-feature-level=9_9"],
-            "",
-            "--dml-feature-level: '9_9' is not a DirectML feature level; there are 1_0,",
-        ),
-        ([], '@pytest.mark.dml_feature_level("latest")', "'latest' is not a DirectML feature level"),
-        ([], "@pytest.mark.dml_feature_level()", "takes one level"),
-    ],
-)
-def test_wrong_levels_stop_the_run(suite, arguments, mark, text):
-    result = suite(f"{mark}\ndef test_it(dml_device): pass", arguments=arguments)
+def test_a_wrong_level_of_the_run_stops_it(suite):
+    result = suite("def test_it(dml_device): pass", arguments=["--dml-feature-level=9_9"])
     assert result.ret == pytest.ExitCode.USAGE_ERROR
+    text = "ERROR: --dml-feature-level: '9_9' is not a DirectML feature level; there are 1_0,"
     output = [*result.stdout.lines, *result.stderr.lines]
-    assert any(line.startswith("ERROR: ") and text in line for line in output), output
+    assert any(line.startswith(text) for line in output), output
     assert not any("Traceback" in line for line in output)
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_a_wrong_level_of_a_test_fails_that_test(suite, workers):
+    result = suite(
+        """
+@pytest.mark.dml_feature_level("latest")
+def test_named(dml_device): pass
+
+@pytest.mark.dml_feature_level()
+def test_none(): pass
+
+@pytest.mark.dml_feature_level("4_1")
+def test_right(dml): assert dml.feature_level == d.DML_FEATURE_LEVEL_4_1
+
+def test_of_no_level(dml_device): pass
+""",
+        arguments=workers,
+    )
+    result.assert_outcomes(passed=2, errors=2)
+    result.stdout.fnmatch_lines_random(
+        ["*'latest' is not a DirectML feature level*", "*dml_feature_level takes one level*"]
+    )
+    assert not any("INTERNALERROR" in line or "Traceback" in line for line in result.stdout.lines)
 
 
 def test_other_suites_are_left_alone(suite):
