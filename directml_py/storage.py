@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+from .abi.physical_memory import physical_memory
 
 # Windows has no O_NONBLOCK and does not need it: its pipes and devices have no paths in folders.
 NONBLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -66,6 +69,19 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def read_regular(path: Path) -> bytes:
+    """The contents of a regular file. Raises ``OSError``, also for one that does not fit into memory."""
+    with regular_file(path) as file:
+        size, memory = os.fstat(file.fileno()).st_size, physical_memory()
+        try:
+            # A file with holes may have any size, and systems that overcommit grant the memory until it is touched.
+            if memory is not None and size > memory:
+                raise MemoryError
+            return file.read()
+        except (MemoryError, OverflowError):
+            raise OSError(errno.EFBIG, "it is too large", str(path)) from None
 
 
 @contextlib.contextmanager

@@ -25,7 +25,8 @@ ALLOWED = {
     "abi": {"text"},
     "api": {"abi"},
     "kernels": set(),
-    "storage": set(),
+    "storage": {"abi"},
+    "npy_header": set(),
     "d3d12": API,
     "descs": API,
     "validation": DESCS,
@@ -48,7 +49,7 @@ FRONT_ENDS = {
     "dxdispatch",
     "pydirectml",
 }
-FRONT_ENDS_ALLOWED = OBJECT_MODEL | FRONT_ENDS | {"cffi", "session", "storage"}
+FRONT_ENDS_ALLOWED = OBJECT_MODEL | FRONT_ENDS | {"cffi", "session", "storage", "npy_header"}
 # And of Python's own library what has nothing to do with memory.
 PLAIN_LIBRARY = {
     "__future__",

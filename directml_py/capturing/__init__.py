@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ..abi.secure_environment import path_variable
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -42,12 +45,14 @@ _of_process: list[Recorder] = []
 
 def start_from_environment() -> None:
     """Begin the capture that the environment variable asks for, once per process; it ends with the process."""
-    folder = os.environ.get(VARIABLE)
+    folder = path_variable(VARIABLE)
     if folder and not _of_process:
         from .recorder import Recorder
 
         try:
-            _of_process.append(Recorder(Path(folder)))
+            recorder = Recorder(Path(folder))
+            _of_process.append(recorder)
+            atexit.register(recorder.stop_at_exit)
         except OSError as error:
             import sys
 

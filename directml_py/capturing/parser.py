@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.hresult import DMLError
-from ..d3d12.allocation import physical_memory
+from ..abi.physical_memory import physical_memory
 from ..d3d12.queries import MAX_QUERIES
 from ..graph.json_reader import GraphFileError, Item
+from ..storage import regular_file
 from . import event_types as e
 from .command_parser import UINT64_MAX, CommandReader, get, marker_of, old, text_of
 from .content_store import CONTENTS, EVENTS, FORMAT, VERSION
@@ -41,11 +42,20 @@ class CaptureLog:
     events: list[e.CaptureEvent] = field(default_factory=list)
     ran: list[tuple[e.CapturedExecution, e.CapturedCommand]] = field(default_factory=list)
     truncated: bool = False
+    ended: bool = False
     operators: Operators = field(init=False)
 
     @property
     def dispatches(self) -> list[e.DispatchEvent]:
         return [command.what for _, command in self.ran if isinstance(command.what, e.DispatchEvent)]
+
+    @property
+    def cut(self) -> str:
+        """Why the recording may lack what the program did last; empty if it ended by itself."""
+        if self.ended:
+            return ""
+        found = "its last line is cut off" if self.truncated else "it has no end"
+        return f"{found}: the disk was full, or the process ended without leaving by exit"
 
     def bytes(self, content: e.Content) -> Bytes:
         return self._memory[content.offset : content.offset + content.size]
@@ -57,7 +67,7 @@ class CaptureLog:
     def open(self) -> None:
         """Map the contents file into memory."""
         self._memory: Bytes = np.empty(0, np.uint8)
-        with self._file.open("rb") as file:
+        with regular_file(self._file) as file:
             if file.seek(0, 2):
                 whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
                 self._memory = np.frombuffer(whole, np.uint8)
@@ -139,7 +149,7 @@ class _Reader:
         return self.log
 
     def _lines(self) -> Iterator[tuple[str, dict[str, Item]]]:
-        with self.path.open("rb") as file:
+        with regular_file(self.path) as file:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     self.truncated = True
@@ -294,7 +304,7 @@ class _Reader:
         self.log.events.append(e.Removed(text_of(get(members, "text"))))
 
     def _on_end(self, members: dict[str, Item]) -> None:
-        """The end of the recording changes nothing."""
+        self.log.ended = True
 
     def _on_command(self, members: dict[str, Item]) -> None:
         number = old(members, "execution", self.executions)

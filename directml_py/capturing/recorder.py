@@ -158,6 +158,16 @@ class Recorder(Observer):
             kernels=backend.title,
         )
 
+        # Children of multiprocessing leave by _exit, after their own finalizers.
+        processes = sys.modules.get("multiprocessing.util")
+        if processes is not None:
+            processes.Finalize(None, self.stop_at_exit, exitpriority=0)
+
+    def stop_at_exit(self) -> None:
+        """``stop``, unless this is a child that has recorded nothing."""
+        if self._pid == os.getpid():
+            self.stop()
+
     def stop(self) -> None:
         """End the recording; idempotent."""
         watchers.remove(self)

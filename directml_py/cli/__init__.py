@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .._version import __version__
+from ..text.terminal import escape_what_streams_cannot_encode, shown
 from . import (
     capture_command,
     compare_command,
@@ -26,6 +27,7 @@ from . import (
     support_command,
 )
 from .completion import complete
+from .environment import wrong_environment
 
 DESCRIPTION = "DirectML on any machine: what this installation can do."
 SCRIPT = "directml-py"
@@ -71,12 +73,17 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code: 0 for success, 1 if its output cannot be written, 2 for bad arguments."""
+    escape_what_streams_cannot_encode()
     try:
         try:
             top = parser()
             if "_ARGCOMPLETE" in os.environ:
                 complete(top)
             parsed = top.parse_args(arguments)
+            problem = wrong_environment()
+            if problem:
+                print(f"{parsed.command}: {shown(problem)}", file=sys.stderr)
+                return 2
             return COMMANDS[parsed.command].run(parsed)
         finally:
             if sys.stdout is not None:

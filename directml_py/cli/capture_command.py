@@ -9,9 +9,14 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..capturing import VARIABLE
 from ..storage import write_whole
+from ..text.terminal import shown
+
+if TYPE_CHECKING:
+    from ..capturing.parser import CaptureLog
 
 HELP = "Record what a program does with DirectML, show it as a page, replay it."
 USAGE = """
@@ -22,6 +27,8 @@ USAGE = """
                                    write dispatch N with its inputs as a DxDispatch model, dispatch-N.json or FILE
 
 With a -- it is a recording, so that a folder may be called show."""
+# The exit code of a replay whose recording is not whole.
+CUT = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The exit code: the recorded program's; else 0, 1 if a replay differs, 2 for unreadable input or wrong usage."""
+    """The exit code: the recorded program's; else 0, 1 if a replay differs, 2 for unreadable input or wrong usage, 3 if
+    a replay does not differ, but the recording is not whole."""
     words: list[str] = arguments.words
     if "--" in words:
         place = words.index("--")
@@ -42,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _wrong(text: str) -> int:
-    print(f"capture: {text}", file=sys.stderr)
+    print(f"capture: {shown(text)}", file=sys.stderr)
     return 2
 
 
@@ -98,14 +106,24 @@ def _show(arguments: argparse.Namespace) -> int:
     from ..capturing.page import page
     from ..capturing.parser import read_capture
 
-    content = page(read_capture(arguments.folder)).encode("utf-8", "replace")
+    logs = read_capture(arguments.folder)
+    _warn_of_cuts(logs)
+    content = page(logs).encode("utf-8", "replace")
     if arguments.html == "-":
         sys.stdout.buffer.write(content)
         return 0
     target = arguments.folder / "index.html" if arguments.html is None else Path(arguments.html)
     write_whole(target, lambda file: file.write(content))
-    print(target)
+    print(shown(str(target)))
     return 0
+
+
+def _warn_of_cuts(logs: Sequence[CaptureLog]) -> bool:
+    """Whether a recording is not whole, which is told on standard error."""
+    for log in logs:
+        if log.cut:
+            print(f"capture: {shown(str(log.path))} is not whole; {log.cut}", file=sys.stderr)
+    return any(log.cut for log in logs)
 
 
 def _replay(arguments: argparse.Namespace) -> int:
@@ -122,18 +140,22 @@ def _replay(arguments: argparse.Namespace) -> int:
     }
     counts: Counter[type] = Counter({e.DispatchEvent: 0})
     differing = unknown = 0
-    for log in read_capture(arguments.folder):
+    logs = read_capture(arguments.folder)
+    for log in logs:
         unknown += sum(is_unknown(command.what) for _, command in log.ran)
         for what, differences in replay(log):
             counts[type(what)] += 1
             differing += bool(differences)
             for difference in differences:
-                print(difference)
+                print(shown(str(difference)))
     done = [f"{counts[kind]} {word}" for kind, word in words.items() if kind in counts]
     print(f"{', '.join(done)} replayed, {differing or 'none'} with a different result")
     if unknown:
         print(f"{unknown} dispatches skipped: their operators were released before they could be recorded")
-    return 1 if differing else 0
+    cut = _warn_of_cuts(logs)
+    if differing:
+        return 1
+    return CUT if cut else 0
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
@@ -147,7 +169,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
     target = arguments.json or f"dispatch-{arguments.number}.json"
     for path in export(read_capture(arguments.folder), arguments.number, target):
-        print(path)
+        print(shown(str(path)))
     return 0
 
 

@@ -18,6 +18,7 @@ from ..dxdispatch.model_error import ModelError
 from ..kernels.backend import backend
 from ..kernels.decisions import Decisions
 from ..session import Session
+from ..storage import read_regular
 
 # Native kernels that the NumPy path also uses, to convert elements.
 CONVERSIONS = {"half"}
@@ -27,7 +28,7 @@ def kernels_of(model: Path) -> str:
     """The kernels of each operator of a DxDispatch model. Raises ``OSError`` for an unreadable file, ``ValueError`` for
     an invalid model or one that cannot be run."""
     try:
-        top = parse_json(model.read_bytes())
+        top = parse_json(read_regular(model))
         if not isinstance(top, dict) or "dispatchables" not in top:
             raise ModelError("no dispatchables")
         dispatchables = parse_dispatchables(top, model.parent)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-import unicodedata
 from pathlib import Path
 
 from ..graph.graph import Graph
 from ..graph.pictures.sketch import Fate, sketch
 from ..graph.saving import GraphFileError, load
+from ..text.terminal import shown
 
 HELP = "Show the nodes of a saved graph and the compiled plan, as text or as a picture."
 
@@ -60,16 +60,6 @@ def _write(target: str, text: str) -> int:
         print(f"graph: cannot write {target}: {error.strerror or error}", file=sys.stderr)
         return 1
     return 0
-
-
-def shown(text: str) -> str:
-    """``text`` with control and bidirectional characters escaped, other than line breaks."""
-    return "".join(
-        char
-        if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf", "Zl", "Zp")
-        else ascii(char)[1:-1]
-        for char in text
-    )
 
 
 def summary(graph: Graph) -> str:

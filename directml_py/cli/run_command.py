@@ -23,6 +23,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not path.exists():
         print(f"run: there is no file {path}", file=sys.stderr)
         return 2
+    if path.is_dir() and not (path / "__main__.py").exists():
+        print(f"run: the folder {path} has no __main__.py", file=sys.stderr)
+        return 2
     install()
     sys.argv = [arguments.script, *arguments.arguments]
     # As python does, so that the script can import modules beside it.

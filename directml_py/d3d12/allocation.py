@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from typing import TYPE_CHECKING
 
 from ..abi.hresult import E_OUTOFMEMORY, DMLError
+from ..abi.physical_memory import physical_memory
 from .buffer_pool import RECYCLING, Bytes
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 
@@ -39,14 +39,6 @@ class AddressSpace:
 GPU_MEMORY = AddressSpace(0x1_0000_0000, D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT)
 CPU_DESCRIPTORS = AddressSpace(0x5_0000_0000_0000, 4096)
 GPU_DESCRIPTORS = AddressSpace(0x6_0000_0000_0000, 4096)
-
-
-def physical_memory() -> int | None:
-    """Bytes of RAM; None where the system does not report it."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 class Allocation:

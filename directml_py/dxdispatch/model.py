@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..abi.physical_memory import physical_memory
 from ..api.enums import DML_EXECUTION_FLAG_NONE, DML_EXECUTION_FLAGS, DML_TENSOR_DATA_TYPE
-from ..d3d12.allocation import physical_memory
 from ..descs.operator_desc import OperatorDesc
 from . import json_values as values
 from .initializers import UNKNOWN, initial_values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..storage import regular_file, write_whole
+from ..storage import read_regular, write_whole
 from .model_error import ModelError
 
 
@@ -22,9 +22,8 @@ def source_path(folder: Path, name: str) -> Path:
 def read_file(path: Path) -> bytes:
     """The contents of a file. Raises ``ModelError`` for what cannot be read, such as a folder or an endless device."""
     try:
-        with regular_file(path) as file:
-            return file.read()
-    except (OSError, MemoryError, ValueError) as error:
+        return read_regular(path)
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is too large"
         raise ModelError(f"Given filename '{path}' could not be opened: {reason}.") from None
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..graph import Graph
+from ..storage import read_regular
 from .graph_reading import read_graph
 from .graph_values import graph_of_operator
 from .json_text import parse_json
@@ -23,7 +24,7 @@ def graph_in(path: Path) -> Graph | None:
     With several dispatchables, names of inputs and outputs begin with the dispatchable's (``gemm.ATensor``). Raises
     ``OSError`` for a file that cannot be read, ``ModelError`` for what cannot be drawn.
     """
-    content = path.read_bytes()
+    content = read_regular(path)
     # A FlatBuffer begins with an offset below 16 MiB, so with a zero byte that text does not have.
     if b"\0" in content[:4]:
         return read_graph(content).to_graph()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from ..npy_header import read_header
 from ..storage import regular_file, sync_folder, write_whole
 from .json_reader import Item
 
@@ -96,10 +98,14 @@ def read_array(item: Item) -> Any:
         )
     try:
         with regular_file(item.file.parent.joinpath(*parts)) as file:
+            header = read_header(file)
+            if header.size > os.fstat(file.fileno()).st_size - file.tell():
+                raise ValueError(f"its shape needs {header.size} bytes")
+            file.seek(0)
             return np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
         raise item.error(f"cannot read {name!r}: {error.strerror or error}") from None
-    except (ValueError, EOFError, MemoryError, SyntaxError, TypeError, RecursionError) as error:
+    except (ValueError, MemoryError) as error:
         raise item.error(f"{name!r} is not a .npy file of numbers: {error}") from None
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..abi.hresult import DMLError
 from ..descs.operator_desc import OperatorDesc
 from ..dml import IDMLDevice
-from ..storage import write_whole
+from ..storage import read_regular, write_whole
 from .constant_files import ConstantFiles, read_array
 from .desc_json import operator_schema, read_operator, read_tensor, write_record, write_tensor
 from .expression import Expression
@@ -95,7 +95,7 @@ def load(device: IDMLDevice | None, path: str | Path) -> Graph:
     """
     path = Path(path)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_object)
+        content = json.loads(read_regular(path).decode(), object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise GraphFileError(path, f"line {error.lineno} column {error.colno}", error.msg) from None
     except UnicodeDecodeError as error:

@@ -21,6 +21,7 @@ from ..graph.desc_json import operator_schema, read_operator
 from ..graph.json_reader import Item
 from ..graph.nodes import OperatorNode
 from ..graph.saving import GraphFileError, load
+from ..storage import read_regular
 from .recorded_cases import Case, read_cases
 
 Array = npt.NDArray[Any]
@@ -56,7 +57,7 @@ def operators_in(path: Path) -> Iterator[SourceOperator]:
 def _of_file(path: Path) -> Iterator[SourceOperator]:
     graph = graph_in(path)
     if graph is None:
-        top = json.loads(path.read_bytes())
+        top = json.loads(read_regular(path))
         if isinstance(top, dict) and "operator" in top:
             members = Item(path, "", top).fields({"operator", "desc"})
             schema = operator_schema(members["operator"])

@@ -25,6 +25,8 @@ ENVIRONMENT = {"PYTHONPATH": str(Path(directml_py.__file__).parents[1])}
 def capture(program, topic, folder):
     facts([program, topic], {**ENVIRONMENT, VARIABLE: str(folder)})
     (log,) = read_capture(folder)
+    # A C++ program leaves without ending the interpreter.
+    assert log.ended
     return log
 
 

@@ -300,3 +300,31 @@ def test_no_bar_is_shown_where_nobody_looks(monkeypatch):
     monkeypatch.setattr(sys, "stderr", file)
     assert list(progress.track([3, 1, 2], "numbers", 3)) == [3, 1, 2]
     assert file.getvalue() == ""
+
+
+@pytest.mark.parametrize("command", [["info"], ["run", "script.py"]])
+@pytest.mark.parametrize(
+    ("variable", "value", "problem"),
+    [
+        ("DIRECTML_PY_THREADS", "many", "must be a number above 0, not 'many'"),
+        ("DIRECTML_PY_THREADS", "0", "must be a number above 0, not '0'"),
+        ("DIRECTML_PY_KERNELS", "cu\x1bda", "must be numpy or native, not 'cu\\\\x1bda'"),
+        ("DIRECTML_PY_PROFILE", "mean", "is 'mean'; the profiles are kind"),
+        ("DIRECTML_PY_ADAPTERS", "17", "must be a number from 1 to 16, not '17'"),
+    ],
+)
+def test_variables_that_are_wrong(python, monkeypatch, tmp_path, command, variable, value, problem):
+    (tmp_path / "script.py").write_text("print(1)")
+    monkeypatch.setenv(variable, value)
+    process = python("-m", "directml_py", *command, cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    (line,) = process.stderr.splitlines()
+    assert line.startswith(f"{command[0]}: {variable} {problem}".replace("\\\\", "\\"))
+
+
+def test_a_folder_that_cannot_be_run(python, tmp_path):
+    process = python("-m", "directml_py", "run", str(tmp_path))
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr == f"run: the folder {tmp_path} has no __main__.py\n"
+    (tmp_path / "__main__.py").write_text("import pydirectml; print(__name__)")
+    assert python("-m", "directml_py", "run", str(tmp_path)).stdout == "__main__\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -103,3 +104,21 @@ def test_names_do_not_command_the_terminal(graph, x, tmp_path, capsys):
     error = capsys.readouterr().err
     assert "\\x1b[2J" in error
     assert "\x1b" not in error
+
+
+@pytest.mark.parametrize("command", ["graph", "explain"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "vast"])
+def test_files_that_never_end(tmp_path, python, command, kind):
+    """In a process of its own, since a failure of this test would not end."""
+    path = tmp_path / "g.json"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.touch()
+        os.truncate(path, 1 << 43)
+    process = python("-m", "directml_py", command, str(path), cwd=tmp_path)
+    assert process.returncode == 2
+    problem = "it is too large" if kind == "vast" else "not a regular file"
+    assert process.stderr.splitlines() == [f"{command}: cannot read {path}: {problem}"]

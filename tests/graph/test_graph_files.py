@@ -212,6 +212,10 @@ MALFORMED = {
     "constant pickle": (at("nodes", 1, "constant", value="pickle.npy"), "nodes[1].constant"),
     "constant objects": (at("nodes", 1, "constant", value="objects.npy"), "nodes[1].constant"),
     "constant bools": (at("nodes", 1, "constant", value="bools.npy"), "nodes[1].constant"),
+    "constant of an endless header": (
+        at("nodes", 1, "constant", value="endless.npy"),
+        "nodes[1].constant",
+    ),
     "constant short": (at("nodes", 1, "constant", value="short.npy"), "nodes[1].constant"),
     "constant vast": (at("nodes", 1, "constant", value="vast.npy"), "nodes[1].constant"),
     "constant empty": (at("nodes", 1, "constant", value="empty.npy"), "nodes[1].constant"),
@@ -276,6 +280,8 @@ def file(branches, tmp_path):
     good = next((tmp_path / "g.json.constants").iterdir()).read_bytes()
     (tmp_path / "good.npy").write_bytes(good)
     (tmp_path / "short.npy").write_bytes(good[:-4])
+    # A parenthesis that stays open is an error of Python's tokenizer.
+    (tmp_path / "endless.npy").write_bytes(good.replace(b"}", b"(", 1))
     (tmp_path / "vast.npy").write_bytes(good.replace(b"(1, 2, 1, 3)", b"(1, 9**99,3)"[:12]))
     return path
 

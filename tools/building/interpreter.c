@@ -24,11 +24,12 @@ static int dmlpy_in_package(const char *folder)
 }
 
 /* The folder of this library; of a copy, the one that the copy was made from if DIRECTML_PY_LIBDIR names it, or if it is
-   the source's. Empty if nobody can say. */
+   the source's. Empty if nobody can say. A program with more rights than its user does not take code from where the user
+   says. */
 static const char *dmlpy_folder(void)
 {
     static char folder[PATH_MAX];
-    const char *const others[] = {getenv("DIRECTML_PY_LIBDIR"), DMLPY_BUILD_LIBDIR};
+    const char *const others[] = {secure_getenv("DIRECTML_PY_LIBDIR"), DMLPY_BUILD_LIBDIR};
     char real[PATH_MAX];
     Dl_info info;
     if (folder[0] != 0)
@@ -186,6 +187,21 @@ static int dmlpy_finds_packages(void)
     return complete;
 }
 
+#if PY_VERSION_HEX < 0x030D0000
+#define Py_IsFinalizing _Py_IsFinalizing
+#endif
+
+/* A program that ends does not end the interpreter, which objects in its globals may still need. What the package does
+   at the end of a Python program, such as ending a capture, is done all the same. */
+static void dmlpy_at_exit(void)
+{
+    if (Py_IsInitialized() && !Py_IsFinalizing()) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        PyRun_SimpleString("import atexit; atexit._run_exitfuncs()");
+        PyGILState_Release(state);
+    }
+}
+
 /* Whether Python runs; Py_IsInitialized is true of one whose start failed half-way, too. */
 static int dmlpy_start_interpreter(void)
 {
@@ -203,15 +219,12 @@ static int dmlpy_start_interpreter(void)
     }
     dmlpy_append_path();
     PyEval_SaveThread();
+    atexit(dmlpy_at_exit);
     return 1;
 }
 
 /* fork() of C leaves its child a Python that believes in the parent's threads and process. What os.fork does about it
    is done here, unless it is os.fork that forks: it holds the GIL. */
-
-#if PY_VERSION_HEX < 0x030D0000
-#define Py_IsFinalizing _Py_IsFinalizing
-#endif
 
 static __thread int dmlpy_forking;
 static __thread PyGILState_STATE dmlpy_state;

@@ -79,9 +79,7 @@ def _process(log: CaptureLog, prefix: str) -> HTML:
     process = log.process
     facts = f"{process.started} · process {process.pid} · directml-py {process.version} · {process.kernels}"
     parts = [element("h2", process.title, class_="program"), element("p", facts, class_="quiet")]
-    if log.truncated:
-        parts.append(
-            element("p", "The last line of the capture was cut off: the process was ended.", class_="note")
-        )
+    if log.cut:
+        parts.append(element("p", f"This recording is not whole; {log.cut}.", class_="note"))
     parts += [lanes(log, prefix), *Timeline(log, prefix).all()]
     return element("main", join(parts), id=f"{prefix}timeline")

@@ -18,6 +18,12 @@ LIMIT = 1 << 24
 
 def values_of(operand: Operand) -> HTML:
     """The rendered values; empty where the bound range is too small for the tensor."""
+    # Memory may hold anything, such as signaling NaNs, of which conversions warn.
+    with np.errstate(all="ignore"):
+        return _values_of(operand)
+
+
+def _values_of(operand: Operand) -> HTML:
     try:
         elements = operand.tensor.view(operand.bytes)
     except (ValueError, TypeError):
