@@ -9,6 +9,7 @@ import numpy as np
 
 from .backend import backend
 from .decisions import ABSENT, OVERLAPPING, Declined
+from .extremes import quieted
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, type_name
 
@@ -153,8 +154,8 @@ REDUCTIONS: dict[str, Callable[[Array, Axes], Any]] = {
     "L1": lambda x, axes: add(x, axes, absolute=True),
     "L2": lambda x, axes: np.sqrt(in_range(add(x, axes, square=True))),
     "LOG_SUM": lambda x, axes: np.log(add(x, axes)),
-    "MAX": lambda x, axes: np.fmax.reduce(x, axis=axes, keepdims=True),
-    "MIN": lambda x, axes: np.fmin.reduce(x, axis=axes, keepdims=True),
+    "MAX": lambda x, axes: np.fmax.reduce(quieted(x), axis=axes, keepdims=True),
+    "MIN": lambda x, axes: np.fmin.reduce(quieted(x), axis=axes, keepdims=True),
     "MULTIPLY": multiply,
     "SUM": add,
     "SUM_SQUARE": lambda x, axes: add(x, axes, square=True),

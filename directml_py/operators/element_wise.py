@@ -23,6 +23,7 @@ from ..descs.format import braces
 from ..descs.operator_desc import OperatorDesc, Scalar
 from ..kernels.elementwise import functions
 from ..kernels.elementwise.functions import in_float64
+from ..kernels.extremes import fmax, fmin
 from ..kernels.half import widened
 from ..kernels.native_arrays import Array
 from ..text.plural import counted_words
@@ -62,9 +63,9 @@ PLAIN: dict[str, Compute] = {
     "ADD": np.add,
     "DIFFERENCE_SQUARE": functions.difference_square,
     "DIVIDE": functions.divide,
-    "MAX": np.fmax,
+    "MAX": fmax,
     "MEAN": functions.mean,
-    "MIN": np.fmin,
+    "MIN": fmin,
     "MULTIPLY": np.multiply,
     "NEGATE": np.negative,
     "SIGN": functions.sign,
@@ -233,7 +234,7 @@ class Clip(ElementWise):
         # A fused CLIP has no tensors of its own; the operator it is fused into has float results.
         dtype = np.dtype(np.float32) if desc.OutputTensor is None else desc.OutputTensor.dtype
         low, high = (limit(own_type(value, desc), dtype) for value in (desc.Min, desc.Max))
-        return scaled(desc, lambda x: np.fmax(low, np.fmin(x, high)))
+        return scaled(desc, lambda x: fmax(low, fmin(x, high)))
 
 
 @operator("ELEMENT_WISE_CLIP_GRAD", "ELEMENT_WISE_CLIP_GRAD1")
@@ -254,7 +255,7 @@ class Threshold(ElementWise):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         low = limit(desc.Min, desc.OutputTensor.dtype)
-        return scaled(desc, lambda x: np.fmax(x, low))
+        return scaled(desc, lambda x: fmax(x, low))
 
 
 @operator("ELEMENT_WISE_CONSTANT_POW")

@@ -12,6 +12,7 @@ from ..descs.operator_desc import OperatorDesc
 from ..kernels.elementwise import functions
 from ..kernels.elementwise.functions import FLOAT32, FLOAT64
 from ..kernels.elementwise.map import map_elements, store
+from ..kernels.extremes import fmax, fmin, quieted
 from ..kernels.half import widened
 from ..kernels.native_arrays import Array, Run
 from ..kernels.reduce import fold
@@ -140,7 +141,9 @@ class DynamicQuantizeLinear(Operator):
 
         def quantize(x: Array) -> tuple[Array, Array, Array]:
             axes = tuple(range(x.ndim))
-            low, high = (function.reduce(x, axis=axes, keepdims=True) for function in (np.fmin, np.fmax))
+            low, high = (
+                function.reduce(quieted(x), axis=axes, keepdims=True) for function in (np.fmin, np.fmax)
+            )
             scale, zero_point = fitted(low, high, dtype)
             return functions.quantize(x, scale, zero_point, dtype), scale, zero_point
 
@@ -180,7 +183,7 @@ def fitted(low: Array, high: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]
     the zero point, 0 / 0, is then the least integer. Zero points are rounded to the nearest, ties to even.
     """
     limits = np.iinfo(dtype)
-    low, high = np.fmin(low, FLOAT32.type(0)), np.fmax(high, FLOAT32.type(0))
+    low, high = fmin(low, FLOAT32.type(0)), fmax(high, FLOAT32.type(0))
     scale = (high - low) * FLOAT32.type(1 / (limits.max - limits.min))
     zero_point = np.rint(limits.min - (low / scale).astype(FLOAT64))
-    return scale, functions.saturated(np.fmax(zero_point, limits.min), dtype)
+    return scale, functions.saturated(fmax(zero_point, limits.min), dtype)

@@ -38,6 +38,7 @@ from ..descs.operator_desc import OperatorDesc
 from ..kernels.elementwise.functions import plain
 from ..kernels.elementwise.map import store
 from ..kernels.elementwise.trace import Symbol
+from ..kernels.extremes import fmax, fmin
 from ..kernels.native_arrays import Array, Run
 from ..kernels.recurrent.layer import Cell, Layer, Phase, State, run_steps, turned
 from ..kernels.recurrent.native import codes_of, run_natively, scratch_for
@@ -363,4 +364,4 @@ class Lstm(RecurrentNetwork):
 
 def clipped(function: Function, threshold: float) -> Function:
     """``function`` of clipped input; NaN clips to the threshold, as in ELEMENT_WISE_CLIP."""
-    return lambda x: function(np.fmax(-threshold, np.fmin(x, threshold)))
+    return lambda x: function(fmax(-threshold, fmin(x, threshold)))

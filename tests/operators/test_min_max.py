@@ -1,4 +1,4 @@
-"""REDUCE's MIN and MAX with NaN and infinities: the other operand wins, as in Direct3D's min and max."""
+"""MIN and MAX with NaN and infinities: the other operand wins, as in Direct3D's min and max."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ import math
 import numpy as np
 import pytest
 
+import directml_py as dml
+from directml_py.descs import decode_operator_desc
+from directml_py.kernels.reduce import REDUCTIONS
+from directml_py.operators import operator_of
+
 from .helpers import reduce
+from .running import run
 
 NAN, INF = math.nan, math.inf
 CASES = [
@@ -49,3 +55,45 @@ def test_several_axes_with_nan_in_one_group(name, expected):
     x = np.arange(16, dtype=np.float32).reshape(2, 2, 4)
     x[0, 1, 1] = NAN
     assert reduce(name, x, [2, 1]).ravel().tolist() == expected
+
+
+# Signaling NaNs of both signs, and a quiet one.
+SIGNALING = np.array([0x7F800001, 0xFFA00000, 0x7FC00000], np.uint32).view(np.float32)
+BESIDE = {
+    "ELEMENT_WISE_MAX": ([3, 3, 3], {}),
+    "ELEMENT_WISE_MIN": ([3, 3, 3], {}),
+    "ELEMENT_WISE_CLIP": (None, {"Min": -1, "Max": 3}),
+    "ELEMENT_WISE_THRESHOLD": (None, {"Min": 3}),
+}
+
+
+@pytest.mark.parametrize("count", [3, 99])
+@pytest.mark.parametrize("name", BESIDE)
+def test_signaling_nan_loses(name, count):
+    """In the loops of this run, and in the functions that tell what they compute."""
+    other, attributes = BESIDE[name]
+    x = np.resize(SIGNALING, count)
+    inputs = [x] if other is None else [x, np.resize(np.float32(other), count)]
+    swapped = inputs[::-1]
+    for arrays in (inputs, swapped):
+        assert run(name, *arrays, **attributes).tolist() == [3] * count
+        assert twin(name, arrays, attributes).tolist() == [3] * count
+
+
+def twin(name, arrays, attributes):
+    struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
+    tensors = [field for field, _ in struct._fields_ if field.endswith("Tensor")]
+    sizes = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, list(arrays[0].shape))
+    desc = decode_operator_desc(struct(**dict.fromkeys(tensors, sizes), **attributes))
+    return operator_of(name).compute(desc.desc)(*arrays)
+
+
+@pytest.mark.parametrize("count", [2, 40, 99])
+@pytest.mark.parametrize(("name", "expected"), [("MIN", -2), ("MAX", 7)])
+def test_signaling_nan_in_a_group(name, expected, count):
+    x = np.resize(SIGNALING, (4, count))
+    x[:, 1], x[:, 0] = 7, -2
+    x[:, 2:] = np.resize(SIGNALING, count - 2)
+    x = np.ascontiguousarray(x[:, ::-1])
+    assert reduce(name, x, [1]).ravel().tolist() == [expected] * 4
+    assert REDUCTIONS[name](x, (1,)).ravel().tolist() == [expected] * 4

@@ -17,6 +17,7 @@ from typing import Concatenate, ParamSpec
 
 import numpy as np
 
+from ..extremes import fmax, fmin, quieted
 from ..half import as_halves
 from ..native_arrays import Array
 from ..reduce import first_index, unless_nan_begins
@@ -58,7 +59,7 @@ def identity(x: Array) -> Array:
 
 
 def relu(x: Array) -> Array:
-    return plain(np.fmax(x, 0))
+    return plain(fmax(x, 0))
 
 
 @quiet
@@ -98,7 +99,7 @@ def linear(x: Array, alpha: float, beta: float) -> Array:
 
 @in_double
 def hard_sigmoid(x: Array, alpha: float, beta: float) -> Array:
-    return plain(np.fmax(0, np.fmin(alpha * x + beta, 1)))
+    return plain(fmax(0, fmin(alpha * x + beta, 1)))
 
 
 @in_double
@@ -156,12 +157,12 @@ def elu(x: Array, alpha: float) -> Array:
 
 @in_double
 def scaled_elu(x: Array, alpha: float, gamma: float) -> Array:
-    return gamma * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+    return gamma * np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, 0, x)))
 
 
 @in_double
 def celu(x: Array, alpha: float) -> Array:
-    return plain(np.fmax(0, x) + np.fmin(0, alpha * np.expm1(x / np.float64(alpha))))
+    return plain(fmax(0, x) + fmin(0, alpha * np.expm1(x / np.float64(alpha))))
 
 
 @primitive("gelu")
@@ -195,7 +196,7 @@ def softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
 def log_softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
     """What is left of the sum of exponentials beside the largest, which is 1, keeps its digits; it is FLOAT16 with
     ``halves``. A sum that is NaN counts as 1e-20."""
-    largest = np.fmax.reduce(x, axis=axes, keepdims=True)
+    largest = np.fmax.reduce(quieted(x), axis=axes, keepdims=True)
     shifted = x - largest
     parts = np.exp(shifted)
     others = np.where(is_first_largest(x, axes), 0, parts).sum(axes, keepdims=True)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..extremes import fmax
 from .trace import Symbol, primitive
 
 Array = npt.NDArray[Any]
@@ -277,7 +278,7 @@ def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[A
         values = np.add(values, zero_point, dtype=FLOAT32)
         if zero_point.dtype.kind == "f":
             values = np.rint(values)
-    return saturated(np.fmax(values, limits.min), dtype)
+    return saturated(fmax(values, limits.min), dtype)
 
 
 def centred(x: Array, zero_point: Array | None) -> Array:

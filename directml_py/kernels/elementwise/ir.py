@@ -14,7 +14,10 @@ import numpy as np
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 # Steps whose FLOAT32 result is that of FLOAT64, rounded, if operands are FLOAT32: those that choose or drop digits, ...
-CHOOSING = ("fmin", "fmax", "minimum", "maximum", "absolute", "negative", "copysign")
+CHOOSING = (
+    *("fmin", "fmax", "signed_fmin", "signed_fmax", "minimum", "maximum"),
+    *("absolute", "negative", "copysign"),
+)
 WHOLE = ("floor", "ceil", "trunc", "rint")
 # ... and those for which FLOAT64 has more than twice as many digits.
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "sqrt")

@@ -23,6 +23,7 @@ LANES.update(dict.fromkeys(["uint8", "uint16", "uint32"], "uint32"))
 SAME: dict[Any, str] = {
     getattr(np, name): name
     for name in (*ARITHMETIC, *CHOOSING, *WHOLE, "exp", "expm1", "log", "tanh", "sin", "cos")
+    if hasattr(np, name)
 }
 COMPARED: dict[Any, str] = {
     np.less: "less",

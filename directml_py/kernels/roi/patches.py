@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..extremes import quieted
 from ..native_arrays import Array
 from .sample_points import BinSamples, SamplePoints, Taps
 
@@ -90,7 +91,7 @@ class Patch(NamedTuple):
 
     def maximum(self, values: Array) -> Array:
         """The largest value of each output; as in Direct3D, a number is larger than NaN."""
-        largest: Array = np.fmax.reduceat(values, self.starts, axis=0)
+        largest: Array = np.fmax.reduceat(quieted(values), self.starts, axis=0)
         return largest
 
     def mean(self, values: Array) -> Array:

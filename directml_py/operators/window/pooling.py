@@ -16,6 +16,7 @@ from ...kernels.backend import backend
 from ...kernels.csr import Plan, Taps
 from ...kernels.decisions import Declined
 from ...kernels.elementwise.map import map_whole
+from ...kernels.extremes import quieted
 from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
 from ...kernels.reduce import fold
@@ -207,7 +208,8 @@ LEAST = float(np.finfo(np.float32).min)
 def raise_to_least(output: Array) -> None:
     """Clamps to the least finite FLOAT32; FLOAT16, which cannot represent that, keeps -infinity."""
     with np.errstate(over="ignore"):
-        np.fmax(output, np.asarray(LEAST).astype(output.dtype), out=output)
+        lowest = np.asarray(LEAST).astype(output.dtype)
+        np.copyto(output, lowest, where=~(output > lowest))
 
 
 def least(dtype: np.dtype[Any]) -> float:
@@ -244,12 +246,14 @@ class MaxPooling(Pool):
         def maximum(x: Array) -> Array:
             lowest = least(x.dtype)
             # NaN is the identity of fmax.
-            values = window.fold(x, steps, np.fmax, np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
+            values = window.fold(
+                quieted(x), steps, np.fmax, np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+            )
             values[..., nothing()] = lowest
             return np.fmax(values, lowest, out=values) if x.dtype.kind == "f" else values
 
         def maximum_and_index(x: Array) -> tuple[Array, Array]:
-            values, offsets = window.first_largest(x, steps)
+            values, offsets = window.first_largest(quieted(x), steps)
             indices = np.where(nothing(), 0, offsets + channel_starts(sizes))
             lowest = least(x.dtype)
             values[..., nothing()] = lowest

@@ -40,10 +40,28 @@ EXPONENTIAL = [
         "ELU", (-0.0, -0.0), (-inf, -0.5), (LEAST, -0.5), (MOST, MOST), (inf, inf), (nan, nan), Alpha=0.5
     ),
     of_floats("ELU", (-inf, 2), (1000, 1000), (inf, inf), Alpha=-2),
-    of_floats("SCALED_ELU", (-inf, -8), (LEAST, -8), (inf, inf), (1000, 2000), (nan, nan), Alpha=4, Gamma=2),
+    of_floats(
+        "SCALED_ELU",
+        (-inf, -8),
+        (LEAST, -8),
+        (inf, inf),
+        (1000, 2000),
+        (-0.0, -0.0),
+        (nan, nan),
+        Alpha=4,
+        Gamma=2,
+    ),
     # max and min ignore NaN: 0 remains.
     of_floats(
-        "CELU", (-inf, -0.5), (LEAST, -0.5), (MOST, MOST), (inf, inf), (0.0, 0.0), (nan, 0.0), Alpha=0.5
+        "CELU",
+        (-inf, -0.5),
+        (LEAST, -0.5),
+        (MOST, MOST),
+        (inf, inf),
+        (0.0, 0.0),
+        (-0.0, 0.0),
+        (nan, 0.0),
+        Alpha=0.5,
     ),
     # With a negative Alpha, exp(x / Alpha) decreases: below 0 the minimum is of an increasing function.
     of_floats("CELU", (1000, 1000), (-1000, -inf), (inf, inf), (-inf, -inf), Alpha=-1),
@@ -67,7 +85,7 @@ EXPONENTIAL = [
     of_floats("SWISH", (1000, 0.0), (-1000, -1000), (-inf, -inf), (inf, nan), SigmoidInputScale=-1),
 ]
 PIECEWISE = [
-    of_floats("RELU", (nan, 0.0), (-inf, 0.0), (LEAST, 0.0), (inf, inf), (MOST, MOST)),
+    of_floats("RELU", (nan, 0.0), (-0.0, 0.0), (-inf, 0.0), (LEAST, 0.0), (inf, inf), (MOST, MOST)),
     Corner("ACTIVATION_RELU", SIGNED, [(LEAST, 0), (-1, 0), (0, 0), (MOST, MOST)]),
     of_floats(
         "LEAKY_RELU", (-0.0, -0.0), (0.0, 0.0), (-2, -1), (-inf, -inf), (inf, inf), (nan, nan), Alpha=0.5

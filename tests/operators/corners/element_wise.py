@@ -78,7 +78,7 @@ MODULUS_TRUNCATE = [
 POWERS = [
     *((0.0, 0.0, nan), (nan, 0.0, nan), (1, nan, nan), (nan, 1, nan), (2, nan, nan), (inf, 0.0, nan)),
     *((5, 0.0, 1), (-5, 0.0, 1), (-1, 1e4, 1), (-1, 2047, -1)),
-    *((-2, 3, -8), (-2, -1, -0.5), (-2, 0.5, nan), (-8, 1 / 3, nan), (-inf, 0.5, nan), (-inf, -0.5, nan)),
+    *((-2, 3, -8), (-2, -1, -0.5), (-2, 0.5, nan), (-8, 1 / 3, nan), (-inf, 1.28, nan), (-inf, -0.5, nan)),
     *(
         (0.0, -1, inf),
         (-0.0, -1, inf),
@@ -112,12 +112,18 @@ OF_TWO = [
     Corner(
         "ELEMENT_WISE_MAX",
         FLOATS,
-        [(nan, 2, 2), (1, nan, 1), (nan, nan, nan), (nan, -inf, -inf), (LEAST, -inf, LEAST)],
+        [
+            *((nan, 2, 2), (1, nan, 1), (nan, nan, nan), (nan, -inf, -inf), (LEAST, -inf, LEAST)),
+            *((0.0, -0.0, 0.0), (-0.0, 0.0, 0.0), (-0.0, -0.0, -0.0)),
+        ],
     ),
     Corner(
         "ELEMENT_WISE_MIN",
         FLOATS,
-        [(nan, 2, 2), (1, nan, 1), (nan, nan, nan), (inf, nan, inf), (MOST, inf, MOST)],
+        [
+            *((nan, 2, 2), (1, nan, 1), (nan, nan, nan), (inf, nan, inf), (MOST, inf, MOST)),
+            *((0.0, -0.0, -0.0), (-0.0, 0.0, -0.0), (0.0, 0.0, 0.0)),
+        ],
     ),
     Corner("ELEMENT_WISE_MAX", INTEGERS, [(LEAST, MOST, MOST), (MOST, MOST, MOST)]),
     Corner("ELEMENT_WISE_MEAN", FLOATS, [(MOST, MOST, MOST), (inf, -inf, nan), (inf, 1, inf), (1, 2, 1.5)]),

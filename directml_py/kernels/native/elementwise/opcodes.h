@@ -1,5 +1,5 @@
 /* The steps, by the name that programs know them by: what they do, and the lane of results and operands. A lane of
-   truth has all bits of 32 set, or none. */
+   truth has all bits of 32 set, or none. To signed_fmin and signed_fmax, which add zeros, +0 is larger than -0. */
 
 #pragma once
 
@@ -12,6 +12,8 @@
     BINARY(divide_##lane, T, T, x / y) \
     BINARY(fmin_##lane, T, T, x <= y || y != y ? x : y) \
     BINARY(fmax_##lane, T, T, x >= y || y != y ? x : y) \
+    BINARY(signed_fmin_##lane, T, T, x == 0 && y == 0 ? -(-x - y) : x <= y || y != y ? x : y) \
+    BINARY(signed_fmax_##lane, T, T, x == 0 && y == 0 ? x + y : x >= y || y != y ? x : y) \
     BINARY(minimum_##lane, T, T, x <= y || x != x ? x : y) \
     BINARY(maximum_##lane, T, T, x >= y || x != x ? x : y) \
     BINARY(copysign_##lane, T, T, copysign##suffix(x, y)) \
