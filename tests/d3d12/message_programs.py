@@ -186,6 +186,24 @@ def a_call_from_c_that_did_nothing(bench):
     bench.queue.refuse("ExecuteCommandLists", "commandLists[0] is null")
 
 
+@tells("MAP_INVALIDHEAP")
+def mapping_what_the_cpu_cannot_reach(bench):
+    with contextlib.suppress(dml.DMLError):
+        bench.buffer(16).Map()
+
+
+@tells("CREATEHEAP_NULLDESC")
+def a_heap_of_nothing(bench):
+    with contextlib.suppress(dml.DMLError):
+        bench.device.CreateHeap(None)
+
+
+@tells("COMMAND_ALLOCATOR_CANNOT_RESET")
+def resetting_memory_that_is_recorded_into(bench):
+    with contextlib.suppress(dml.DMLError):
+        bench.allocator.Reset()
+
+
 @tells("RESOURCE_UNMAP_NOTMAPPED")
 def unmapping_what_is_not_mapped(bench):
     bench.upload(16).Unmap()

@@ -28,6 +28,16 @@ OF_RULES = {
 }
 
 
+# Only C++ programs can be told of it, in the program of tests/com of this name.
+OF_C = {dml.D3D12_MESSAGE_ID_USE_OF_ZERO_REFCOUNT_OBJECT: "released.cpp"}
+
+
+@pytest.mark.parametrize("number", OF_C)
+def test_messages_that_c_alone_is_told(number):
+    program = Path(__file__).parents[1] / "com/programs" / OF_C[number]
+    assert f"{PREFIX}{BY_NUMBER[number].name}" in program.read_text(encoding="utf-8")
+
+
 def heard(device):
     queue = device.QueryInterface(ID3D12InfoQueue)
     return [queue.GetMessage(index) for index in range(queue.GetNumStoredMessages())]
@@ -40,7 +50,7 @@ def listening(debug_bench, info_queue):
 
 
 def test_what_is_told_has_a_program():
-    assert set(PROGRAMS) | set(OF_RULES) == TOLD
+    assert set(PROGRAMS) | set(OF_RULES) | set(OF_C) == TOLD
     assert not set(PROGRAMS) & set(OF_RULES)
 
 
@@ -65,7 +75,8 @@ def sent():
     """Every D3D12_MESSAGE_ID that a module of the package names."""
     package = Path(dml.__file__).parent
     names = set()
-    for file in (*package.glob("d3d12/**/*.py"), *package.glob("dml/**/*.py")):
+    files = [file for room in ("d3d12", "dml", "com") for file in package.glob(f"{room}/**/*.py")]
+    for file in files:
         for node in ast.walk(ast.parse(file.read_text())):
             name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
             if name.startswith(PREFIX):
