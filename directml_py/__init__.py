@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from ._version import __version__ as __version__
 from .api.exports import EXPORTS as _EXPORTS
+from .late import loading as _loading
 
 # For type checkers; the table of exports is generated from it. No submodule may have the name of one of these, as its
 # import would shadow the name.
@@ -61,7 +62,8 @@ else:
         module = _EXPORTS.get(name)
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(_import_module(f".{module}", __name__), name)
+        with _loading:
+            value = globals()[name] = getattr(_import_module(f".{module}", __name__), name)
         return value
 
     def __dir__() -> list[str]:

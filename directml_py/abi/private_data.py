@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import Any, ClassVar, NamedTuple
 
 from .arguments import refusal, uint
@@ -10,6 +11,8 @@ from .interface import IUnknown
 from .rules import Rule, violation
 from .wintypes import GUID
 
+# Looked up early: a codec is a module, which no thread may be importing when the process forks.
+UTF_16 = codecs.lookup("utf-16-le").name
 # The GUID in d3dcommon.h under which Direct3D stores the names of objects.
 WKPDID_D3DDebugObjectNameW = GUID("4cca5fd8-921f-42c8-8566-70caf2a9b741")
 
@@ -115,13 +118,13 @@ class PrivateDataObject(IUnknown):
         """Set the name used in messages, stored as UTF-16 private data under ``WKPDID_D3DDebugObjectNameW``."""
         if not isinstance(name, str):
             raise TypeError(f"name must be a str, not {type(name).__name__}")
-        self._private_data.set(WKPDID_D3DDebugObjectNameW, name.encode("utf-16-le", "surrogatepass"))
+        self._private_data.set(WKPDID_D3DDebugObjectNameW, name.encode(UTF_16, "surrogatepass"))
 
     @property
     def name(self) -> str:
         """The name set by ``SetName``, or an empty string."""
         stored = self._private_data.get(WKPDID_D3DDebugObjectNameW)
-        return stored.decode("utf-16-le", "replace") if isinstance(stored, bytes) else ""
+        return stored.decode(UTF_16, "replace") if isinstance(stored, bytes) else ""
 
     def __str__(self) -> str:
         return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__

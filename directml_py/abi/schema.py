@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from .lazy import lazy
+from ..late import lazy
 
 Kind = Literal[
     "integer",  # UINT, INT, UINT64, SIZE_T

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
+from ..late import loading
 from .convert import FLOATS, UNSIGNED, Convert, address, converters, length
 from .keepalive import adopt, settle
 from .pointers import claimed_type
@@ -42,7 +43,8 @@ class Values(Protocol):
 def _values() -> Values:
     """The implementation of ``Values``, imported by name because its package depends on this one, and on first use so
     that structs behave the same whatever was imported before."""
-    implementation: Values = import_module("directml_py.descs.struct_values").VALUES
+    with loading:
+        implementation: Values = import_module("directml_py.descs.struct_values").VALUES
     return implementation
 
 

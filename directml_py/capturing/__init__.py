@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..abi.secure_environment import path_variable
+from ..late import loading
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -26,8 +28,8 @@ def capture(folder: str | os.PathLike[str]) -> Iterator[Path]:
     the block is left out. Raises ``FileExistsError`` if the folder is not empty, ``OSError`` if it cannot be written;
     an ``OSError`` within the block is raised at its end.
     """
-    from .recorder import Recorder
-
+    with loading:
+        from .recorder import Recorder
     path = Path(folder)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise FileExistsError(f"{path} already exists; a capture needs a new or an empty folder")
@@ -47,14 +49,12 @@ def start_from_environment() -> None:
     """Begin the capture that the environment variable asks for, once per process; it ends with the process."""
     folder = path_variable(VARIABLE)
     if folder and not _of_process:
-        from .recorder import Recorder
-
+        with loading:
+            from .recorder import Recorder
         try:
             recorder = Recorder(Path(folder))
             _of_process.append(recorder)
             atexit.register(recorder.stop_at_exit)
         except OSError as error:
-            import sys
-
             text = f"directml_py: {VARIABLE} is {folder}, which cannot be written: {error.strerror or error}"
             print(text, file=sys.stderr)

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.hresult import DMLError
-from ..abi.lazy import lazy
 from ..api.enums import DML_BINDING_TYPE_BUFFER, DML_BINDING_TYPE_BUFFER_ARRAY
 from ..api.structs import DML_BINDING_DESC, DML_BUFFER_ARRAY_BINDING, DML_BUFFER_BINDING
 from ..d3d12 import ID3D12Resource
 from ..descs.tensor import TensorDesc
 from ..dml import IDMLCompiledOperator, IDMLDevice
 from ..dml.binding_point import PERSISTENT, BindingPoint
+from ..late import lazy
 from ..session import Bindable, Session, binding
 from . import event_types as e
 from .d3d12_replay import ReplayRange, Simple

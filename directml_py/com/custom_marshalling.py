@@ -17,7 +17,7 @@ from ..abi.hresult import (
     DMLError,
 )
 from ..abi.interface import IUnknown
-from ..abi.private_data import WKPDID_D3DDebugObjectNameW
+from ..abi.private_data import UTF_16, WKPDID_D3DDebugObjectNameW
 from ..api.d3d12_structs import D3D12_MESSAGE
 from .argument_memory import (
     NULL,
@@ -34,7 +34,6 @@ from .marshalling import object_list
 from .object_table import Objects
 from .wide_strings import WCHAR_CODEC, read_wide
 
-UTF_16 = "utf-16-le"
 # D3D12MessageFunc: category, severity, ID, description, context.
 MESSAGE_FUNCTION = ctypes.CFUNCTYPE(
     None, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p

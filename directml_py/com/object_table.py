@@ -10,6 +10,7 @@ from typing import Any
 from ..abi.arguments import WrongObject
 from ..abi.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
 from ..abi.interface import IUnknown, forget_handle, register_handle
+from ..abi.locks import renew_after_fork
 from ..abi.wintypes import GUID
 from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY_ERROR
 from ..d3d12.debug_output import debug_output
@@ -31,6 +32,7 @@ class Objects:
         self._lib = lib
         # Reentrant: an object may be destroyed while its thread holds the lock.
         self._lock = threading.RLock()
+        renew_after_fork(self, "_lock")
         self._held: dict[int, IUnknown] = {}
         self._released: dict[int, tuple[weakref.ref[IUnknown], Released]] = {}
         self._addresses: dict[int, int] = {}

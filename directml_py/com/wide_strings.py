@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import ctypes
 
 from ..abi.hresult import E_INVALIDARG, DMLError
 from ..abi.memory import read_string
 
 WCHAR_SIZE = ctypes.sizeof(ctypes.c_wchar)
-WCHAR_CODEC = "utf-32-le" if WCHAR_SIZE == 4 else "utf-16-le"
+# Looked up early: a codec is a module, which no thread may be importing when the process forks.
+WCHAR_CODEC = codecs.lookup("utf-32-le" if WCHAR_SIZE == 4 else "utf-16-le").name
 LIMIT = 1 << 16
 
 

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from ..abi.hresult import E_OUTOFMEMORY, DMLError
+from ..abi.locks import renew_after_fork
 from ..abi.physical_memory import physical_memory
 from .buffer_pool import RECYCLING, Bytes
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
@@ -27,6 +28,7 @@ class AddressSpace:
         self._alignment = alignment
         # Reentrant: a finalizer or a signal handler of the program may interrupt the thread that holds it.
         self._lock = threading.RLock()
+        renew_after_fork(self, "_lock")
 
     def take(self, size: int) -> int:
         length = (-(-size // self._alignment) + 1) * self._alignment

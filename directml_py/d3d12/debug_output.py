@@ -11,6 +11,7 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_SEVERITY_MESSAGE,
     D3D12_MESSAGE_SEVERITY_WARNING,
 )
+from ..late import loading
 
 LEVELS = {
     D3D12_MESSAGE_SEVERITY_CORRUPTION: "CRITICAL",
@@ -42,8 +43,8 @@ def debug_output(severity: D3D12_MESSAGE_SEVERITY, text: str, *, raised: bool = 
     the program has configured a handler.
     """
     # Imported here because most programs never log, and importing logging takes a tenth of this package's import time.
-    import logging
-
+    with loading:
+        import logging
     logger = logging.getLogger("directml_py")
     if not (raised and _raising_tells) or logger.hasHandlers():
         logger.log(getattr(logging, LEVELS[severity]), "%s", text)

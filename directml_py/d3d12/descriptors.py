@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..abi.arguments import enumerator, flags, integer, invalid
+from ..abi.locks import renew_after_fork
 from ..api.d3d12_enums import (
     D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
     D3D12_DESCRIPTOR_HEAP_FLAGS,
@@ -145,6 +146,7 @@ class DescriptorIndex:
         # Reentrant: a finalizer or a signal handler of the program may interrupt the thread that holds it, and finds
         # the address of a heap only where it finds the heap.
         self._lock = threading.RLock()
+        renew_after_fork(self, "_lock")
         self._starts: list[int] = []
         self._heaps: dict[int, weakref.ref[ID3D12DescriptorHeap]] = {}
         # Start addresses of destroyed heaps. The thread that drops the last reference may hold the lock, so removal is

@@ -23,6 +23,7 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_SEVERITY,
     D3D12_MESSAGE_SEVERITY_ERROR,
 )
+from ..late import loading
 from .adapters import HARDWARE, Adapter
 from .d3d12_constants import UINT64_MAX
 from .debug import debug_layer_enabled
@@ -77,9 +78,9 @@ class DeviceBase(ID3D12Object):
 
     def _start_validation(self) -> None:
         # Imported with the first device that needs it: programs without the debug layer start faster.
-        from .sync_validation.deferred_execution import Deferral
-        from .sync_validation.validator import SyncValidator
-
+        with loading:
+            from .sync_validation.deferred_execution import Deferral
+            from .sync_validation.validator import SyncValidator
         self.sync_validator, self._deferral = SyncValidator(self._device), Deferral(self._device)
 
     def report(
@@ -173,11 +174,6 @@ class DeviceBase(ID3D12Object):
             self.lock.release()
         else:
             self.lock = threading.RLock()
-        if self.info_queue is not None:
-            self.info_queue.forget_other_threads()
-        for objects in (self.buffers, self.children):
-            if objects is not None:
-                objects.forget_other_threads()
         if lock_is_free and all(worker is None or worker.thread == this_thread for worker in workers):
             return
         # Fences are not completed: events that waited belong to threads that do not exist in the child.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..abi.arguments import enumerator, flags, integer, invalid, uint, unsigned
 from ..abi.hresult import DMLError
 from ..abi.interface import IUnknown, same_interface
+from ..abi.locks import renew_after_fork
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
 from ..abi.rules import Diagnostic, message_id
@@ -155,6 +156,7 @@ class ID3D12InfoQueue(IUnknown):
     def __init__(self, device: ID3D12Device) -> None:
         self._device = device
         self._lock = threading.RLock()
+        renew_after_fork(self, "_lock")
         self._messages: deque[Message] = deque()
         self._limit = DEFAULT_MESSAGE_COUNT_LIMIT
         self._filters: list[_Filter] = []
@@ -167,10 +169,6 @@ class ID3D12InfoQueue(IUnknown):
         self._muted = False
         self._denied = 0
         self._discarded = 0
-
-    def forget_other_threads(self) -> None:
-        """In the child of a fork: replace the lock, which a thread that no longer exists may have held."""
-        self._lock = threading.RLock()
 
     @property
     def identity(self) -> IUnknown:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from ..abi.interface import IUnknown
+from ..abi.locks import renew_after_fork
 from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID,
     D3D12_MESSAGE_ID_LIVE_COMMANDALLOCATOR,
@@ -27,6 +28,7 @@ from ..api.d3d12_enums import (
     D3D12_RLDO_IGNORE_INTERNAL,
     D3D12_RLDO_SUMMARY,
 )
+from ..late import loading
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -53,6 +55,7 @@ class Living(Generic[T]):
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        renew_after_fork(self, "_lock")
         self._all: weakref.WeakKeyDictionary[T, None] = weakref.WeakKeyDictionary()
 
     def add(self, item: T) -> None:
@@ -62,10 +65,6 @@ class Living(Generic[T]):
     def living(self) -> list[T]:
         with self._lock:
             return list(self._all)
-
-    def forget_other_threads(self) -> None:
-        """In the child of a fork: replace the lock, which a thread that no longer exists may have held."""
-        self._lock = threading.RLock()
 
 
 class Buffers(Living["Buffer"]):
@@ -93,8 +92,8 @@ def _line(item: IUnknown, kind: str, name: str) -> str:
 def live_objects(device: ID3D12Device, flags: D3D12_RLDO_FLAGS) -> Iterator[tuple[D3D12_MESSAGE_ID, str]]:
     """Messages about the device and its live objects: counts by interface with SUMMARY, each object with DETAIL.
     IGNORE_INTERNAL omits objects that C has released and only the library references."""
-    from .device_child import unversioned
-
+    with loading:
+        from .device_child import unversioned
     yield D3D12_MESSAGE_ID_LIVE_DEVICE, _line(device, unversioned(type(device)), device.name)
     children = device.children.living() if device.children is not None else []
     if flags & D3D12_RLDO_IGNORE_INTERNAL:

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from ..abi.arguments import instance, integer, invalid
 from ..abi.hresult import DXGI_ERROR_NAME_ALREADY_EXISTS, E_HANDLE, E_NOTIMPL, DMLError
+from ..abi.locks import renew_after_fork
 from ..api.d3d12_enums import (
     D3D12_FENCE_FLAG_SHARED,
     D3D12_HEAP_FLAG_SHARED,
@@ -43,6 +44,7 @@ class _Table:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        renew_after_fork(self, "_lock")
         self._entries: dict[int, _Shared] = {}
 
     def add(self, shared: _Shared) -> int:

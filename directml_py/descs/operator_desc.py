@@ -6,10 +6,10 @@ import struct as _struct
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from ..abi.lazy import lazy
 from ..abi.schema import OperatorSchema, Role, StructSchema
 from ..api.enums import DML_OPERATOR_TYPE
 from ..api.schema_data import OPERATORS, STRUCTS
+from ..late import lazy, loading
 from .data_types import data_type_of, type_name
 from .format import format_record
 from .html_tables import record_html
@@ -108,8 +108,8 @@ class Record:
 
         Counts follow from their arrays. Raises ``TypeError`` and ``ValueError`` that name the field.
         """
-        from .build import replaced
-
+        with loading:
+            from .build import replaced
         return replaced(self, changes)
 
     __replace__ = replace

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..abi.lazy import lazy
 from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_FLAGS
+from ..late import lazy
 from .data_types import data_type_of, type_name
 from .format import braces
 from .html_tables import tensor_html

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..abi.lazy import lazy
 from ..api.enums import DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE, DML_EXECUTION_FLAGS
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
 from ..api.structs import DML_BINDING_PROPERTIES
@@ -19,6 +18,7 @@ from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.format import summary
 from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
+from ..late import lazy
 from ..validation.report import Report
 from .binding_aliasing import IN_PLACE, IN_PLACE_TOTAL, OUTPUTS, SCRATCH, are_identical, overlap
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views

@@ -20,6 +20,7 @@ from ..api.enums import (
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
 from ..d3d12.observers import created
+from ..late import loading
 from ..operators import check, kernel_of, operator_of
 from ..validation.decode_rules import FAULT_RULES
 from ..validation.report import Report
@@ -175,8 +176,8 @@ class IDMLDevice(IDMLObject):
         if not flags & DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION:
             return kernel_of
         # Imported on demand: few programs pass the flag.
-        from ..operators.half_precision import allowed_kernel_of, half_kernel_of
-
+        with loading:
+            from ..operators.half_precision import allowed_kernel_of, half_kernel_of
         return half_kernel_of if self.profile.halves else allowed_kernel_of
 
     @hresult_method
@@ -242,11 +243,11 @@ class IDMLDevice1(IDMLDevice):
         ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every violation.
         """
         # Imported on demand: most programs compile no graph.
-        from .compiler.graph_desc import read_graph_desc
-        from .compiler.graph_program import GraphProgram
-        from .compiler.graph_validation import check_graph
-        from .compiler.uninitialized_reads import check_padding
-
+        with loading:
+            from .compiler.graph_desc import read_graph_desc
+            from .compiler.graph_program import GraphProgram
+            from .compiler.graph_validation import check_graph
+            from .compiler.uninitialized_reads import check_padding
         report = Report()
         graph = read_graph_desc(self, desc, report)
         if graph is not None:

@@ -23,6 +23,7 @@ from ..descs.tensor import TensorDesc
 from ..descs.tensor_size import unsigned_numbers
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.compiled_operator import IDMLOperator
+from ..late import loading
 from ..text.plural import counted_words
 from ..validation.report import Report
 from ..validation.tensor_rules import check_tensor
@@ -243,22 +244,22 @@ class Graph(Functions, metaclass=_Made):
 
         Raises ``OSError`` if that fails, leaving existing files unchanged.
         """
-        from .saving import save
-
+        with loading:
+            from .saving import save
         if outputs is not None:
             self.outputs = outputs
         save(self, path)
 
     def to_dot(self) -> str:
         """The graph in Graphviz's DOT language."""
-        from .pictures.dot import to_dot
-
+        with loading:
+            from .pictures.dot import to_dot
         return to_dot(self)
 
     def to_svg(self) -> str:
         """A picture of the graph, its fused and folded nodes, and the temporary memory over time."""
-        from .pictures.picture import to_svg
-
+        with loading:
+            from .pictures.picture import to_svg
         return to_svg(self)
 
     def own(self, value: Any, name: str) -> Expression:

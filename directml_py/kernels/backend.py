@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 import os
 import warnings
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from ..late import lazy, loading
 from .build_digest import REINSTALL, declared_by
 from .expected_digest import DECLARATIONS
 
@@ -26,19 +26,20 @@ class Backend:
     there is none, ``ValueError`` if it is anything else, or ``DIRECTML_PY_THREADS`` no number above 0.
     """
 
-    @cached_property
+    @lazy
     def wanted(self) -> str:
         text = os.environ.get(KERNELS_VARIABLE, "")
         if text not in ("", "numpy", "native"):
             raise ValueError(f"{KERNELS_VARIABLE} must be numpy or native, not {text!r}")
         return text
 
-    @cached_property
+    @lazy
     def native(self) -> Any:
         if self.is_plain:
             return None
         try:
-            module = import_module("directml_py.kernels._native")
+            with loading:
+                module = import_module("directml_py.kernels._native")
         except ImportError as error:
             if self.wanted:
                 raise ImportError(
@@ -54,12 +55,12 @@ class Backend:
         module.lib.dml_set_threads(self.threads)
         return module
 
-    @cached_property
+    @lazy
     def is_plain(self) -> bool:
         """Whether references are asked for: plain NumPy, all elements at once and in one thread."""
         return self.wanted == "numpy"
 
-    @cached_property
+    @lazy
     def threads(self) -> int:
         """How many threads a kernel may use."""
         text = os.environ.get(THREADS_VARIABLE, "")

@@ -115,6 +115,16 @@ def test_fork_among_threads(hosts: Hosts) -> None:
     assert run.stdout.splitlines() == ["child: 0"] * 20
 
 
+@pytest.mark.parametrize("children", [10, pytest.param(1000, marks=pytest.mark.slow)])
+def test_fork_while_another_thread_loads(hosts: Hosts, children: int) -> None:
+    ended: list[str] = []
+    while len(ended) < children:
+        run = hosts.run(library(), "fork_while_loading")
+        assert run.returncode == 0, run
+        ended += [line for line in run.stdout.splitlines() if line.startswith("child")]
+    assert set(ended) == {"child: 0"}
+
+
 def test_another_libpython_in_the_process(hosts: Hosts, tmp_path: Path) -> None:
     other = tmp_path / "libpython3.99.so.1.0"
     subprocess.run(["gcc", "-shared", "-xc", os.devnull, "-o", str(other)], check=True)

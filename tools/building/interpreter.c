@@ -226,12 +226,26 @@ static int dmlpy_start_interpreter(void)
 /* fork() of C leaves its child a Python that believes in the parent's threads and process. What os.fork does about it
    is done here, unless it is os.fork that forks: it holds the GIL. */
 
+static int dmlpy_started;
 static __thread int dmlpy_forking;
+static __thread int dmlpy_awaiting;
 static __thread PyGILState_STATE dmlpy_state;
+
+/* Held while Python starts and the package is loaded, and over a fork: the child would never see the end of it. */
+static pthread_mutex_t dmlpy_starting = PTHREAD_MUTEX_INITIALIZER;
+
+/* Whether this thread may wait for another one that starts Python: not with the GIL, which that one needs. */
+static int dmlpy_may_wait(void)
+{
+    return !Py_IsInitialized() || !PyGILState_Check();
+}
 
 static void dmlpy_before_fork(void)
 {
-    dmlpy_forking = Py_IsInitialized() && !Py_IsFinalizing() && !PyGILState_Check();
+    dmlpy_awaiting = dmlpy_may_wait();
+    if (dmlpy_awaiting)
+        pthread_mutex_lock(&dmlpy_starting);
+    dmlpy_forking = dmlpy_started && Py_IsInitialized() && !Py_IsFinalizing() && !PyGILState_Check();
     if (!dmlpy_forking)
         return;
     dmlpy_state = PyGILState_Ensure();
@@ -240,35 +254,51 @@ static void dmlpy_before_fork(void)
 
 static void dmlpy_after_fork_in_parent(void)
 {
-    if (!dmlpy_forking)
-        return;
-    PyOS_AfterFork_Parent();
-    PyGILState_Release(dmlpy_state);
+    if (dmlpy_forking) {
+        PyOS_AfterFork_Parent();
+        PyGILState_Release(dmlpy_state);
+    }
+    if (dmlpy_awaiting)
+        pthread_mutex_unlock(&dmlpy_starting);
 }
 
 static void dmlpy_after_fork_in_child(void)
 {
-    if (!dmlpy_forking)
-        return;
-    PyOS_AfterFork_Child();
-    PyGILState_Release(dmlpy_state);
+    /* Keeps the thread's state, the only one that is left: Python makes no new ones where there is none. */
+    if (dmlpy_forking) {
+        PyOS_AfterFork_Child();
+        PyEval_SaveThread();
+    }
+    if (dmlpy_awaiting)
+        pthread_mutex_unlock(&dmlpy_starting);
 }
 
-static int dmlpy_started;
+static __attribute__((constructor)) void dmlpy_watch_forks(void)
+{
+    pthread_atfork(dmlpy_before_fork, dmlpy_after_fork_in_parent, dmlpy_after_fork_in_child);
+}
 
 static void dmlpy_start(void)
 {
     if (!dmlpy_is_alone())
         return;
     dmlpy_started = dmlpy_start_interpreter() && dmlpy_finds_packages();
-    if (dmlpy_started)
-        pthread_atfork(dmlpy_before_fork, dmlpy_after_fork_in_parent, dmlpy_after_fork_in_child);
 }
 
 /* Whether Python runs and has the package loaded; every exported function asks first. */
 static int dmlpy_ready(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, dmlpy_start);
-    return dmlpy_started && Py_IsInitialized() && cffi_start_python() == 0;
+    static int loaded;
+    if (!__atomic_load_n(&loaded, __ATOMIC_ACQUIRE)) {
+        const int waits = dmlpy_may_wait();
+        if (waits)
+            pthread_mutex_lock(&dmlpy_starting);
+        pthread_once(&once, dmlpy_start);
+        if (dmlpy_started && Py_IsInitialized() && cffi_start_python() == 0)
+            __atomic_store_n(&loaded, 1, __ATOMIC_RELEASE);
+        if (waits)
+            pthread_mutex_unlock(&dmlpy_starting);
+    }
+    return __atomic_load_n(&loaded, __ATOMIC_ACQUIRE) && Py_IsInitialized();
 }

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...abi.interface import IUnknown
-from ...abi.lazy import lazy
 from ...api.enums import (
     DML_GRAPH_EDGE_TYPE,
     DML_GRAPH_EDGE_TYPE_INPUT,
@@ -18,6 +17,7 @@ from ...api.enums import (
 from ...descs.decode import decode_struct
 from ...descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ...descs.tensor import TensorDesc
+from ...late import lazy
 from ...validation.decode_rules import FAULT_RULES, check_faults
 from ...validation.report import Report
 from ..compiled_operator import IDMLOperator

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from ...late import lazy
 from ..backend import backend
 from ..cache_blocks import joined, nearest
 from ..decisions import ABSENT, Declined
@@ -28,11 +29,11 @@ FUNCTION_BYTES = 16
 class Vocabulary:
     """The native kernel's opcodes and types, by name."""
 
-    @cached_property
+    @lazy
     def steps(self) -> dict[str, int]:
         return self.names("dml_elementwise_step_name")
 
-    @cached_property
+    @lazy
     def types(self) -> dict[str, int]:
         return self.names("dml_elementwise_type_name")
 
@@ -87,7 +88,7 @@ class Code:
         self.wide.append(is_wide)
         return self.values[place]
 
-    @cached_property
+    @lazy
     def tables(self) -> tuple[Any, ...]:
         """Steps, constants, whether values are wide, and their places, in memory; and how much values take."""
         ffi = backend.native.ffi

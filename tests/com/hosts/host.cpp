@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <thread>
+#include <vector>
 #include <unistd.h>
 
 namespace
@@ -199,6 +200,37 @@ namespace
         return result;
     }
 
+    // Forks while another thread starts Python, and loads the package and what its first operator needs.
+    int forked_while_loading()
+    {
+        constexpr size_t Most = 20;
+        bool done = false;
+        int result = 0;
+        std::thread loader([&done, &result] {
+            Devices devices;
+            if (FAILED(devices.create()) || devices.identity(4) != S_OK)
+                result = 1;
+            __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+        });
+        std::vector<pid_t> children;
+        while (children.size() < Most && !__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+        {
+            const pid_t child = fork();
+            if (child == 0)
+            {
+                alarm(100);
+                Devices own;
+                _exit(FAILED(own.create()) || own.identity(5) != S_OK ? 2 : 0);
+            }
+            children.push_back(child);
+            usleep(1000 * (1 + children.size() % 8));
+        }
+        loader.join();
+        for (const pid_t child : children)
+            result |= ends_well(child);
+        return result;
+    }
+
     // A fork before anything was called: the child starts Python for itself.
     int forked_early()
     {
@@ -260,6 +292,8 @@ int main(int argc, char** argv)
         return forked();
     if (std::strcmp(topic, "fork_among_threads") == 0)
         return forked_among_threads();
+    if (std::strcmp(topic, "fork_while_loading") == 0)
+        return forked_while_loading();
     if (std::strcmp(topic, "fork_early") == 0)
         return forked_early();
     if (std::strcmp(topic, "threads") == 0)
