@@ -16,6 +16,7 @@ from pathlib import Path
 import cffi
 
 from .kernel_list import KERNELS, NativeKernel, launch_number
+from .native_entries import entry_code
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "directml_py" / "kernels" / "native"
@@ -102,6 +103,7 @@ def write_source(path: Path) -> None:
     ffi = cffi.FFI()
     ffi.cdef(declarations)
     system = f'#include "{SOURCES / COMMON / "system.h"}"'
-    source = [system, declarations, *macros, f'#include "{SOURCES / "kernels.c"}"', ""]
+    kernels_file = f'#include "{SOURCES / "kernels.c"}"'
+    source = [system, declarations, *macros, kernels_file, entry_code(declarations)]
     ffi.set_source(MODULE, "\n".join(source))
     ffi.emit_c_code(str(path))

@@ -13,6 +13,7 @@
 #include "threads/helpers.h"
 #include "threads/parallel.h"
 #include "threads/barrier.h"
+#include "threads/work_stack.h"
 
 /* A dispatch table for each kernel, by which its C file calls the chosen variant of its kernels.inc. */
 #include DML_TABLES
