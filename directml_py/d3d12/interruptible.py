@@ -23,7 +23,7 @@ class StillRunning:
         self.error: BaseException | None = None
         self._step = step
         self._has_begun = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._finished = threading.Event()
         self._afterwards: Callable[[BaseException | None], None] | None = None
 
