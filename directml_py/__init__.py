@@ -16,6 +16,7 @@ what is wrong with a desc. Submodules have a `help` of their own; those for prog
 - session: the object model in few calls;
 - testing: assertions, strategies and a plugin for tests of code that builds descs;
 - cffi: the structs for users of cffi;
+- onnx: ONNX models as graphs;
 - pydirectml, dxdispatch: run programs for Microsoft's Python module and models of its DxDispatch;
 - samples: programs to read and to run.
 """
@@ -59,6 +60,8 @@ else:
     def __getattr__(name: str) -> object:
         if name == "__all__":
             return sorted(_EXPORTS)
+        if name == "onnx":
+            return _import_module(".onnx", __name__)
         module = _EXPORTS.get(name)
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -49,6 +49,7 @@ FRONT_ENDS = {
     "com",
     "dxdispatch",
     "pydirectml",
+    "onnx",
 }
 FRONT_ENDS_ALLOWED = OBJECT_MODEL | FRONT_ENDS | {"cffi", "session", "storage", "npy_header"}
 # And of Python's own library what has nothing to do with memory.

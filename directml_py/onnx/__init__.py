@@ -1,0 +1,17 @@
+"""ONNX models as DirectML graphs, operator by operator as ONNX Runtime's DirectML provider translates them.
+
+``load`` gives a ``Model``, which runs on arrays and whose ``graph`` can be looked at, saved and compiled elsewhere.
+Needs the package ``onnx``.
+"""
+
+from __future__ import annotations
+
+try:
+    import onnx as _onnx  # noqa: F401
+except ImportError as _error:
+    raise ImportError("directml_py.onnx needs the package onnx: pip install 'directml-py[onnx]'") from _error
+
+from .errors import OnnxError
+from .model import Model, load
+
+__all__ = ["Model", "OnnxError", "load"]

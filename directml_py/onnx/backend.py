@@ -1,0 +1,85 @@
+"""A back end in the manner of ``onnx.backend``: ``prepare``, ``run_model``, ``run_node``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx.backend.base import Backend, BackendRep
+
+from ..dml import IDMLDevice
+from .errors import ValueNeeded
+from .model import Model, built, device_of
+from .model_file import ModelFile
+from .values import Array
+
+
+@cache
+def _device() -> IDMLDevice:
+    return device_of(None)
+
+
+class DirectMLRep(BackendRep):
+    """A model whose graph is built when its inputs are known, since their sizes and contents may decide about it."""
+
+    def __init__(self, model: ModelFile) -> None:
+        self.model = model
+        self._built: dict[Any, Model] = {}
+
+    def run(self, inputs: Sequence[Any], **kwargs: Any) -> tuple[Array, ...]:
+        """The outputs, for arrays of the inputs in order."""
+        names = [item.name for item in self.model.inputs()]
+        given = {name: np.asarray(value) for name, value in zip(names, inputs)}
+        model, fixed = self._model(given)
+        results = model.run({name: value for name, value in given.items() if name not in fixed})
+        return tuple(results.values())
+
+    def _model(self, given: dict[str, Array]) -> tuple[Model, set[str]]:
+        """The model for these sizes; inputs whose content it needs are constants in it."""
+        fixed: set[str] = set()
+        while True:
+            bindings = {name: value if name in fixed else value.shape for name, value in given.items()}
+            try:
+                return built(self.model, _device(), bindings), fixed
+            except ValueNeeded as error:
+                if not error.inputs or set(error.inputs) <= fixed:
+                    raise
+                fixed |= set(error.inputs)
+
+
+class DirectML(Backend):
+    """Models run as DirectML graphs."""
+
+    @classmethod
+    def prepare(cls, model: Any, device: str = "CPU", **kwargs: Any) -> DirectMLRep:
+        return DirectMLRep(ModelFile(model))
+
+    @classmethod
+    def run_node(
+        cls, node: Any, inputs: Sequence[Any], device: str = "CPU", outputs_info: Any = None, **kwargs: Any
+    ) -> tuple[Array, ...]:
+        """The outputs of one node of the newest operator set."""
+        arrays = [np.asarray(value) for value in inputs]
+        given = [
+            onnx.helper.make_tensor_value_info(
+                name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
+            )
+            for name, array in zip((name for name in node.input if name), arrays)
+        ]
+        wanted = [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name]
+        graph = onnx.helper.make_graph([node], "node", given, wanted)
+        return cls.prepare(onnx.helper.make_model(graph), device).run(arrays)
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        return device == "CPU"
+
+
+prepare = DirectML.prepare
+run = DirectML.run_model
+run_model = DirectML.run_model
+run_node = DirectML.run_node
+supports_device = DirectML.supports_device

@@ -1,0 +1,152 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..api.enums import (
+    DML_CONVOLUTION_DIRECTION_BACKWARD,
+    DML_CONVOLUTION_DIRECTION_FORWARD,
+    DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+)
+from ..graph import Expression
+from .errors import Refusal
+from .node import Node
+from .registry import MICROSOFT, Results, operator
+from .windows import Window, split, window_of
+
+
+def bias_of(node: Node, index: int) -> Expression | None:
+    """A bias for each channel, as a tensor of the input's dimensions."""
+    if not node.has(index):
+        return None
+    return node.tensor(index, per_channel(node, math.prod(node.shape(index))))
+
+
+def per_channel(node: Node, count: int) -> tuple[int, ...]:
+    return (1, count, *(1,) * (len(node.shape()) - 2))
+
+
+@operator("Conv")
+def convolution(node: Node) -> Results:
+    activation, node.activation = node.activation, None
+    window = window_of(node, node.shape()[2:], node.shape(1)[2:])
+    return node.graph.convolution(
+        node.tensor(0),
+        node.tensor(1),
+        bias_of(node, 2),
+        mode=DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+        direction=DML_CONVOLUTION_DIRECTION_FORWARD,
+        output_padding=[0] * len(window.kernel),
+        group_count=node.get("group", 1),
+        fused_activation=activation,
+        **window.convolution(),
+    )
+
+
+@operator("ConvTranspose")
+def transposed_convolution(node: Node) -> Results:
+    return transposed(node, transposed_window(node), bias_of(node, 2))
+
+
+@operator("ConvTransposeWithDynamicPads", domain=MICROSOFT)
+def with_dynamic_pads(node: Node) -> Results:
+    if node.has(2):
+        node.attributes["pads"] = node.numbers(2, "Pads")
+    return transposed(node, transposed_window(node), bias_of(node, 3))
+
+
+def transposed_window(node: Node) -> tuple[Window, list[int]]:
+    """The window, and what the output has beyond what the padding leaves."""
+    sizes = node.shape()[2:]
+    own = dict(node.attributes)
+    word = own.pop("auto_pad", "NOTSET")
+    node.attributes = own
+    window = window_of(node, sizes, node.shape(1)[2:])
+    extra = list(node.get("output_padding", [0] * len(sizes)))
+    whole = [
+        stride * (size - 1) + extent + more
+        for size, stride, extent, more in zip(sizes, window.strides, window.extents, extra)
+    ]
+    wanted = node.get("output_shape")
+    if wanted is None and word.startswith("SAME"):
+        wanted = [size * stride for size, stride in zip(sizes, window.strides)]
+    if word == "VALID":
+        window = window._replace(start=[0] * len(sizes), end=[0] * len(sizes))
+    if wanted is not None:
+        totals = [size - want for size, want in zip(whole, list(wanted)[-len(sizes) :])]
+        window = window._replace(**split([max(0, total) for total in totals], word))
+        extra = [more + max(0, -total) for more, total in zip(extra, totals)]
+    # An output longer at its end is one with less padding there, as far as there is padding.
+    taken = [min(more, end) for more, end in zip(extra, window.end)]
+    window = window._replace(end=[end - less for end, less in zip(window.end, taken)])
+    return window, [more - less for more, less in zip(extra, taken)]
+
+
+def transposed(node: Node, plan: tuple[Window, list[int]], bias: Expression | None) -> Expression:
+    activation, node.activation = node.activation, None
+    window, extra = plan
+    settings: dict[str, Any] = {
+        "mode": DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+        "direction": DML_CONVOLUTION_DIRECTION_BACKWARD,
+        "output_padding": extra,
+        "group_count": node.get("group", 1),
+        **window.convolution(),
+    }
+    x, filters = node.tensor(0), node.tensor(1)
+    if bias is None or not any(extra):
+        return node.graph.convolution(x, filters, bias, fused_activation=activation, **settings)
+    # OutputPadding has no bias.
+    sums = node.graph.convolution(x, filters, **settings)
+    spread = node.spread(bias, bias.desc.sizes, sums.desc.sizes)
+    if activation is None:
+        return node.graph.add(sums, spread)
+    return node.graph.element_wise_add1(sums, spread, fused_activation=activation)
+
+
+@operator("ConvInteger")
+def integer_convolution(node: Node) -> Results:
+    window = window_of(node, node.shape()[2:], node.shape(1)[2:])
+    return node.graph.convolution_integer(
+        node.tensor(0),
+        node.tensor(1),
+        zero_point(node, 2),
+        zero_point(node, 3, filters=True),
+        group_count=node.get("group", 1),
+        output_data_type=node.inferred[node.outputs[0]][0],
+        **window.convolution(),
+    )
+
+
+def zero_point(node: Node, index: int, filters: bool = False) -> Expression | None:
+    """A number, or for filters one for each output channel."""
+    if not node.has(index):
+        return None
+    count = math.prod(node.shape(index))
+    if count > 1 and not filters:
+        raise Refusal(f"has {count} elements; the input has one zero point", f"input {index}")
+    return node.tensor(index, per_channel(node, count))
+
+
+@operator("QLinearConv")
+def quantized_convolution(node: Node) -> Results:
+    window = window_of(node, node.shape()[2:], node.shape(3)[2:])
+    return node.graph.quantized_linear_convolution(
+        node.tensor(0),
+        _scale(node, 1),
+        node.tensor(3),
+        _scale(node, 4),
+        _scale(node, 6),
+        zero_point(node, 2),
+        zero_point(node, 5, filters=True),
+        bias_of(node, 8),
+        zero_point(node, 7),
+        group_count=node.get("group", 1),
+        output_data_type=node.input(7).dtype,
+        **window.convolution(),
+    )
+
+
+def _scale(node: Node, index: int) -> Expression:
+    return node.tensor(index, per_channel(node, math.prod(node.shape(index))))

@@ -1,0 +1,64 @@
+"""Constant folding: nodes whose inputs the host knows, by ONNX's reference evaluator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx.reference import ReferenceEvaluator
+
+from .protobuf import captured
+from .values import Array, Sizes, Value
+
+# Above this count of elements only what moves elements is done by the host.
+LARGE = 1 << 16
+CHEAP = {
+    "Cast", "CastLike", "Concat", "Constant", "ConstantOfShape", "DequantizeLinear", "Expand", "Flatten", "Gather",
+    "Identity", "Range", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
+}  # fmt: skip
+RANDOM = {
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+    "Bernoulli",
+    "Multinomial",
+}
+IR_VERSION = 10
+
+
+def is_foldable(node: Any, inputs: Mapping[str, Value], outputs: Mapping[str, tuple[Any, Sizes]]) -> bool:
+    """Whether the host should compute the node."""
+    if node.op_type in RANDOM or not all(value.is_known for value in inputs.values()):
+        return False
+    sizes = [value.size for value in inputs.values()]
+    sizes += [int(np.prod(shape)) for _, shape in outputs.values()]
+    return node.op_type in CHEAP or max(sizes, default=0) <= LARGE
+
+
+def folded(node: Any, inputs: Mapping[str, Value], opsets: Mapping[str, int]) -> list[Array] | None:
+    """The outputs of a node; None if the evaluator cannot compute them."""
+    needed = [*dict.fromkeys(name for name in (*node.input, *sorted(captured(node))) if name)]
+    given = [
+        onnx.helper.make_tensor_value_info(
+            name, onnx.helper.np_dtype_to_tensor_dtype(inputs[name].dtype), None
+        )
+        for name in needed
+    ]
+    wanted = [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name]
+    graph = onnx.helper.make_graph([node], "folded", given, wanted)
+    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            results = ReferenceEvaluator(model).run(None, {name: inputs[name].array for name in needed})
+    except Exception:
+        # Whatever the evaluator cannot do is left to DirectML's operators, which refuse it if they cannot either.
+        return None
+    if not all(isinstance(result, (np.ndarray, np.generic)) for result in results):
+        return None
+    return [np.asarray(result) for result in results]

@@ -1,0 +1,83 @@
+"""Activations that run with the operator before them, as FusedActivation of its desc."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, MutableMapping, Sequence
+from typing import Any
+
+from ..api.operator_descs import (
+    DML_ACTIVATION_ELU_OPERATOR_DESC,
+    DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC,
+    DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC,
+    DML_ACTIVATION_RELU_OPERATOR_DESC,
+    DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC,
+    DML_ACTIVATION_SIGMOID_OPERATOR_DESC,
+    DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC,
+    DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC,
+    DML_ACTIVATION_TANH_OPERATOR_DESC,
+    DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC,
+)
+from .protobuf import attributes_of, reads
+from .values import Value
+
+# An activation's desc and, for each of its fields, the attribute and the default.
+ACTIVATIONS: dict[str, tuple[Any, dict[str, tuple[str, float]]]] = {
+    "Elu": (DML_ACTIVATION_ELU_OPERATOR_DESC, {"Alpha": ("alpha", 1.0)}),
+    "HardSigmoid": (
+        DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC,
+        {"Alpha": ("alpha", 0.2), "Beta": ("beta", 0.5)},
+    ),
+    "LeakyRelu": (DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC, {"Alpha": ("alpha", 0.01)}),
+    "Relu": (DML_ACTIVATION_RELU_OPERATOR_DESC, {}),
+    "Selu": (
+        DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC,
+        {"Alpha": ("alpha", 1.6732632), "Gamma": ("gamma", 1.0507010)},
+    ),
+    "Sigmoid": (DML_ACTIVATION_SIGMOID_OPERATOR_DESC, {}),
+    "Softsign": (DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC, {}),
+    "Tanh": (DML_ACTIVATION_TANH_OPERATOR_DESC, {}),
+    "ThresholdedRelu": (DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC, {"Alpha": ("alpha", 1.0)}),
+}
+# Operators whose descs have a FusedActivation, and the place of the output that it applies to.
+FUSABLE = {
+    "Add", "BatchNormalization", "Conv", "ConvTranspose", "Gemm", "InstanceNormalization", "MatMul",
+    "MeanVarianceNormalization",
+}  # fmt: skip
+
+
+def activation_desc(kind: str, attributes: dict[str, Any]) -> Any:
+    """The desc of an activation, without tensors."""
+    if kind == "Softplus":
+        return DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC(Steepness=1.0)
+    make, fields = ACTIVATIONS[kind]
+    return make(**{field: attributes.get(name, default) for field, (name, default) in fields.items()})
+
+
+class Fusions:
+    """Which activations of a list of nodes may run with the node before them: those that alone read its output."""
+
+    def __init__(self, nodes: Sequence[Any], outputs: Iterable[str], opsets: dict[str, int]) -> None:
+        counts = Counter(name for node in nodes for name in [*node.input, *(reads(node) - set(node.input))])
+        counts.update(outputs)
+        self._after = {
+            node.input[0]: node
+            for node in nodes
+            if node.op_type in ACTIVATIONS and node.domain in ("", "ai.onnx") and counts[node.input[0]] == 1
+        }
+        self._taken: set[str] = set()
+
+    def activation_after(self, node: Any) -> Any:
+        """The desc of the activation that may be fused with ``node``, or None."""
+        if node.op_type not in FUSABLE or node.domain not in ("", "ai.onnx") or len(node.output) != 1:
+            return None
+        after = self._after.get(node.output[0])
+        return None if after is None else activation_desc(after.op_type, attributes_of(after))
+
+    def take(self, node: Any) -> None:
+        """Notes that ``node`` runs the activation behind it."""
+        self._taken.add(node.output[0])
+
+    def done(self, node: Any, scope: MutableMapping[str, Value]) -> Value | None:
+        """The output of an activation that ran already."""
+        return scope[node.input[0]] if node.input and node.input[0] in self._taken else None

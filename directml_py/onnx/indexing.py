@@ -1,0 +1,99 @@
+"""Operators that take indices."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..graph import Expression
+from .node import Node
+from .registry import Results, operator
+from .values import Sizes
+
+
+@operator("Gather")
+def gather(node: Node) -> Results:
+    shape = node.shape()
+    indices = node.tensor(1, (1, 1, math.prod(node.shape(1))))
+    return gathered(node, shape, node.axis(len(shape), 0), indices)
+
+
+def gathered(node: Node, shape: Sizes, axis: int, indices: Expression) -> Expression:
+    """Blocks along an axis of the input, of ``shape``: the dimensions before and after it are one each."""
+    sizes = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+    return node.graph.gather(node.moved(0, sizes), indices, axis=1, index_dimensions=1)
+
+
+@operator("Compress")
+def compress(node: Node) -> Results:
+    """A gather, once the condition is known."""
+    condition = node.known(1, "condition")
+    whole = node.shape() if "axis" in node.attributes else (node.input().size,)
+    axis = node.axis(len(whole), 0)
+    chosen = np.flatnonzero(condition[: whole[axis]])
+    shape = (*whole[:axis], len(chosen), *whole[axis + 1 :])
+    if not len(chosen):
+        return np.empty(shape, node.input().dtype)
+    result = gathered(node, whole, axis, node.constant(chosen.reshape(1, 1, -1), np.uint32))
+    return node.graph.reinterpret(result, sizes=shape)
+
+
+@operator("GatherElements")
+def gather_elements(node: Node) -> Results:
+    axis = node.axis(len(node.shape()), 0)
+    return node.graph.gather_elements(node.moved(0), node.tensor(1), axis=axis)
+
+
+@operator("GatherND")
+def gather_nd(node: Node) -> Results:
+    shape, indices = node.shape(0), node.shape(1)
+    batch = node.get("batch_dims", 0)
+    rank = max(len(shape), len(indices), len(shape) + len(indices) - indices[-1] - 1 - batch)
+    return node.graph.gather_nd1(
+        node.moved(0, padded(shape, rank)),
+        node.tensor(1, padded(indices, rank)),
+        input_dimension_count=len(shape),
+        indices_dimension_count=len(indices),
+        batch_dimension_count=batch,
+    )
+
+
+def padded(shape: Sizes, rank: int) -> Sizes:
+    return (1,) * (rank - len(shape)) + shape
+
+
+@operator("Scatter", "ScatterElements")
+def scatter(node: Node) -> Results:
+    node.only("reduction", "none", "DirectML's SCATTER overwrites elements")
+    axis = node.axis(len(node.shape()), 0)
+    return node.graph.scatter(node.moved(0), node.tensor(1), node.moved(2), axis=axis)
+
+
+@operator("ScatterND")
+def scatter_nd(node: Node) -> Results:
+    node.only("reduction", "none", "DirectML's SCATTER_ND overwrites elements")
+    shapes = [node.shape(index) for index in range(3)]
+    rank = max(map(len, shapes))
+    x, updates = (node.moved(index, padded(shapes[index], rank)) for index in (0, 2))
+    return node.graph.scatter_nd(
+        x,
+        node.tensor(1, padded(shapes[1], rank)),
+        updates,
+        input_dimension_count=len(shapes[0]),
+        indices_dimension_count=len(shapes[1]),
+    )
+
+
+@operator("OneHot")
+def one_hot(node: Node) -> Results:
+    """ONE_HOT wants whole indices, with a dimension of 1 at the axis; negative ones count from the end."""
+    depth = int(node.known(1, "depth").reshape(-1)[0])
+    shape = node.shape(0)
+    axis = node.axis(len(shape) + 1, -1)
+    sizes = (*shape[:axis], 1, *shape[axis:])
+    indices = node.tensor(0, sizes)
+    if node.input(0).dtype.kind == "f":
+        indices = node.cast(indices, np.int64)
+    values = node.moved(2, (*(1,) * len(shape), 2))
+    return node.graph.one_hot(indices, values, axis=axis, output_length=depth)

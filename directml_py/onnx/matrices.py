@@ -1,0 +1,179 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..api.enums import DML_MATRIX_TRANSFORM_NONE, DML_MATRIX_TRANSFORM_TRANSPOSE
+from ..graph import Expression
+from .errors import Refusal
+from .node import Node
+from .registry import MICROSOFT, Results, operator
+from .values import Sizes
+
+LEVEL_4_0 = 0x4000
+# Dimensions of a product's tensors, at most.
+MOST = 4
+
+
+class Product(NamedTuple):
+    """Sizes of both factors, of their batches, and of the product, as NumPy's ``matmul`` has them."""
+
+    a: Sizes
+    b: Sizes
+    result: Sizes
+    is_flat: bool
+
+
+def product(a: Sizes, b: Sizes) -> Product:
+    """Matrices of two to four dimensions; a factor that is the same for all batches makes the other one matrix."""
+    a = (1, *a) if len(a) == 1 else a
+    b = (*b, 1) if len(b) == 1 else b
+    if not a or not b or a[-1] != b[-2]:
+        raise Refusal(f"matrices {list(a)} and {list(b)} have no product")
+    try:
+        batch = np.broadcast_shapes(a[:-2], b[:-2])
+    except ValueError:
+        raise Refusal(f"batches {list(a[:-2])} and {list(b[:-2])} do not broadcast to each other") from None
+    (rows, inner), columns = a[-2:], b[-1]
+    if math.prod(b[:-2]) == 1:
+        count = math.prod(a[:-2]) * rows
+        return Product((count, inner), (inner, columns), (count, columns), True)
+    return Product((*batch, rows, inner), (*batch, inner, columns), (*batch, rows, columns), False)
+
+
+def factors(node: Node, a: int, b: int) -> tuple[Expression, Expression]:
+    """The inputs at these positions as factors of one product, with batches in at most two dimensions."""
+    shapes = node.shape(a), node.shape(b)
+    plan = product(*shapes)
+    if plan.is_flat:
+        return node.tensor(a, ranked(node, plan.a)), node.tensor(b, ranked(node, plan.b))
+    padded = (
+        (1, *shapes[0]) if len(shapes[0]) == 1 else shapes[0],
+        (*shapes[1], 1) if len(shapes[1]) == 1 else shapes[1],
+    )
+    views = [
+        node.spread(node.expression(node.input(index)), own, wanted)
+        for index, own, wanted in zip((a, b), padded, (plan.a, plan.b))
+    ]
+    return collapsed(node, views[0]), collapsed(node, views[1])
+
+
+def collapsed(node: Node, view: Expression) -> Expression:
+    """``view`` with at most four dimensions; broadcast batches beyond two are copied."""
+    sizes = view.desc.sizes
+    if len(sizes) <= MOST:
+        padded = ranked(node, sizes)
+        if padded == sizes:
+            return view
+        strides = view.desc.strides
+        own = None if strides is None else (0,) * (len(padded) - len(sizes)) + tuple(strides)
+        return node.graph.reinterpret(view, sizes=padded, strides=own)
+    if view.desc.strides is not None and not view.desc.is_packed:
+        view = node.packed(view)
+    return node.graph.reinterpret(view, sizes=ranked(node, (math.prod(sizes[:-2]), *sizes[-2:])))
+
+
+def ranked(node: Node, sizes: Sequence[int]) -> Sizes:
+    """``sizes`` with leading ones up to four dimensions, which older feature levels want."""
+    least = MOST if node.level < LEVEL_4_0 else len(sizes)
+    return (1,) * (least - len(sizes)) + tuple(sizes)
+
+
+def multiplied(node: Node, a: Expression, b: Expression, alpha: float = 1.0, **choices: Any) -> Expression:
+    activation, node.activation = node.activation, None
+    settings = {"trans_a": DML_MATRIX_TRANSFORM_NONE, "trans_b": DML_MATRIX_TRANSFORM_NONE, **choices}
+    return node.graph.gemm(a, b, alpha=alpha, beta=1.0, fused_activation=activation, **settings)
+
+
+@operator("MatMul")
+def matmul(node: Node) -> Results:
+    return multiplied(node, *factors(node, 0, 1))
+
+
+@operator("Gemm")
+def gemm(node: Node) -> Results:
+    activation, node.activation = node.activation, None
+    transforms = [
+        DML_MATRIX_TRANSFORM_TRANSPOSE if node.get(name, 0) else DML_MATRIX_TRANSFORM_NONE
+        for name in ("transA", "transB")
+    ]
+    rows = node.shape(0)[1 if node.get("transA", 0) else 0]
+    columns = node.shape(1)[0 if node.get("transB", 0) else 1]
+    beta = node.get("beta", 1.0)
+    return node.graph.gemm(
+        node.tensor(0, ranked(node, node.shape(0))),
+        node.tensor(1, ranked(node, node.shape(1))),
+        node.broadcast(2, ranked(node, (rows, columns))) if node.has(2) and beta else None,
+        trans_a=transforms[0],
+        trans_b=transforms[1],
+        alpha=node.get("alpha", 1.0),
+        beta=beta,
+        fused_activation=activation,
+    )
+
+
+@operator("FusedMatMul", domain=MICROSOFT)
+def fused_matmul(node: Node) -> Results:
+    for name in ("transBatchA", "transBatchB"):
+        node.only(name, 0, "DirectML transposes the last two dimensions alone")
+    shapes = [node.shape(index) for index in (0, 1)]
+    flips = [bool(node.get(name, 0)) and len(shape) > 1 for name, shape in zip(("transA", "transB"), shapes)]
+    turned = [shape[:-2] + shape[:-3:-1] if flip else shape for shape, flip in zip(shapes, flips)]
+    batch = np.broadcast_shapes(*(shape[:-2] for shape in turned))
+    views = [collapsed(node, node.broadcast(index, (*batch, *shapes[index][-2:]))) for index in (0, 1)]
+    transforms = [DML_MATRIX_TRANSFORM_TRANSPOSE if flip else DML_MATRIX_TRANSFORM_NONE for flip in flips]
+    result = multiplied(
+        node, views[0], views[1], node.get("alpha", 1.0), trans_a=transforms[0], trans_b=transforms[1]
+    )
+    sizes = (*batch, turned[0][-2], turned[1][-1])
+    return node.graph.reinterpret(result, sizes=sizes)
+
+
+@operator("MatMulInteger")
+def matmul_integer(node: Node) -> Results:
+    a, b = factors(node, 0, 1)
+    return node.graph.matrix_multiply_integer(
+        a, b, *(parameter(node, index, like, side) for index, like, side in ((2, a, 0), (3, b, 1)))
+    )
+
+
+@operator("QLinearMatMul")
+def quantized_matmul(node: Node) -> Results:
+    a, b = factors(node, 0, 3)
+    dtype = node.input(7).dtype
+    return node.graph.quantized_linear_matrix_multiply(
+        a,
+        node.cast(parameter(node, 1, a, 0), np.float32),
+        b,
+        node.cast(parameter(node, 4, b, 1), np.float32),
+        node.cast(parameter(node, 6, a, 0), np.float32),
+        parameter(node, 2, a, 0),
+        parameter(node, 5, b, 1),
+        parameter(node, 7, a, 0),
+        output_data_type=dtype,
+    )
+
+
+def parameter(node: Node, index: int, like: Expression, side: int) -> Any:
+    """A scale or a zero point beside a factor: one number, or one for each row of A or each column of B."""
+    if not node.has(index):
+        return None
+    shape, rank = node.shape(index), len(like.desc.sizes)
+    count = math.prod(shape)
+    if count == 1:
+        return node.tensor(index, (1,) * rank)
+    if len(shape) == 1:
+        sizes = [1] * rank
+        sizes[rank - 2 if side == 0 else rank - 1] = count
+        return node.tensor(index, sizes)
+    if math.prod(shape[:-2]) != math.prod(like.desc.sizes[:-2]):
+        raise Refusal(
+            f"has sizes {list(shape)}, which do not fit the factor's {list(like.desc.sizes)}",
+            f"input {index}",
+        )
+    return node.tensor(index, (*like.desc.sizes[:-2], *shape[-2:]))

@@ -1,0 +1,228 @@
+"""``Model``: an ONNX model as a DirectML graph that runs on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..abi.hresult import DMLError
+from ..d3d12 import D3D12CreateDevice
+from ..dml import DMLCreateDevice, IDMLDevice
+from ..graph import CompiledGraph, Expression, Graph
+from ..graph.nodes import FromInput, FromNode
+from ..graph.to_desc import live_nodes
+from .constants import OwnedConstants
+from .errors import OnnxError, Refusal
+from .model_file import Bindings, Declared, ModelFile, bound_sizes
+from .running import Executable
+from .translation import Step, Translation
+from .values import Array, Value, data_type, in_memory, tensor_sizes
+
+# Outputs of the graph that nothing asks for, as DirectML wants every output of a node connected.
+UNUSED = "unused output "
+Progress = Callable[[Sequence[Any]], Any]
+
+
+class Model:
+    """An ONNX model as a DirectML graph, ``graph``; ``load`` makes one.
+
+    ``inputs`` and ``outputs`` are the model's values by name, ``steps`` what became of its nodes; ``constants`` are the
+    arrays of the graph's inputs after those of the model, which are OWNED_BY_DML.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        graph: Graph,
+        inputs: dict[str, Value],
+        outputs: dict[str, Value],
+        constants: OwnedConstants,
+        steps: list[Step],
+    ) -> None:
+        self.file = file
+        self.graph = graph
+        self.inputs = inputs
+        self.outputs = outputs
+        self.steps = steps
+        self._constants = constants
+
+    def __repr__(self) -> str:
+        inputs, outputs = (
+            ", ".join(f"{value.name} {value.dtype.name}{list(value.shape)}" for value in values.values())
+            for values in (self.inputs, self.outputs)
+        )
+        return f"<Model: {inputs or 'no inputs'} -> {outputs}; {len(self.steps)} nodes became {len(self.graph.nodes)}>"
+
+    def _repr_svg_(self) -> str:
+        return self.graph.to_svg()
+
+    @property
+    def constants(self) -> list[Array]:
+        return self._constants.arrays
+
+    @cached_property
+    def compiled(self) -> CompiledGraph:
+        """The compiled graph. Raises ``OnnxError`` if the device compiles no graphs, or not this one."""
+        try:
+            return self.graph.compile()
+        except DMLError as error:
+            raise OnnxError("; ".join(map(str, error.diagnostics)) or str(error.args[0]), self.file) from None
+
+    @cached_property
+    def _executable(self) -> Executable | None:
+        if not self.graph.outputs:
+            return None
+        return Executable(self.compiled, self._constants.first, self.constants)
+
+    def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Array]:
+        """The outputs by name. Inputs are given by keyword, or in a dict where their names are no identifiers.
+
+        Raises ``TypeError`` and ``ValueError`` that name the input that is missing or does not fit.
+        """
+        given = {**(inputs or {}), **named}
+        unknown = [name for name in given if name not in self.inputs]
+        if unknown:
+            names = ", ".join(map(repr, self.inputs)) or "none"
+            raise ValueError(f"the model has no input {unknown[0]!r}; it has {names}")
+        arrays = {name: _checked(value, given.get(name)) for name, value in self.inputs.items()}
+        results = self._executable.run(arrays) if self._executable is not None else {}
+        return {name: _result(value, results.get(name)) for name, value in self.outputs.items()}
+
+
+def _checked(value: Value, given: Any) -> Array:
+    if given is None:
+        raise ValueError(f"the input {value.name!r} is missing")
+    array = np.asarray(given)
+    if array.dtype != value.dtype:
+        raise TypeError(
+            f"the input {value.name!r} has {array.dtype.name} elements; it must have {value.dtype.name}"
+        )
+    if array.shape != value.shape:
+        raise ValueError(
+            f"the input {value.name!r} has sizes {list(array.shape)}; it must have {list(value.shape)}"
+        )
+    return in_memory(array).reshape(tensor_sizes(value.shape))
+
+
+def _result(value: Value, array: Array | None) -> Array:
+    if value.array is not None:
+        return value.array
+    assert array is not None
+    shaped = array.reshape(value.shape)
+    return shaped.view(np.bool_) if value.dtype == np.bool_ else shaped.astype(value.dtype, copy=False)
+
+
+def load(
+    source: Any,
+    feature_level: int | None = None,
+    inputs: Bindings | None = None,
+    *,
+    device: IDMLDevice | None = None,
+) -> Model:
+    """The ONNX model in ``source`` (a path, bytes, a ``ModelProto``) as a DirectML graph.
+
+    ``inputs`` binds what the model leaves open: for the name of an input its sizes, or an array that the input then
+    always is; for the name of a symbolic size a number. The graph is for ``device``, or for a new one with
+    ``feature_level`` (None: the highest). Raises ``OnnxError`` naming the file, the node and the attribute for a model
+    that cannot become a graph; ``OSError`` if a file cannot be read.
+    """
+    return built(ModelFile(source), device_of(feature_level, device), inputs or {})
+
+
+def device_of(feature_level: int | None, device: IDMLDevice | None = None) -> IDMLDevice:
+    if device is not None:
+        return device
+    if feature_level is None:
+        return DMLCreateDevice(D3D12CreateDevice())
+    return DMLCreateDevice(D3D12CreateDevice(), feature_level=feature_level)
+
+
+def built(
+    model: ModelFile,
+    device: IDMLDevice,
+    bindings: Bindings,
+    keep_going: bool = False,
+    progress: Progress | None = None,
+) -> Model:
+    """``model`` as a graph; with ``keep_going`` refused nodes are noted and passed over."""
+    graph, declared = Graph(device), model.inputs()
+    _check_names(model, declared, bindings)
+    scope: dict[str, Value] = {
+        name: Value(name, array.dtype, array.shape, array) for name, array in model.initializers().items()
+    }
+    arrays = {name: array for name, array in bindings.items() if isinstance(array, np.ndarray)}
+    open_inputs = [item for item in declared if item.name not in arrays]
+    constants = OwnedConstants(len(open_inputs))
+    own: dict[str, Value] = {}
+    for index, item in enumerate(open_inputs):
+        own[item.name] = _input(graph, index, item, bound_sizes(item, bindings, model.file), model.file)
+        constants.reserve(item.name)
+    for item in declared:
+        if item.name in arrays:
+            bound_sizes(item, bindings, model.file)
+            array = arrays[item.name].astype(item.dtype, copy=False)
+            scope[item.name] = Value(item.name, item.dtype, array.shape, array)
+    scope.update(own)
+    translation = Translation(graph, constants, model.file, keep_going)
+    names = [item.name for item in model.graph.output]
+    nodes = list(model.graph.node)
+    translation.run(nodes, names, scope, model.opsets, progress)
+    outputs = {name: scope[name] for name in names if name in scope}
+    missing = [name for name in names if name not in scope]
+    if missing and not keep_going:
+        raise OnnxError("no node computes it", model.file, f"output {missing[0]!r}")
+    _connect(graph, outputs)
+    return Model(model.file, graph, own, outputs, constants, translation.steps)
+
+
+def _check_names(model: ModelFile, declared: Sequence[Declared], bindings: Bindings) -> None:
+    names = {item.name for item in declared}
+    names |= {size for item in declared for size in item.sizes or () if isinstance(size, str)}
+    unknown = [name for name in bindings if name not in names]
+    if unknown:
+        known = ", ".join(map(repr, sorted(names))) or "none"
+        raise OnnxError(f"inputs has {unknown[0]!r}, which the model has not; it has {known}", model.file)
+
+
+def _input(graph: Graph, index: int, item: Declared, shape: tuple[int, ...], file: str) -> Value:
+    where = f"input {item.name!r}"
+    if 0 in shape:
+        return Value(item.name, item.dtype, shape, np.empty(shape, item.dtype))
+    try:
+        own = graph.input_tensor(index, data_type(item.dtype), tensor_sizes(shape), name=item.name)
+    except Refusal as error:
+        raise OnnxError(error.reason, file, where) from None
+    except DMLError as error:
+        raise OnnxError("; ".join(map(str, error.diagnostics)), file, where) from None
+    return Value(item.name, item.dtype, shape, None, own, frozenset((item.name,)))
+
+
+def _connect(graph: Graph, outputs: Mapping[str, Value]) -> None:
+    """Makes the graph's outputs, and more of what nodes write and nothing reads."""
+    connected: dict[str, Expression] = {}
+    for name, value in outputs.items():
+        if value.array is None and value.expression is not None:
+            own = value.expression
+            if isinstance(own.source, FromInput):
+                kind = own.desc.data_type
+                own = graph.reinterpret(graph.identity(_movable(graph, own)), kind)
+            connected[name] = own
+    graph.outputs = connected
+    live = live_nodes(graph) if connected else []
+    used = {source for index in live for source in graph.nodes[index].inputs}
+    used |= {value.source for value in connected.values()}
+    for index in live:
+        for position, tensor in enumerate(graph.nodes[index].outputs):
+            source = FromNode(index, position)
+            if tensor is not None and source not in used:
+                connected[f"{UNUSED}{position} of {graph.nodes[index].name}"] = Expression(
+                    graph, source, tensor
+                )
+    graph.outputs = connected
+
+
+def _movable(graph: Graph, own: Expression) -> Expression:
+    return graph.reinterpret(own, np.uint64) if own.desc.dtype == np.float64 else own

@@ -1,0 +1,206 @@
+"""``Node``: an ONNX node with concrete inputs, as an operator's function sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..api.enums import DML_TENSOR_FLAG_OWNED_BY_DML
+from ..descs.data_types import data_type_of
+from ..descs.tensor_size import packed_strides
+from ..graph import Expression, Graph
+from .errors import Refusal, UnknownValue
+from .values import MOVED_AS, Array, Sizes, Value, data_type, in_memory, known, tensor_sizes
+
+if TYPE_CHECKING:
+    from .constants import OwnedConstants
+
+
+LEVEL_4_1 = 0x4100
+
+
+class Node:
+    """An ONNX node whose inputs have concrete types and sizes.
+
+    ``version`` is the operator set in force, ``outputs`` are the names of outputs ("" for absent ones) and ``inferred``
+    their types and sizes as shape inference sees them.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        version: int,
+        attributes: dict[str, Any],
+        inputs: Sequence[Value | None],
+        outputs: Sequence[str],
+        inferred: dict[str, tuple[np.dtype[Any], Sizes]],
+        graph: Graph,
+        constants: OwnedConstants,
+    ) -> None:
+        self.kind = kind
+        self.version = version
+        self.attributes = attributes
+        self.inputs = list(inputs)
+        self.outputs = list(outputs)
+        self.inferred = inferred
+        self.graph = graph
+        self.constants = constants
+        # The activation that follows and runs with the operator, which clears it if it took it.
+        self.activation: Any = None
+
+    @property
+    def level(self) -> int:
+        return int(self.graph.device.feature_level)
+
+    @property
+    def index_type(self) -> np.dtype[Any]:
+        """Of indices that operators write: ONNX's INT64 has the same bytes as UINT64."""
+        return np.dtype(np.uint64 if self.level >= LEVEL_4_1 else np.uint32)
+
+    def has(self, index: int) -> bool:
+        return index < len(self.inputs) and self.inputs[index] is not None
+
+    def wants(self, index: int) -> bool:
+        """Whether the output is asked for."""
+        return index < len(self.outputs) and bool(self.outputs[index])
+
+    def input(self, index: int = 0) -> Value:
+        value = self.inputs[index] if index < len(self.inputs) else None
+        if value is None:
+            raise Refusal("is missing", f"input {index}")
+        return value
+
+    def shape(self, index: int = 0) -> Sizes:
+        return self.input(index).shape
+
+    def output_shape(self, index: int = 0) -> Sizes:
+        """The output's sizes as inferred. Raises ``Refusal`` if they depend on values."""
+        name = self.outputs[index]
+        if name not in self.inferred:
+            raise Refusal("its sizes depend on values of inputs", f"output {name}")
+        return self.inferred[name][1]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.attributes.get(name, default)
+
+    def choice(self, name: str, default: str, choices: dict[str, Any]) -> Any:
+        """What an attribute that is a word stands for. Raises ``Refusal`` for other words."""
+        word = self.get(name, default)
+        if word not in choices:
+            raise Refusal(f"is {word!r}; DirectML has {', '.join(map(repr, choices))}", f"attribute {name}")
+        return choices[word]
+
+    def only(self, name: str, default: Any, reason: str) -> None:
+        """Raises ``Refusal`` unless the attribute has its default."""
+        if self.get(name, default) != default:
+            raise Refusal(f"is {self.get(name)}; {reason}", f"attribute {name}")
+
+    def axis(self, rank: int, default: int | None = None, name: str = "axis") -> int:
+        """An attribute that is an axis, from 0 on."""
+        value = int(self.get(name, default))
+        if not -rank <= value < max(rank, 1):
+            raise Refusal(f"is {value}; the tensor has {rank} dimensions", f"attribute {name}")
+        return value % max(rank, 1)
+
+    def known(self, index: int, name: str) -> Array:
+        """The content of an input that decides about the graph. Raises ``UnknownValue``."""
+        value = self.input(index)
+        if value.array is None:
+            raise UnknownValue(value.name, f"input {name}")
+        return value.array
+
+    def numbers(self, index: int, name: str) -> list[int] | None:
+        """A list of integers: an attribute in older operator sets, an input in newer ones; None if absent."""
+        if name in self.attributes:
+            value = self.attributes[name]
+            return [int(item) for item in np.atleast_1d(value)]
+        if not self.has(index):
+            return None
+        return [int(item) for item in self.known(index, name).reshape(-1)]
+
+    def tensor(
+        self, value: int | Value = 0, sizes: Sequence[int] | None = None, strides: Sequence[int] | None = None
+    ) -> Expression:
+        """An input in the graph, packed, or viewed with other sizes and strides."""
+        source = self.input(value) if isinstance(value, int) else value
+        own = self.expression(source)
+        wanted = tensor_sizes(source.shape if sizes is None else tuple(sizes))
+        if own.desc.sizes == wanted and strides is None:
+            return own
+        return self.graph.reinterpret(own, sizes=wanted, strides=strides)
+
+    def expression(self, value: Value) -> Expression:
+        if value.expression is None:
+            assert value.array is not None
+            kind = data_type(value.dtype)
+            array = np.ascontiguousarray(in_memory(value.array)).reshape(tensor_sizes(value.shape))
+            value.expression = self.graph.input_tensor(
+                self.constants.add(value.name, array),
+                kind,
+                array.shape,
+                flags=DML_TENSOR_FLAG_OWNED_BY_DML,
+                name=self.constants.name(value.name),
+            )
+        return value.expression
+
+    def constant(self, array: Any, dtype: Any = None) -> Expression:
+        """A tensor of the graph with this content."""
+        return self.expression(known("constant", np.asarray(array, dtype)))
+
+    def scalar(self, value: float, like: Expression) -> Expression:
+        """One number, broadcast to the sizes of ``like``, in its type."""
+        one = self.constant(np.array([value], data_type_of(like.desc.data_type).dtype))
+        return self.spread(one, (1,), like.desc.sizes)
+
+    def spread(self, own: Expression, shape: Sizes, sizes: Sequence[int]) -> Expression:
+        """``own`` of ``shape`` broadcast to ``sizes`` by strides of 0."""
+        wanted = tensor_sizes(tuple(sizes))
+        aligned = (1,) * (len(wanted) - len(shape)) + tuple(shape)
+        strides = [
+            0 if have == 1 and want != 1 else stride
+            for have, want, stride in zip(aligned, wanted, packed_strides(aligned))
+        ]
+        if aligned == wanted:
+            return self.graph.reinterpret(own, sizes=wanted)
+        if len(aligned) != len(wanted) or any(have not in (1, want) for have, want in zip(aligned, wanted)):
+            raise Refusal(f"sizes {list(shape)} do not broadcast to {list(sizes)}")
+        return self.graph.reinterpret(own, sizes=wanted, strides=strides)
+
+    def broadcast(self, value: int | Value, sizes: Sequence[int]) -> Expression:
+        """An input broadcast to ``sizes``, right-aligned."""
+        source = self.input(value) if isinstance(value, int) else value
+        return self.spread(self.expression(source), source.shape, sizes)
+
+    def moved(self, value: int | Value = 0, sizes: Sequence[int] | None = None) -> Expression:
+        """An input in a type that moves its elements: bytes of doubles are moved as those of integers."""
+        return self.movable(self.tensor(value, sizes))
+
+    def movable(self, own: Expression) -> Expression:
+        other = MOVED_AS.get(data_type_of(own.desc.data_type).name)
+        if other is None:
+            return own
+        return self.graph.reinterpret(own, np.dtype(other.lower()))
+
+    def packed(self, view: Expression) -> Expression:
+        """A packed copy of a strided view."""
+        return self.graph.identity(self.movable(view))
+
+    def transposed(self, own: Expression, shape: Sizes, order: Sequence[int]) -> Expression:
+        """A packed copy of ``own`` of ``shape`` with its axes in another order."""
+        strides = packed_strides(shape)
+        view = self.graph.reinterpret(
+            own, sizes=[shape[axis] for axis in order], strides=[strides[axis] for axis in order]
+        )
+        return self.packed(view)
+
+    def cast(self, own: Expression, dtype: np.dtype[Any] | type[np.generic]) -> Expression:
+        """``own`` with elements of ``dtype``; an integer of the same size with another sign is the same bytes."""
+        wanted = data_type(np.dtype(dtype))
+        have, want = data_type_of(own.desc.data_type), data_type_of(wanted)
+        if have == want:
+            return own
+        if have.bits == want.bits and "F" not in (have.kind, want.kind):
+            return self.graph.reinterpret(own, wanted)
+        return self.graph.cast(own, output_data_type=wanted)

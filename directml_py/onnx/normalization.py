@@ -1,0 +1,201 @@
+"""Normalization by mean and variance, by norms, and over neighbouring channels."""
+
+from __future__ import annotations
+
+import math
+
+from ..api.enums import DML_REDUCE_FUNCTION_AVERAGE
+from ..graph import Expression
+from .convolutions import per_channel
+from .node import Node
+from .registry import MICROSOFT, Results, operator
+from .values import Sizes
+
+LEVEL_6_3 = 0x6300
+# As in ONNX Runtime's provider: a norm of 0 gives 0.
+LP_EPSILON = 1e-5
+
+
+@operator("BatchNormalization")
+def batch_norm(node: Node) -> Results:
+    if node.get("training_mode", 0):
+        return _training(node)
+    activation, node.activation = node.activation, None
+    spatial = bool(node.get("spatial", 1))
+    x = node.tensor()
+    scale, bias, mean, variance = (
+        node.cast(node.tensor(index, _parameter(node, index, spatial)), node.input().dtype)
+        for index in (1, 2, 3, 4)
+    )
+    return node.graph.batch_normalization(
+        x,
+        mean,
+        variance,
+        scale,
+        bias,
+        spatial=spatial,
+        epsilon=node.get("epsilon", 1e-5),
+        fused_activation=activation,
+    )
+
+
+def _parameter(node: Node, index: int, spatial: bool) -> Sizes:
+    if spatial:
+        return (1, math.prod(node.shape(index)), *(1,) * (len(node.shape()) - 2))[: max(2, len(node.shape()))]
+    return (1, *node.shape()[1:])
+
+
+def _training(node: Node) -> Results:
+    """The statistics of the batch, and the running ones that they change."""
+    momentum = node.get("momentum", 0.9)
+    scale, bias, mean, variance = (
+        node.tensor(index, _parameter(node, index, True)) for index in (1, 2, 3, 4)
+    )
+    y, own_mean, own_variance = node.graph.batch_normalization_training(
+        node.tensor(), scale, bias, epsilon=node.get("epsilon", 1e-5)
+    )
+    running = [
+        node.graph.add(
+            node.graph.identity(old, scale_bias=(momentum, 0.0)),
+            node.graph.identity(new, scale_bias=(1 - momentum, 0.0)),
+        )
+        if node.wants(index)
+        else None
+        for index, old, new in ((1, mean, own_mean), (2, variance, own_variance))
+    ]
+    return [y, *running]
+
+
+@operator("InstanceNormalization")
+def instance_norm(node: Node) -> Results:
+    activation, node.activation = node.activation, None
+    rank = len(node.shape())
+    return node.graph.mean_variance_normalization1(
+        node.tensor(),
+        node.tensor(1, per_channel(node, node.shape()[1])),
+        node.tensor(2, per_channel(node, node.shape()[1])),
+        axes=list(range(2, rank)),
+        normalize_variance=True,
+        epsilon=node.get("epsilon", 1e-5),
+        fused_activation=activation,
+    )
+
+
+@operator("MeanVarianceNormalization")
+def mean_variance_norm(node: Node) -> Results:
+    activation, node.activation = node.activation, None
+    default = [0, 2, 3] if node.get("across_channels", 0) == 0 else [0, 1, 2, 3]
+    return node.graph.mean_variance_normalization1(
+        node.tensor(),
+        axes=[axis % len(node.shape()) for axis in node.get("axes", default)],
+        normalize_variance=bool(node.get("normalize_variance", 1)),
+        epsilon=1e-9,
+        fused_activation=activation,
+    )
+
+
+@operator("LayerNormalization")
+def layer_norm(node: Node) -> Results:
+    return normalized(node, node.tensor(), 1, 2)
+
+
+def normalized(node: Node, x: Expression, scale: int, bias: int) -> list[Expression | None]:
+    """``x``, with the sizes of the first input, normalized along the axes from ``axis`` on."""
+    shape = node.shape()
+    axes = list(range(node.axis(len(shape), -1), len(shape)))
+    epsilon = node.get("epsilon", 1e-5)
+    y = node.graph.mean_variance_normalization1(
+        x,
+        _factor(node, scale, shape),
+        _factor(node, bias, shape),
+        axes=axes,
+        normalize_variance=True,
+        epsilon=epsilon,
+    )
+    if not (node.wants(1) or node.wants(2)):
+        return [y]
+    mean = _average(node, x, axes)
+    spread = node.graph.difference_square(x, node.spread(mean, mean.desc.sizes, shape))
+    return [
+        y,
+        mean if node.wants(1) else None,
+        _inverse_root(node, _average(node, spread, axes), epsilon) if node.wants(2) else None,
+    ]
+
+
+def _factor(node: Node, index: int, shape: Sizes) -> Expression | None:
+    if not node.has(index):
+        return None
+    own = node.shape(index)
+    sizes = (1,) * (len(shape) - len(own)) + own
+    return node.cast(node.tensor(index, sizes), node.input().dtype)
+
+
+def _average(node: Node, x: Expression, axes: list[int]) -> Expression:
+    kind = x.desc.data_type
+    return node.graph.reduce(x, function=DML_REDUCE_FUNCTION_AVERAGE, axes=axes, output_data_type=kind)
+
+
+def _inverse_root(node: Node, x: Expression, epsilon: float) -> Expression:
+    return node.graph.recip(node.graph.sqrt(x, scale_bias=(1.0, epsilon)))
+
+
+def root_mean_square(node: Node, x: Expression, scale: int) -> Expression:
+    """``x`` divided by the root of its mean square along the axes from ``axis`` on, times a scale."""
+    shape = node.shape()
+    axes = list(range(node.axis(len(shape), -1), len(shape)))
+    epsilon = node.get("epsilon", 1e-5)
+    factor = _factor(node, scale, shape)
+    if node.level >= LEVEL_6_3:
+        zero = None if factor is None else node.scalar(0, factor)
+        return node.graph.mean_variance_normalization2(
+            x, factor, zero, axes=axes, use_mean=False, use_variance=True, epsilon=epsilon
+        )
+    root = _inverse_root(node, _average(node, node.graph.multiply(x, x), axes), epsilon)
+    y = node.graph.multiply(x, node.spread(root, root.desc.sizes, shape))
+    return y if factor is None else node.graph.multiply(y, node.spread(factor, factor.desc.sizes, shape))
+
+
+@operator("RMSNormalization", "SimplifiedLayerNormalization")
+@operator("SimplifiedLayerNormalization", domain=MICROSOFT)
+def rms_norm(node: Node) -> Results:
+    return root_mean_square(node, node.tensor(), 1)
+
+
+def _skipped(node: Node, bias: int) -> Expression:
+    """The sum of input, skip and bias."""
+    shape = node.shape()
+    total = node.graph.add(node.tensor(0), node.broadcast(1, shape))
+    return node.graph.add(total, node.broadcast(bias, shape)) if node.has(bias) else total
+
+
+@operator("SkipLayerNormalization", domain=MICROSOFT)
+def skip_layer_norm(node: Node) -> Results:
+    total = _skipped(node, 4)
+    results = normalized(node, total, 2, 3)
+    return [*results, *[None] * (3 - len(results)), total if node.wants(3) else None]
+
+
+@operator("SkipSimplifiedLayerNormalization", domain=MICROSOFT)
+def skip_rms_norm(node: Node) -> Results:
+    total = _skipped(node, 3)
+    return [root_mean_square(node, total, 2), None, None, total if node.wants(3) else None]
+
+
+@operator("LpNormalization")
+def lp_norm(node: Node) -> Results:
+    return node.graph.lp_normalization(
+        node.tensor(), axis=node.axis(len(node.shape()), -1), epsilon=LP_EPSILON, p=node.get("p", 2)
+    )
+
+
+@operator("LRN")
+def local_response_norm(node: Node) -> Results:
+    return node.graph.local_response_normalization(
+        node.tensor(),
+        cross_channel=True,
+        local_size=node.get("size"),
+        alpha=node.get("alpha", 1e-4),
+        beta=node.get("beta", 0.75),
+        bias=node.get("bias", 1.0),
+    )

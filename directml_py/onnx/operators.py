@@ -1,0 +1,21 @@
+"""The table of operators, filled."""
+
+from __future__ import annotations
+
+from . import (  # noqa: F401 - each fills the table
+    activations,
+    convolutions,
+    einsum,
+    element_wise,
+    indexing,
+    matrices,
+    movement,
+    normalization,
+    pooling,
+    quantized,
+    recurrent,
+    reductions,
+    sampling,
+    shapes,
+)
+from .registry import OPERATORS as OPERATORS

@@ -1,0 +1,110 @@
+"""ONNX's messages as Python values: attributes, types, the names that a node reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+
+from .values import Array, Sizes, Value
+
+# Inference is told the content of integers up to this size: they may be sizes.
+SMALL = 1024
+
+
+def attributes_of(node: Any) -> dict[str, Any]:
+    """The attributes of a node by name; text is decoded."""
+    return {entry.name: _plain(onnx.helper.get_attribute_value(entry)) for entry in node.attribute}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode(errors="surrogateescape")
+    if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):
+        return [_plain(item) for item in value]
+    return value
+
+
+def subgraphs(node: Any) -> Iterator[Any]:
+    for entry in node.attribute:
+        if entry.type == onnx.AttributeProto.GRAPH:
+            yield entry.g
+        yield from entry.graphs
+
+
+def captured(node: Any) -> set[str]:
+    """The names of an outer scope that the subgraphs of a node read."""
+    found: set[str] = set()
+    for graph in subgraphs(node):
+        own = {item.name for item in (*graph.input, *graph.initializer)}
+        for inner in graph.node:
+            found |= {name for name in (*inner.input, *captured(inner)) if name and name not in own}
+            own |= set(inner.output)
+        found |= {item.name for item in graph.output if item.name not in own}
+    return found
+
+
+def reads(node: Any) -> set[str]:
+    return {name for name in node.input if name} | captured(node)
+
+
+def live(nodes: Sequence[Any], outputs: Iterable[str]) -> list[Any]:
+    """The nodes that ``outputs`` depend on, in order."""
+    needed = set(outputs)
+    kept = []
+    for node in reversed(nodes):
+        if needed & {name for name in node.output if name}:
+            kept.append(node)
+            needed |= reads(node)
+    return kept[::-1]
+
+
+def tensor_type(value: Value) -> Any:
+    element = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
+    return onnx.helper.make_tensor_type_proto(element, value.shape)
+
+
+def type_and_sizes(message: Any) -> tuple[np.dtype[Any], Sizes] | None:
+    """The type and the sizes in a TypeProto; None unless all are known."""
+    tensor = message.tensor_type
+    if not message.HasField("tensor_type") or not tensor.HasField("shape"):
+        return None
+    if not all(item.HasField("dim_value") for item in tensor.shape.dim):
+        return None
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    return np.dtype(dtype), tuple(item.dim_value for item in tensor.shape.dim)
+
+
+def inferred_outputs(
+    schema: Any, node: Any, inputs: dict[str, Value], opsets: dict[str, int]
+) -> dict[str, tuple[np.dtype[Any], Sizes]]:
+    """The types and sizes of a node's outputs, of those that follow. Raises ``onnx``'s ``InferenceError``."""
+    if schema is None or not schema.has_type_and_shape_inference_function:
+        return {}
+    types = {name: tensor_type(value) for name, value in inputs.items()}
+    data = {
+        name: onnx.numpy_helper.from_array(np.asarray(value.array), name)
+        for name, value in inputs.items()
+        if value.array is not None and value.size <= SMALL and name in node.input
+    }
+    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    found = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=imports)
+    known = {name: type_and_sizes(message) for name, message in found.items()}
+    return {name: entry for name, entry in known.items() if entry is not None}
+
+
+def constant_of(node: Any) -> Array | None:
+    """The content of a Constant node other than a sparse one."""
+    (entry,) = node.attribute
+    value = onnx.helper.get_attribute_value(entry)
+    if entry.name == "value":
+        return np.asarray(onnx.numpy_helper.to_array(value))
+    dtypes: dict[str, Any] = {
+        "value_float": np.float32,
+        "value_floats": np.float32,
+        "value_int": np.int64,
+        "value_ints": np.int64,
+    }
+    return np.array(value, dtypes[entry.name]) if entry.name in dtypes else None

@@ -1,0 +1,131 @@
+"""Reductions, and what is found along axes: the place of an extreme, the greatest elements, running sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..api.enums import (
+    DML_AXIS_DIRECTION_DECREASING,
+    DML_AXIS_DIRECTION_INCREASING,
+    DML_REDUCE_FUNCTION,
+    DML_REDUCE_FUNCTION_AVERAGE,
+    DML_REDUCE_FUNCTION_L1,
+    DML_REDUCE_FUNCTION_L2,
+    DML_REDUCE_FUNCTION_LOG_SUM,
+    DML_REDUCE_FUNCTION_LOG_SUM_EXP,
+    DML_REDUCE_FUNCTION_MAX,
+    DML_REDUCE_FUNCTION_MIN,
+    DML_REDUCE_FUNCTION_MULTIPLY,
+    DML_REDUCE_FUNCTION_SUM,
+    DML_REDUCE_FUNCTION_SUM_SQUARE,
+)
+from ..graph import Expression
+from .errors import Refusal
+from .node import Node
+from .registry import Results, Translator, operator, rows
+
+REDUCTIONS = {
+    "ReduceL1": DML_REDUCE_FUNCTION_L1,
+    "ReduceL2": DML_REDUCE_FUNCTION_L2,
+    "ReduceLogSum": DML_REDUCE_FUNCTION_LOG_SUM,
+    "ReduceLogSumExp": DML_REDUCE_FUNCTION_LOG_SUM_EXP,
+    "ReduceMax": DML_REDUCE_FUNCTION_MAX,
+    "ReduceMean": DML_REDUCE_FUNCTION_AVERAGE,
+    "ReduceMin": DML_REDUCE_FUNCTION_MIN,
+    "ReduceProd": DML_REDUCE_FUNCTION_MULTIPLY,
+    "ReduceSum": DML_REDUCE_FUNCTION_SUM,
+    "ReduceSumSquare": DML_REDUCE_FUNCTION_SUM_SQUARE,
+}
+EXTREMES = {"ArgMax": "argmax", "ArgMin": "argmin"}
+
+
+def chosen_axes(node: Node, axes: Sequence[int] | None, rank: int) -> list[int]:
+    """The axes from 0 on; all if none are given."""
+    if not axes:
+        return list(range(rank))
+    wrong = [axis for axis in axes if not -rank <= axis < rank]
+    if wrong:
+        raise Refusal(f"has {wrong[0]}; the tensor has {rank} dimensions", "axes")
+    return sorted({axis % rank for axis in axes})
+
+
+def reduction(function: DML_REDUCE_FUNCTION) -> Translator:
+    def translate(node: Node) -> Results:
+        axes = node.numbers(1, "axes")
+        if not axes and node.get("noop_with_empty_axes", 0):
+            # What is done to each element is done all the same: a dimension of 1 is reduced.
+            x = node.tensor(sizes=(*node.shape(), 1))
+            return node.graph.reduce(
+                x, function=function, axes=[len(x.desc.sizes) - 1], output_data_type=x.desc.data_type
+            )
+        x = node.tensor()
+        where = chosen_axes(node, axes, len(x.desc.sizes))
+        return node.graph.reduce(x, function=function, axes=where, output_data_type=x.desc.data_type)
+
+    return translate
+
+
+def extreme(function: str) -> Translator:
+    def translate(node: Node) -> Results:
+        x = node.tensor()
+        last = node.get("select_last_index", 0)
+        places: Expression = getattr(node.graph, function)(
+            x,
+            axes=[node.axis(len(node.shape()), 0)],
+            axis_direction=DML_AXIS_DIRECTION_DECREASING if last else DML_AXIS_DIRECTION_INCREASING,
+            output_data_type=node.index_type,
+        )
+        return node.cast(places, np.int64)
+
+    return translate
+
+
+rows(REDUCTIONS, reduction)
+rows(EXTREMES, extreme)
+
+
+@operator("TopK")
+def top_k(node: Node) -> Results:
+    shape = node.shape()
+    count = node.numbers(1, "K") if "k" not in node.attributes else [node.get("k")]
+    assert count is not None
+    largest = node.get("largest", 1)
+    values, indices = node.graph.top_k1(
+        node.tensor(),
+        axis=node.axis(len(shape), -1),
+        k=int(count[0]),
+        axis_direction=DML_AXIS_DIRECTION_DECREASING if largest else DML_AXIS_DIRECTION_INCREASING,
+        output_data_type=node.index_type,
+    )
+    return values, node.cast(indices, np.int64)
+
+
+@operator("CumSum")
+def cumulative_sum(node: Node) -> Results:
+    return node.graph.cumulative_summation(
+        node.tensor(),
+        axis=_axis(node),
+        axis_direction=_direction(node),
+        has_exclusive_sum=bool(node.get("exclusive", 0)),
+    )
+
+
+@operator("CumProd")
+def cumulative_product(node: Node) -> Results:
+    return node.graph.cumulative_product(
+        node.tensor(),
+        axis=_axis(node),
+        axis_direction=_direction(node),
+        has_exclusive_product=bool(node.get("exclusive", 0)),
+    )
+
+
+def _axis(node: Node) -> int:
+    rank = len(node.shape())
+    return int(node.known(1, "axis").reshape(-1)[0]) % max(rank, 1)
+
+
+def _direction(node: Node) -> int:
+    return DML_AXIS_DIRECTION_DECREASING if node.get("reverse", 0) else DML_AXIS_DIRECTION_INCREASING

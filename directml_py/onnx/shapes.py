@@ -1,0 +1,89 @@
+"""Operators that change no element: the sizes alone, or the element type."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+
+from ..graph import Expression
+from .element_wise import common_shape
+from .errors import Refusal
+from .node import Node
+from .registry import Results, operator
+from .values import Sizes, Value, data_type, known
+
+
+def renamed(node: Node, shape: Sizes) -> Value:
+    """The first input with other sizes."""
+    source = node.input()
+    array = None if source.array is None else source.array.reshape(shape)
+    return Value(source.name, source.dtype, shape, array, source.expression, source.inputs)
+
+
+@operator("Flatten", "Squeeze", "Unsqueeze", "Identity", "Reshape")
+def other_sizes(node: Node) -> Results:
+    """Its sizes follow by shape inference, once the axes or the shape are known."""
+    if node.kind in ("Reshape", "Squeeze", "Unsqueeze"):
+        node.numbers(1, "shape" if node.kind == "Reshape" else "axes")
+    return renamed(node, node.output_shape())
+
+
+@operator("Dropout")
+def dropout(node: Node) -> Results:
+    """The identity, with a mask of ones: only training drops elements."""
+    if node.has(2) and bool(node.known(2, "training_mode").reshape(-1)[0]):
+        raise Refusal("is true; DirectML has no operator that drops elements", "input training_mode")
+    mask = known("mask", np.ones(node.shape(), np.bool_)) if node.wants(1) else None
+    return [node.input(), mask]
+
+
+@operator("Cast")
+def cast(node: Node) -> Results:
+    return cast_to(node, np.dtype(onnx.helper.tensor_dtype_to_np_dtype(node.get("to"))))
+
+
+@operator("CastLike")
+def cast_like(node: Node) -> Results:
+    return cast_to(node, node.input(1).dtype)
+
+
+def cast_to(node: Node, dtype: np.dtype[np.generic]) -> Expression | Value:
+    """To a boolean, whatever is not 0 is true; other conversions are CAST's."""
+    source = node.input()
+    if source.dtype == dtype:
+        return source
+    x = node.tensor()
+    if dtype != np.bool_:
+        return node.cast(x, dtype)
+    zero = node.scalar(0, x)
+    return node.graph.logical_not(node.graph.logical_equals(x, zero, output_data_type=np.uint8))
+
+
+@operator("Expand")
+def expand(node: Node) -> Results:
+    wanted = node.numbers(1, "shape")
+    assert wanted is not None
+    target = known("shape", np.empty(tuple(wanted), np.bool_)) if 0 not in wanted else None
+    shape = node.output_shape() if target is None else common_shape(node.input(), target)
+    if shape == node.shape():
+        return node.input()
+    return node.packed(node.broadcast(0, shape))
+
+
+@operator("BitCast")
+def bit_cast(node: Node) -> Results:
+    """The same bytes as elements of another type of the same size."""
+    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(node.get("to")))
+    if dtype == np.bool_ or node.input().dtype == np.bool_:
+        raise Refusal("DirectML has no booleans", "attribute to")
+    return node.graph.reinterpret(node.tensor(), data_type(dtype))
+
+
+@operator("ConstantOfShape", "Range")
+def from_numbers(node: Node) -> Results:
+    """What the host computes, once all inputs are known."""
+    for index, name in enumerate(
+        ("input",) if node.kind == "ConstantOfShape" else ("start", "limit", "delta")
+    ):
+        node.known(index, name)
+    raise Refusal("ONNX's reference evaluator cannot compute it")

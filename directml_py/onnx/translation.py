@@ -1,0 +1,286 @@
+"""From the nodes of a model to those of a DirectML graph."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+
+from ..abi.hresult import DMLError
+from ..descs.data_types import data_type_of
+from ..graph import Expression, Graph
+from .constants import OwnedConstants
+from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded
+from .folding import folded, is_foldable
+from .functions import body_of
+from .fusing import Fusions
+from .node import Node
+from .operators import OPERATORS
+from .protobuf import attributes_of, captured, constant_of, inferred_outputs, live, tensor_type
+from .registry import Result, Results
+from .values import Array, Sizes, Value, data_type
+
+Scope = MutableMapping[str, Value]
+Inferred = dict[str, tuple[np.dtype[Any], Sizes]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What became of a node: names of the graph's nodes, or the reason of a refusal.
+
+    ``level`` is the lowest feature level that takes a refused node, if any does.
+    """
+
+    name: str
+    kind: str
+    nodes: tuple[int, ...] = ()
+    refused: str = ""
+    folded: bool = False
+    level: str = ""
+
+
+class Translation:
+    """A graph in the making. Raises ``OnnxError`` for what has no counterpart in DirectML.
+
+    With ``keep_going`` a refused node is noted in ``steps``, and inputs of the graph stand for its outputs.
+    """
+
+    def __init__(
+        self, graph: Graph, constants: OwnedConstants, file: str = "", keep_going: bool = False
+    ) -> None:
+        self.graph = graph
+        self.constants = constants
+        self.file = file
+        self.keep_going = keep_going
+        self.steps: list[Step] = []
+        self._depth = 0
+
+    def run(
+        self,
+        nodes: Sequence[Any],
+        outputs: Iterable[str],
+        scope: Scope,
+        opsets: dict[str, int],
+        progress: Callable[[Sequence[Any]], Iterable[Any]] | None = None,
+    ) -> None:
+        """Translates ``nodes`` as far as ``outputs`` depend on them; ``progress`` passes them on one by one."""
+        wanted = list(outputs)
+        needed = live(nodes, wanted)
+        fusions = Fusions(needed, wanted, opsets)
+        for node in needed if progress is None else progress(needed):
+            self._outer(node, scope, opsets, fusions)
+
+    def _outer(self, node: Any, scope: Scope, opsets: dict[str, int], fusions: Fusions) -> None:
+        if self._depth:
+            self.node(node, scope, opsets, fusions)
+            return
+        first = len(self.graph.nodes)
+        try:
+            self._depth += 1
+            with self.graph.name_scope(_name(node)):
+                self.node(node, scope, opsets, fusions)
+        except OnnxError as error:
+            if not self.keep_going:
+                raise
+            self._placeholders(node, scope, opsets)
+            self.steps.append(Step(_name(node), node.op_type, refused=_reason(error)))
+        else:
+            made = tuple(range(first, len(self.graph.nodes)))
+            is_folded = all(scope[name].is_known for name in node.output if name)
+            self.steps.append(Step(_name(node), node.op_type, made, folded=is_folded))
+        finally:
+            self._depth -= 1
+
+    def node(self, node: Any, scope: Scope, opsets: dict[str, int], fusions: Fusions | None = None) -> None:
+        """Adds the outputs of one node to ``scope``."""
+        where = f"node {_name(node)!r} ({node.op_type})"
+        try:
+            results, inferred = self._results(node, scope, opsets, fusions)
+            inputs = frozenset().union(*(scope[name].inputs for name in _read(node, scope)))
+            for name, result in zip(node.output, results):
+                if name and result is not None:
+                    scope[name] = self._value(name, result, inferred.get(name), inputs)
+                elif name:
+                    raise Refusal("DirectML's operators do not compute it", f"output {name}")
+        except UnknownValue as error:
+            needed = ValueNeeded(error.reason, self.file, where, error.attribute)
+            source = scope.get(error.needed)
+            needed.inputs = tuple(sorted(source.inputs if source is not None else ()))
+            raise needed from None
+        except Refusal as error:
+            raise OnnxError(error.reason, self.file, where, error.attribute) from None
+        except DMLError as error:
+            reason = "; ".join(map(str, error.diagnostics)) or str(error.args[0])
+            raise OnnxError(reason, self.file, where) from None
+
+    def _results(
+        self, node: Any, scope: Scope, opsets: dict[str, int], fusions: Fusions | None
+    ) -> tuple[Sequence[Result], Inferred]:
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        missing = [name for name in node.input if name and name not in scope]
+        if missing:
+            raise Refusal("no node computes it", f"input {missing[0]}")
+        if domain not in opsets:
+            raise Refusal(f"the model imports no operator set of the domain {domain!r}")
+        if node.op_type == "Constant" and not domain:
+            array = constant_of(node)
+            if array is not None:
+                return [array], {}
+        schema = self._schema(node.op_type, domain, opsets[domain])
+        inputs = {name: scope[name] for name in _read(node, scope)}
+        try:
+            inferred = inferred_outputs(schema, node, inputs, opsets)
+            problem = ""
+        except (onnx.shape_inference.InferenceError, ValueError, RuntimeError) as error:
+            # ONNX's own functions have calls that inference objects to and the evaluator takes.
+            inferred, problem = {}, str(error).strip().splitlines()[0]
+        results = self._by_host(node, domain, inputs, inferred, opsets)
+        if results is not None:
+            return results, inferred
+        if problem:
+            raise Refusal(problem)
+        attributes = attributes_of(node)
+        if node.op_type == "If" and not domain:
+            return self._branch(attributes, scope, opsets, node), {}
+        made = Node(
+            node.op_type,
+            opsets[domain],
+            attributes,
+            [scope[name] if name else None for name in node.input],
+            node.output,
+            inferred,
+            self.graph,
+            self.constants,
+        )
+        translate = OPERATORS.get((domain, node.op_type))
+        if translate is None:
+            return self._expanded(schema, node, scope, opsets), inferred
+        if fusions is not None:
+            done = fusions.done(node, scope)
+            if done is not None:
+                return [done], inferred
+            made.activation = fusions.activation_after(node)
+        offered = made.activation
+        found = translate(made)
+        if fusions is not None and offered is not None and made.activation is None:
+            fusions.take(node)
+        return _listed(found), inferred
+
+    def _schema(self, kind: str, domain: str, version: int) -> Any:
+        try:
+            return onnx.defs.get_schema(kind, version, domain)
+        except onnx.defs.SchemaError:
+            if (domain, kind) in OPERATORS:
+                return None
+            words = f"of the domain {domain!r} " if domain else ""
+            raise Refusal(f"operator set {version} {words}has no such operator") from None
+
+    def _by_host(
+        self, node: Any, domain: str, inputs: dict[str, Value], inferred: Inferred, opsets: dict[str, int]
+    ) -> list[Array] | None:
+        """The outputs, where they follow from what the host knows."""
+        if node.op_type in ("Shape", "Size") and not domain:
+            shape = inputs[node.input[0]].shape
+            get = attributes_of(node)
+            part = shape[get.get("start", 0) : get.get("end", len(shape))]
+            number = np.array(part if node.op_type == "Shape" else int(np.prod(shape)), np.int64)
+            return [number]
+        names = [name for name in node.output if name]
+        if inferred.keys() >= set(names) and all(0 in inferred[name][1] for name in names):
+            return [np.empty(inferred[name][1], inferred[name][0]) for name in node.output]
+        if is_foldable(node, inputs, inferred):
+            found = folded(node, inputs, opsets)
+            if found is not None:
+                results = iter(found)
+                return [next(results) if name else np.empty(0) for name in node.output]
+        return None
+
+    def _branch(
+        self, attributes: dict[str, Any], scope: Scope, opsets: dict[str, int], node: Any
+    ) -> list[Result]:
+        condition = scope[node.input[0]]
+        if condition.array is None:
+            raise UnknownValue(condition.name, "input cond")
+        body = attributes["then_branch" if condition.array.reshape(-1)[0] else "else_branch"]
+        own: Scope = {}
+        for tensor in body.initializer:
+            array = np.asarray(onnx.numpy_helper.to_array(tensor))
+            own[tensor.name] = Value(tensor.name, array.dtype, array.shape, array)
+        inner = ChainMap(own, scope)
+        self.run(body.node, [item.name for item in body.output], inner, opsets)
+        return [inner[item.name] for item in body.output]
+
+    def _expanded(self, schema: Any, node: Any, scope: Scope, opsets: dict[str, int]) -> list[Result]:
+        """The outputs of an operator that ONNX defines by others."""
+        types = [tensor_type(scope[name]) if name else onnx.TypeProto() for name in node.input]
+        body = body_of(schema, node, types, opsets)
+        if body is None:
+            raise Refusal("no DirectML operators compute it")
+        inner: Scope = {formal: scope[name] for formal, name in zip(body.inputs, node.input) if name}
+        wanted = [formal for formal, name in zip(body.outputs, node.output) if name]
+        self.run(body.nodes, wanted, inner, body.opsets)
+        return [inner[formal] if name else None for formal, name in zip(body.outputs, node.output)]
+
+    def _value(
+        self, name: str, result: Result, inferred: tuple[np.dtype[Any], Sizes] | None, inputs: frozenset[str]
+    ) -> Value:
+        if isinstance(result, np.ndarray):
+            return Value(name, result.dtype, result.shape, result)
+        if isinstance(result, Value):
+            shape = result.shape if inferred is None else inferred[1]
+            array = None if result.array is None else result.array.reshape(shape)
+            return Value(name, result.dtype, shape, array, result.expression, result.inputs)
+        assert isinstance(result, Expression)
+        if inferred is None:
+            inferred = data_type_of(result.desc.data_type).dtype, result.desc.sizes
+        dtype, shape = inferred
+        wanted = data_type(dtype)
+        have, want = data_type_of(result.desc.data_type), data_type_of(wanted)
+        if result.desc.element_count != max(1, int(np.prod(shape))) or have.bits != want.bits:
+            raise TypeError(f"output {name} is {result.desc}, not {want.name} {shape}")
+        if have != want:
+            result = self.graph.reinterpret(result, wanted)
+        return Value(name, dtype, shape, None, result, inputs)
+
+    def _placeholders(self, node: Any, scope: Scope, opsets: dict[str, int]) -> None:
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        try:
+            schema = onnx.defs.get_schema(node.op_type, opsets.get(domain, 1), domain)
+            inputs = {name: scope[name] for name in _read(node, scope)}
+            inferred = inferred_outputs(schema, node, inputs, opsets)
+        except Exception:
+            return
+        for name, (dtype, shape) in inferred.items():
+            try:
+                kind = data_type(dtype)
+                made = self.graph.input_tensor(
+                    self.constants.add(name, np.empty(0)), kind, shape or (1,), name=self.constants.name(name)
+                )
+            except (Refusal, DMLError):
+                continue
+            scope[name] = Value(name, dtype, shape, None, made)
+
+
+def _listed(results: Results) -> Sequence[Result]:
+    if isinstance(results, (Expression, Value, np.ndarray)) or results is None:
+        return [results]
+    return results
+
+
+def _name(node: Any) -> str:
+    names = (node.name, *node.output, node.op_type)
+    return next(str(name) for name in names if name)
+
+
+def _read(node: Any, scope: Scope) -> list[str]:
+    """The names that a node and its subgraphs read."""
+    names = [name for name in node.input if name]
+    return [*dict.fromkeys([*names, *(name for name in captured(node) if name in scope)])]
+
+
+def _reason(error: OnnxError) -> str:
+    return ": ".join(filter(None, (error.attribute, error.reason)))

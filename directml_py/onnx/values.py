@@ -1,0 +1,70 @@
+"""The values of a model under translation, and ONNX's element types as DirectML's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..api.enums import DML_TENSOR_DATA_TYPE
+from ..descs.data_types import BY_NAME
+from ..graph import Expression
+from .errors import Refusal
+
+Array: TypeAlias = npt.NDArray[Any]
+Sizes: TypeAlias = tuple[int, ...]
+# Types that no graph computes with, but that bytes can be moved as.
+MOVED_AS = {"FLOAT64": "UINT64"}
+
+
+@dataclass(eq=False)
+class Value:
+    """A tensor with concrete sizes.
+
+    ``array`` is its content where the host knows it; ``expression`` packed memory in the graph with as many elements.
+    ``inputs`` names the inputs of the model that it depends on.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: Sizes
+    array: Array | None = None
+    expression: Expression | None = None
+    inputs: frozenset[str] = frozenset()
+
+    @property
+    def is_known(self) -> bool:
+        return self.array is not None
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+def known(name: str, array: Array) -> Value:
+    return Value(name, array.dtype, array.shape, array)
+
+
+def data_type(dtype: np.dtype[Any]) -> DML_TENSOR_DATA_TYPE:
+    """The DirectML type of elements; booleans are UINT8. Raises ``Refusal`` for types that DirectML lacks."""
+    name = "UINT8" if dtype == np.bool_ else dtype.name.upper()
+    if name not in BY_NAME:
+        raise Refusal(f"DirectML has no tensors of type {dtype.name}")
+    return DML_TENSOR_DATA_TYPE(BY_NAME[name])
+
+
+def in_memory(array: Array) -> Array:
+    """``array`` in the NumPy type of its DirectML type: a byte for a boolean or a 4-bit integer."""
+    if array.dtype == np.bool_:
+        return array.view(np.uint8)
+    if array.dtype.name in ("int4", "uint4"):
+        return array.astype(array.dtype.name.replace("4", "8"))
+    return array
+
+
+def tensor_sizes(shape: Sizes) -> Sizes:
+    """The sizes of a DirectML tensor: a scalar has one dimension."""
+    return shape or (1,)
