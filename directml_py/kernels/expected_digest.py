@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "660dcbfa"
+DECLARATIONS = "037475a1"

@@ -165,8 +165,24 @@ int dml_use_isa(const char *name)
     return 0;
 }
 
+void dml_set_stream_bytes(int64_t bytes)
+{
+    dml_stream_bytes = bytes;
+}
+
+int64_t dml_get_stream_bytes(void)
+{
+    return dml_stream_bytes;
+}
+
 __attribute__((constructor)) static void dml_choose_isa(void)
 {
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+    /* A larger one is that of many cores: far from each, and full of what others have there. */
+    int64_t last_cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (last_cache > 0 && last_cache <= 64 << 20)
+        dml_stream_bytes = last_cache / 2;
+#endif
 #if defined(DML_HAS_AVX2)
     __builtin_cpu_init();
     dml_dispatch_table_avx512 = dml_dispatch_table_avx2;

@@ -41,7 +41,7 @@ void dml_arange(uintptr_t elements, int item, int is_float, int64_t first, int64
                 uint64_t delta)
 {
     dml_arange_task task = {
-        (char *)elements, item, is_float, item * count >= DML_STREAM_BYTES, first, count, start, delta};
+        (char *)elements, item, is_float, item * count >= dml_stream_bytes, first, count, start, delta};
     memcpy(&task.wide_start, &start, sizeof start);
     memcpy(&task.wide_delta, &delta, sizeof delta);
     dml_parallel(dml_arange_share, &task, (count + DML_ARANGE_BLOCK - 1) / DML_ARANGE_BLOCK, DML_ARANGE_SHARE,

@@ -4,9 +4,9 @@
 #include "system.h"
 
 #define DML_MAX_DIMENSIONS 8
-/* Results beyond this size are written by streaming (non-temporal) stores: they would be evicted before they are
-   read. */
-#define DML_STREAM_BYTES (8 << 20)
+/* Results from this size on are written by streaming (non-temporal) stores: they would be evicted before they are
+   read. It is half of the last cache, if that is known and a few cores share it. */
+__attribute__((unused)) static int64_t dml_stream_bytes = 8 << 20;
 
 #define DML_JOINED_(name, suffix) name##suffix
 #define DML_JOINED(name, suffix) DML_JOINED_(name, suffix)

@@ -6,6 +6,9 @@ int dml_use_isa(const char *kind);
 void dml_use_baseline_isa(void);
 void dml_set_threads(int count);
 int dml_get_threads(void);
+/* From how many bytes on results are written past the caches. */
+void dml_set_stream_bytes(int64_t bytes);
+int64_t dml_get_stream_bytes(void);
 
 /* A dimension of two layouts that are traversed together: strides are in bytes. */
 typedef struct {

@@ -384,7 +384,7 @@ static void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
 {
     const dml_elementwise *task = context;
     dml_elementwise_worker worker = {
-        .task = task, .stream = task->output_bytes >= DML_STREAM_BYTES, .block = dml_elementwise_longest(task)};
+        .task = task, .stream = task->output_bytes >= dml_stream_bytes, .block = dml_elementwise_longest(task)};
     char memory[task->memory + 64];
     worker.memory = memory + (-(uintptr_t)memory & 63);
     for (int i = 0; i < task->values; i++)

@@ -170,7 +170,7 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
 {
     const dml_gather *task = context;
     int64_t offsets[DML_GATHER_BLOCK], known = -1;
-    int stream = task->bytes >= DML_STREAM_BYTES, last = task->index_rank - 1;
+    int stream = task->bytes >= dml_stream_bytes, last = task->index_rank - 1;
     int64_t block = begin / task->leads, lead = begin % task->leads;
     int64_t span = task->axis_size * task->axis_stride;
     int dense = span > 0 && span <= DML_GATHER_AHEAD_BYTES && span <= 16 * task->count;

@@ -184,7 +184,7 @@ static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, con
 static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int64_t end)
 {
     const dml_gather_scatter_nd *task = context;
-    int last = task->rank - 1, along = last - 1, stream = task->bytes >= DML_STREAM_BYTES;
+    int last = task->rank - 1, along = last - 1, stream = task->bytes >= dml_stream_bytes;
     int type = task->given[0].type, size = __builtin_ctzll((unsigned long long)task->trail.item);
     int64_t item = task->trail.item, lines = task->sizes[along],
             pieces = dml_quotient_up(task->sizes[last], task->strip);
@@ -243,7 +243,7 @@ static void dml_gather_scatter_nd_write(const dml_gather_scatter_nd *task, const
 {
     int64_t step = task->values_strides[task->rank - 1];
     char *array = (char *)task->array + (task->kind == DML_GATHER_ITEMS ? 0 : (intptr_t)task->trail.output);
-    int stream = task->bytes >= DML_STREAM_BYTES;
+    int stream = task->bytes >= dml_stream_bytes;
     if (task->kind == DML_GATHER_ITEMS) {
         dml_dispatch->gather_scatter_nd->write[__builtin_ctzll((unsigned long long)task->trail.item)](
             array, offsets, values, step, count);
@@ -292,7 +292,7 @@ static void dml_gather_scatter_nd_write_box(const dml_gather_scatter_nd *task, c
                 at[i - 1]++;
         }
     }
-    if (task->kind == DML_GATHER_ROWS && task->bytes >= DML_STREAM_BYTES)
+    if (task->kind == DML_GATHER_ROWS && task->bytes >= dml_stream_bytes)
         dml_dispatch->move->stream_end();
 }
 
@@ -326,7 +326,7 @@ static void dml_gather_scatter_nd_share_ranges(void *context, int64_t begin, int
 static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int64_t end)
 {
     const dml_gather_scatter_nd *task = context;
-    int last = task->rank - 1, stream = task->bytes >= DML_STREAM_BYTES;
+    int last = task->rank - 1, stream = task->bytes >= dml_stream_bytes;
     int64_t offsets[DML_GATHER_SCATTER_ND_BLOCK], pieces = dml_quotient_up(task->sizes[last], task->block);
     int64_t item = task->trail.item, step = task->values_strides[last];
     char together[DML_GATHER_SCATTER_ND_BLOCK * 8] __attribute__((aligned(64)));

@@ -252,7 +252,7 @@ typedef struct {
 static void dml_move_share(void *context, int64_t begin, int64_t end)
 {
     const dml_move_set *set = context;
-    int stream = set->bytes >= DML_STREAM_BYTES;
+    int stream = set->bytes >= dml_stream_bytes;
     /* Some of each task in turn: what the parts of a JOIN or SPLIT have in common is then still in the cache. */
     int64_t slice = set->count > 1 ? DML_SLICE_BYTES : end - begin;
     for (; begin < end; begin += slice) {

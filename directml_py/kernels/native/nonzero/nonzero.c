@@ -123,7 +123,7 @@ int64_t dml_nonzero_run(const dml_nonzero *task)
         firsts[i] = total;
         total += many;
     }
-    plan.stream = total * 4 * task->width >= DML_STREAM_BYTES;
+    plan.stream = total * 4 * task->width >= dml_stream_bytes;
     dml_parallel(dml_nonzero_share_places, &plan, blocks, 1, plan.count * task->item + total * 4 * task->width);
     int64_t sizes[2] = {task->size - total, task->width}, to[2] = {task->row_step, task->column_step}, from[2] = {0, 0};
     dml_move_prepare(&rest, 4, 2, sizes, to, from, task->coordinates + (uintptr_t)(total * task->row_step),

@@ -33,7 +33,7 @@ static void dml_philox_share(void *context, int64_t begin, int64_t end)
 
 void dml_philox(uintptr_t words, uint64_t low, uint64_t high, uint32_t key_low, uint32_t key_high, int64_t count)
 {
-    dml_philox_task task = {(char *)words, low, high, key_low, key_high, count, 4 * count >= DML_STREAM_BYTES};
+    dml_philox_task task = {(char *)words, low, high, key_low, key_high, count, 4 * count >= dml_stream_bytes};
     int64_t blocks = ((count + 3) / 4 + DML_PHILOX_BLOCK - 1) / DML_PHILOX_BLOCK;
     dml_parallel(dml_philox_share, &task, blocks, 1, 4 * count);
 }

@@ -164,7 +164,7 @@ void dml_scan_run(const dml_scan *task)
     bytes = plan.rows * task->length * dml_scan_items[task->type];
     if (bytes == 0)
         return;
-    plan.stream = bytes >= DML_STREAM_BYTES;
+    plan.stream = bytes >= dml_stream_bytes;
     plan.across = dml_scan_across(task);
     if (plan.across >= 0) {
         int64_t size = task->sizes[plan.across];

@@ -21,7 +21,7 @@ static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_
     const dml_elementwise_ahead next = {places[1] + bytes, 64};
     int fetches = task->function == DML_SOFTMAX_NORM_MEAN_VARIANCE ? task->uses_variance
                                                                    : task->function != DML_SOFTMAX_NORM_BATCH_NORM;
-    if (bytes > DML_SOFTMAX_NORM_STREAMED || task->rows * bytes < DML_STREAM_BYTES) {
+    if (bytes > DML_SOFTMAX_NORM_STREAMED || task->rows * bytes < dml_stream_bytes) {
         kernel(task, places, 0);
         return;
     }
