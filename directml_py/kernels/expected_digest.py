@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "037475a1"
+DECLARATIONS = "4169a9fe"

@@ -1,6 +1,7 @@
 """Softmax and its logarithm, and normalization with mean and variance, in the native kernel.
 
-A row is what lies next to each other in the input and the output. What is declined runs in ``rowwise.map_rows``.
+A row is what lies next to each other in the input and the output; softmax takes columns of such rows too. What is
+declined runs in ``rowwise.map_rows``.
 """
 
 from __future__ import annotations
@@ -168,18 +169,20 @@ def broadcast_views(output: Array, x: Array, more: Sequence[Array | None]) -> li
     return [output, x, *(np.broadcast_to(array, x.shape) for array in more if array is not None)]
 
 
-def bound_rows(
-    function: str, rows: Sequence[Array], places: Sequence[int], **options: float
-) -> Run | Declined:
+def bound_rows(function: str, rows: Sequence[Array], places: Sequence[int], **options: Any) -> Run | Declined:
     """The call over the last dimension of ``rows``, the tensors at ``places`` of the task."""
     ffi, lib = backend.native.ffi, backend.native.lib
     count, size = rows[0].shape[-1], rows[0].itemsize
-    if any(row.strides[-1] not in ((size,) if place < 2 else (0, size)) for place, row in zip(places, rows)):
-        return Declined("softmax_norm", SCATTERED)
+    apart_by = [row.strides[-1] for row in rows]
+    heads = joined([row[..., 0] for row in rows])
+    if any(step not in ((size,) if place < 2 else (0, size)) for place, step in zip(places, apart_by)):
+        side_by_side = heads[0].ndim > 0 and all(head.strides[-1] == size for head in heads)
+        if function != "SOFTMAX" or not side_by_side or count > lib.DML_SOFTMAX_NORM_LONGEST_COLUMN:
+            return Declined("softmax_norm", SCATTERED)
+        options["steps"] = apart_by
     longest = lib.DML_SOFTMAX_NORM_LONGEST_HALVES
     if size == 2 and count > longest and function != "BATCH_NORM":
         return Declined("softmax_norm", f"rows of {count} elements of FLOAT16 are longer than {longest}")
-    heads = joined([row[..., 0] for row in rows])
     task = ffi.new("dml_softmax_norm *")
     task.function = getattr(lib, f"DML_SOFTMAX_NORM_{function}")
     task.is_half = size == 2

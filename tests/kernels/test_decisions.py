@@ -70,8 +70,8 @@ def resampled(channels):
     return dml.DML_RESAMPLE_OPERATOR_DESC(*sizes, dml.DML_INTERPOLATION_MODE_LINEAR, Scales=scales)
 
 
-def softmax(axis):
-    return dml.DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(
+def log_softmax(axis):
+    return dml.DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC(
         tensor([1, 1, 30, 4]), tensor([1, 1, 30, 4]), Axes=[axis]
     )
 
@@ -110,7 +110,7 @@ TAKEN = {
     "scan": dml.DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(
         tensor([1, 1, 3, 9]), tensor([1, 1, 3, 9]), 3, dml.DML_AXIS_DIRECTION_INCREASING, False
     ),
-    "softmax_norm": softmax(3),
+    "softmax_norm": log_softmax(3),
     "top_k": largest(2),
 }
 DECLINED = {
@@ -124,7 +124,7 @@ DECLINED = {
     "elementwise": (add("INT64"), ["elementwise: INT64 has no native kernel"]),
     "matmul": (product(600, 512, 1024), ["matmul: BLAS is as fast for matrices of this size"]),
     "resample": (resampled(4), ["resample: more than the last two dimensions are resampled"]),
-    "softmax_norm": (softmax(2), ["softmax_norm: elements of a row do not lie together in memory"]),
+    "softmax_norm": (log_softmax(2), ["softmax_norm: elements of a row do not lie together in memory"]),
     "top_k": (largest(500), ["top_k: 500 elements are more than 64"]),
 }
 X = np.zeros((2, 3), np.float32)

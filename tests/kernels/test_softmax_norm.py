@@ -93,6 +93,58 @@ def test_corners_of_softmax(dtype):
             np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(
+    ("count", "across"),
+    [*product([2, 21, 64], [2, 3, 16, 17, 63, 64, 65, 130]), *product([1000, 2048, 2051, 8192], [2, 17, 65])],
+)
+def test_softmax_of_columns(count, across, dtype):
+    """In strips that fill vectors and that do not, of as many columns as fit into the work memory."""
+    x = numbers((2, count, across), dtype)
+    output, memory = guarded_like(x)
+    expected = activations.softmax(x, (1,), dtype is np.float16)
+    check(softmax_norm.softmax(x, output, (1,)), output, memory, expected, TYPES[dtype])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_corners_of_softmax_of_columns(dtype):
+    for base in (0.5, -np.inf):
+        x = np.full((37, len(CORNERS) ** 2), base, dtype)
+        x[2] = np.repeat(CORNERS, len(CORNERS))
+        x[35] = np.tile(CORNERS, len(CORNERS))
+        output, memory = guarded_like(x)
+        expected = activations.softmax(x, (0,), dtype is np.float16)
+        check(softmax_norm.softmax(x, output, (0,)), output, memory, expected, TYPES[dtype])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("axes", [(1,), (1, 2)])
+def test_columns_of_many_dimensions_in_threads(axes, dtype, set_threads):
+    """Input and output lie otherwise; threads change no bit. Of so many sums one is nearly a tie of FLOAT16, in which
+    it is kept: the other neighbour is one unit more."""
+    x = numbers((3, 40, 5, 700), dtype)[:, ::2]
+    output, memory = guarded_like(x)
+    expected = activations.softmax(x, axes, dtype is np.float16)
+    results = []
+    for count in (1, 3):
+        set_threads(count)
+        check(softmax_norm.softmax(x, output, axes), output, memory, expected, 2)
+        results.append(output.tobytes())
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("count", [2, 15, 16, 64, 127, 128, 129])
+def test_softmax_of_many_short_rows(count, dtype):
+    """More rows than are done at a time, in several dimensions."""
+    x = numbers((3, 37, count), dtype)
+    x[0, 5], x[1, 17, 0], x[2, 36, -1] = -np.inf, np.nan, np.inf
+    output, memory = guarded_like(x)
+    with np.errstate(all="ignore"):
+        expected = activations.softmax(x, (2,), dtype is np.float16)
+    check(softmax_norm.softmax(x, output, (2,)), output, memory, expected, TYPES[dtype])
+
+
 def test_digits_beside_one():
     """What is left of the sum of exponentials keeps its digits."""
     x = np.float32([[0, -50, -60], [3, -20, 3 - 1e-6], [-90, 0, -89]])
@@ -288,6 +340,9 @@ def test_what_there_are_no_loops_for():
     assert isinstance(softmax_norm.softmax(x, np.empty((4, 10), np.float32), ()), Declined)
     long = np.ones((2, backend.native.lib.DML_SOFTMAX_NORM_LONGEST_HALVES + 1), np.float16)
     assert isinstance(softmax_norm.softmax(long, np.empty_like(long), (1,)), Declined)
+    columns = np.ones((backend.native.lib.DML_SOFTMAX_NORM_LONGEST_COLUMN + 1, 2), np.float32)
+    assert isinstance(softmax_norm.softmax(columns, np.empty_like(columns), (0,)), Declined)
+    assert isinstance(softmax_norm.softmax(columns[:9], np.empty_like(columns[:9]), (0,), True), Declined)
     along = np.ones((1, 10), np.float32)
     assert isinstance(
         softmax_norm.batch_norm(x, along, along, along, along, np.empty_like(x), EPSILON), Declined

@@ -16,6 +16,12 @@ SIZE_NAME = "64 MiB"
 SIZE = SIZES[SIZE_NAME]
 IMAGES = (16, 64, 128, 128)
 EPSILON = 1e-5
+# Rows of a head of attention, columns of a matrix, and classes of the pixels of images.
+SOFTMAXES = {
+    "rows of 64": ((262144, 64), 1),
+    "leading": ((4096, 4096), 0),
+    "channels": ((16, 64, 128, 128), 1),
+}
 LRN = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0}
 
 
@@ -28,18 +34,25 @@ def cases() -> Iterator[BenchmarkCase]:
         yield BenchmarkCase(
             "BATCH_NORMALIZATION", f"channels, {dtype}, {SIZE_NAME}", partial(batch_norm, dtype)
         )
+    for name, (sizes, axis) in SOFTMAXES.items():
+        make = partial(softmax_along, "softmax", "float32", sizes, axis)
+        yield BenchmarkCase("SOFTMAX", f"{name}, float32, {SIZE_NAME}", make)
     yield BenchmarkCase("LRN", f"across channels, float32, {SIZE_NAME}", local_response)
 
 
 def softmax(function: str, dtype: str, size: int, threads: int) -> Contest:
+    return softmax_along(function, dtype, matrix(dtype, size), 1, threads)
+
+
+def softmax_along(function: str, dtype: str, sizes: tuple[int, ...], axis: int, threads: int) -> Contest:
     operation = Operation(
         f"activation_{function}1",
-        {"axes": [1]},
+        {"axes": [axis]},
         None,
-        lambda x, out: getattr(torch.ops.aten, f"_{function}").out(x, 1, False, out=out),
-        ("Softmax" if function == "softmax" else "LogSoftmax", {"axis": 1}),
+        lambda x, out: getattr(torch.ops.aten, f"_{function}").out(x, axis, False, out=out),
+        ("Softmax" if function == "softmax" else "LogSoftmax", {"axis": axis}),
     )
-    return contest(operation, [filled(dtype, matrix(dtype, size))], threads)
+    return contest(operation, [filled(dtype, sizes)], threads)
 
 
 def layer_norm(dtype: str, threads: int) -> Contest:

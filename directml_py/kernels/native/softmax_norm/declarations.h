@@ -12,16 +12,19 @@ enum {
 };
 /* The tensors of a task: its output, its input, and up to four that the function takes besides: of MEAN_VARIANCE the
    scale and the bias, of GIVEN the mean, the variance, the scale and the bias. */
-enum { DML_SOFTMAX_NORM_TENSORS = 6, DML_SOFTMAX_NORM_LONGEST_HALVES = 8192 };
+enum { DML_SOFTMAX_NORM_TENSORS = 6, DML_SOFTMAX_NORM_LONGEST_HALVES = 8192, DML_SOFTMAX_NORM_LONGEST_COLUMN = 8192 };
 /* `rows` rows of `count` elements of FLOAT32, or FLOAT16 if `is_half`. In the output and the input these lie next to
    each other; in the others too where `moves` is not 0, else all are the same. Dimensions of rows begin with the
    innermost; strides are in bytes. Absent tensors are at 0. With `relu`, what is normalized becomes 0 where it is not
    above that. Output and input are apart in memory, or the same elements. Rows of FLOAT16 have up to
-   DML_SOFTMAX_NORM_LONGEST_HALVES elements, but where the mean and the variance are given. */
+   DML_SOFTMAX_NORM_LONGEST_HALVES elements, but where the mean and the variance are given.
+   SOFTMAX also takes columns: `steps` is then not 0, but the bytes between the elements of a column in the output and
+   the input, of which there are up to DML_SOFTMAX_NORM_LONGEST_COLUMN; those of the innermost dimension of rows lie
+   next to each other. */
 typedef struct {
     int32_t function, is_half, uses_mean, uses_variance, relu;
     double epsilon;
-    int64_t rows, count;
+    int64_t rows, count, steps[2];
     int32_t rank;
     int32_t moves[6];
     int64_t sizes[8], strides[8][6];

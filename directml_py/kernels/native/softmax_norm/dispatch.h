@@ -16,8 +16,14 @@ typedef struct {
    its input is to be prefetched. */
 typedef void (*dml_softmax_norm_kernel)(const dml_softmax_norm *task, char *const *places, int fetches);
 
+/* The same of `m` rows, or columns, one after the other, up to DML_SOFTMAX_NORM_STRIP of them, with `work` for as many
+   floats as they have, each column or row by itself being completed to 16. */
+typedef void (*dml_softmax_norm_strip)(const dml_softmax_norm *task, char *const *places, int64_t m, float *work);
+#define DML_SOFTMAX_NORM_STRIP 64
+
 typedef struct {
     dml_softmax_norm_kernel floats, halves;
+    dml_softmax_norm_strip short_rows, columns;
 } dml_softmax_norm_table;
 
 /* As FLOAT16 has it. */

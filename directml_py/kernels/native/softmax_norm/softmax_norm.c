@@ -31,12 +31,26 @@ static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_
     dml_dispatch->elementwise->stream(places[0], made, bytes, &next, !fetches);
 }
 
+/* Softmax of columns, and of rows so short that they are done several at a time: how many; else 1. A column's part of
+   the work memory, which is on the stack, is up to 8 KiB. */
+static int64_t dml_softmax_norm_strip_of(const dml_softmax_norm *task)
+{
+    enum { SHORT = 128, MOST = DML_SOFTMAX_NORM_STRIP * 2048 };
+    if (task->steps[0] == 0)
+        return task->function == DML_SOFTMAX_NORM_SOFTMAX && task->count <= SHORT ? 16 : 1;
+    return task->count * DML_SOFTMAX_NORM_STRIP <= MOST ? DML_SOFTMAX_NORM_STRIP : MOST / task->count / 16 * 16;
+}
+
 static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
 {
     const dml_softmax_norm *task = context;
     dml_softmax_norm_kernel kernel =
         task->is_half ? dml_dispatch->softmax_norm->halves : dml_dispatch->softmax_norm->floats;
     int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
+    dml_softmax_norm_strip several =
+        task->steps[0] ? dml_dispatch->softmax_norm->columns : dml_dispatch->softmax_norm->short_rows;
+    int64_t strip = dml_softmax_norm_strip_of(task);
+    float work[strip == 1 ? 1 : strip * task->count] __attribute__((aligned(64)));
     char *places[DML_SOFTMAX_NORM_TENSORS];
     for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
         places[k] = (char *)task->memory[k];
@@ -46,12 +60,18 @@ static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
         for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
             places[k] += at[i] * task->strides[i][k];
     }
-    for (int64_t row = begin; row < end; row++) {
-        dml_softmax_norm_row(task, kernel, places);
-        for (int i = 0; i < task->rank; i++) {
-            int is_last = ++at[i] == task->sizes[i];
+    for (int64_t row = begin, m; row < end; row += m) {
+        m = end - row < strip ? end - row : strip;
+        if (task->rank > 0 && m > task->sizes[0] - at[0])
+            m = task->sizes[0] - at[0];
+        if (strip == 1)
+            dml_softmax_norm_row(task, kernel, places);
+        else
+            several(task, places, m, work);
+        for (int64_t i = 0, moved = m; i < task->rank; i++, moved = 1) {
+            int is_last = (at[i] += moved) == task->sizes[i];
             for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
-                places[k] += is_last ? (1 - at[i]) * task->strides[i][k] : task->strides[i][k];
+                places[k] += (is_last ? moved - at[i] : moved) * task->strides[i][k];
             if (!is_last)
                 break;
             at[i] = 0;
@@ -67,6 +87,11 @@ void dml_softmax_norm_run(const dml_softmax_norm *task)
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
     DML_ASSERT(!task->is_half || task->function == DML_SOFTMAX_NORM_BATCH_NORM ||
                task->count <= DML_SOFTMAX_NORM_LONGEST_HALVES);
+    DML_ASSERT((task->steps[0] == 0) == (task->steps[1] == 0));
+    DML_ASSERT(task->steps[0] == 0 || task->function == DML_SOFTMAX_NORM_SOFTMAX);
+    DML_ASSERT(task->steps[0] == 0 || task->count <= DML_SOFTMAX_NORM_LONGEST_COLUMN);
+    DML_ASSERT(task->steps[0] == 0 || (task->rank >= 1 && task->strides[0][0] == (task->is_half ? 2 : 4) &&
+                                       task->strides[0][1] == task->strides[0][0]));
     DML_ASSERT(task->memory[0] && task->memory[1]);
     DML_ASSERT_EACH(i, DML_SOFTMAX_NORM_TENSORS, DML_IS_ALIGNED(task->memory[i], task->is_half ? 2 : 4));
     int64_t size = task->count * (task->is_half ? 2 : 4), bytes = 2 * task->rows * size;
@@ -75,6 +100,7 @@ void dml_softmax_norm_run(const dml_softmax_norm *task)
            : part < DML_SOFTMAX_NORM_GRAIN     ? part
                                                : DML_SOFTMAX_NORM_GRAIN;
     /* Exponentials are worth more threads than memory alone. */
-    dml_parallel(dml_softmax_norm_range, (void *)task, task->rows, part < size ? 1 : part / size,
+    int64_t strip = dml_softmax_norm_strip_of(task), grain = part / size < strip ? strip : part / size / strip * strip;
+    dml_parallel(dml_softmax_norm_range, (void *)task, task->rows, grain,
                  task->function <= DML_SOFTMAX_NORM_LOG_SOFTMAX ? 4 * bytes : bytes);
 }
