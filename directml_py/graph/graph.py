@@ -38,6 +38,7 @@ from .to_desc import describe
 NO_FLAGS = DML_TENSOR_FLAG_NONE
 # Public for other modules, not for programs.
 OF_THE_PACKAGE = {"add_operator", "output_tensor", "own"}
+KNOWN_TYPES = frozenset(map(int, DML_TENSOR_DATA_TYPE))
 Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
 
 
@@ -80,6 +81,7 @@ class Graph(Functions, metaclass=_Made):
         self.device = device
         self.tensor_policy = tensor_policy
         self.inputs: dict[int, Input] = {}
+        self._input_names: set[str] = set()
         self.nodes: list[Node] = []
         self._outputs: dict[str, Expression] = {}
         self._scopes: list[str] = []
@@ -137,10 +139,11 @@ class Graph(Functions, metaclass=_Made):
             desc = tensor(where, data_type, sizes, strides, flags, total_size, alignment)
         if index in self.inputs:
             raise ValueError(f"{where}: the graph has an input {index} already, {self.inputs[index].name!r}")
-        if name in (graph_input.name for graph_input in self.inputs.values()):
+        if name in self._input_names:
             raise ValueError(f"{where}: the graph has an input {name!r} already")
         self._check(desc, where)
         self.inputs[index] = Input(index, checked_name(name), desc)
+        self._input_names.add(name)
         return Expression(self, FromInput(index), desc)
 
     def constant(self, array: Any, *, name: str | None = None) -> Expression:
@@ -316,7 +319,7 @@ def tensor(
 ) -> TensorDesc:
     """A TensorDesc from plain numbers. Raises ``TypeError`` and ``ValueError`` that name the argument of ``where``."""
     number = uint(data_type_number(data_type, f"{where}: data_type"), f"{where}: data_type")
-    is_known = number in list(DML_TENSOR_DATA_TYPE)
+    is_known = number in KNOWN_TYPES
     own_strides = None if strides is None else tuple(unsigned_numbers(strides, f"{where}: strides"))
     own_sizes = tuple(unsigned_numbers(sizes, f"{where}: sizes"))
     if own_strides is not None and len(own_strides) != len(own_sizes):
