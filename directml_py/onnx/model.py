@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,21 @@ class Model:
         arrays = {name: _checked(value, given.get(name)) for name, value in self.inputs.items()}
         results = self._executable.run(arrays) if self._executable is not None else {}
         return {name: _result(value, results.get(name)) for name, value in self.outputs.items()}
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write the graph as a serialized graph that DxDispatch runs, and its constants to files beside it.
+
+        Outputs that the host knows are not in it. Returns the paths written. Raises ``OSError``.
+        """
+        from ..dxdispatch import save_graph
+
+        inputs: list[bytes | None] = [None] * self._constants.first
+        for index, array in enumerate(self.constants, len(inputs)):
+            tensor = self.graph.inputs[index].desc
+            memory = np.zeros(tensor.total_size, np.uint8)
+            tensor.store(memory, array)
+            inputs.append(memory.tobytes())
+        return save_graph(path, self.compiled, inputs)
 
 
 def _checked(value: Value, given: Any) -> Array:

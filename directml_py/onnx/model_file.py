@@ -45,6 +45,7 @@ class ModelFile:
             model = self._newer(model)
         if model.functions:
             model = onnx.inliner.inline_local_functions(model)
+        self.proto = model
         self.graph = model.graph
 
     def _check(self, model: Any, source: Any) -> None:

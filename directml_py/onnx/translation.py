@@ -11,7 +11,10 @@ import numpy as np
 import onnx
 
 from ..abi.hresult import DMLError
+from ..api.enums import DML_FEATURE_LEVEL
+from ..d3d12 import D3D12CreateDevice
 from ..descs.data_types import data_type_of
+from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
 from .constants import OwnedConstants
 from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded
@@ -22,7 +25,7 @@ from .node import Node
 from .operators import OPERATORS
 from .protobuf import attributes_of, captured, constant_of, inferred_outputs, live, tensor_type
 from .registry import Result, Results
-from .values import Array, Sizes, Value, data_type
+from .values import Array, Sizes, Value, data_type, tensor_sizes
 
 Scope = MutableMapping[str, Value]
 Inferred = dict[str, tuple[np.dtype[Any], Sizes]]
@@ -86,8 +89,9 @@ class Translation:
         except OnnxError as error:
             if not self.keep_going:
                 raise
+            level = lowest_level(node, scope, opsets, int(self.graph.device.feature_level))
             self._placeholders(node, scope, opsets)
-            self.steps.append(Step(_name(node), node.op_type, refused=_reason(error)))
+            self.steps.append(Step(_name(node), node.op_type, refused=_reason(error), level=level))
         else:
             made = tuple(range(first, len(self.graph.nodes)))
             is_folded = all(scope[name].is_known for name in node.output if name)
@@ -263,6 +267,26 @@ class Translation:
             except (Refusal, DMLError):
                 continue
             scope[name] = Value(name, dtype, shape, None, made)
+
+
+def lowest_level(node: Any, scope: Scope, opsets: dict[str, int], above: int) -> str:
+    """The lowest feature level above ``above`` whose operators compute a node; empty if none does."""
+    for level in sorted(level for level in DML_FEATURE_LEVEL if level > above):
+        graph = Graph(DMLCreateDevice(D3D12CreateDevice(), feature_level=level))
+        constants = OwnedConstants(0)
+        own: Scope = {}
+        try:
+            for name in _read(node, scope):
+                value = scope[name]
+                own[name] = Value(name, value.dtype, value.shape, value.array)
+                if value.array is None:
+                    index, sizes = constants.add(name, np.empty(0)), tensor_sizes(value.shape)
+                    own[name].expression = graph.input_tensor(index, data_type(value.dtype), sizes)
+            Translation(graph, constants).node(node, own, opsets)
+        except (OnnxError, Refusal, DMLError):
+            continue
+        return level.name
+    return ""
 
 
 def _listed(results: Results) -> Sequence[Result]:

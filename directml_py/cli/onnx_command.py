@@ -1,0 +1,155 @@
+"""``python -m directml_py onnx``: what becomes of an ONNX model, and what it computes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..api.enums import DML_FEATURE_LEVEL
+from .progress import track
+
+if TYPE_CHECKING:
+    from ..onnx.explaining import Explanation
+    from ..onnx.model import Model
+
+HELP = "Show which DirectML operators an ONNX model becomes; run it, compare it with ONNX Runtime, save the graph."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="an .onnx file")
+    parser.add_argument(
+        "--input",
+        metavar="NAME=SIZES",
+        action="append",
+        default=[],
+        help="sizes that the model leaves open, such as image=1,3,224,224, or of a symbolic size, such as batch=1",
+    )
+    parser.add_argument(
+        "--level",
+        metavar="LEVEL",
+        help="the DirectML feature level, such as 5.0 (default: the newest)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--svg", metavar="OUT", type=Path, help="write a picture of the graph")
+    parser.add_argument(
+        "--run", metavar="INPUTS.npz", type=Path, help="run the model on arrays by input name"
+    )
+    parser.add_argument("--output", metavar="OUT.npz", type=Path, help="with --run: write the results")
+    parser.add_argument(
+        "--compare", action="store_true", help="with --run: compare with ONNX Runtime on the CPU"
+    )
+    parser.add_argument(
+        "--every-node", action="store_true", help="with --compare: also what each node computes, in order"
+    )
+    parser.add_argument(
+        "--save", metavar="OUT", type=Path, help="write the serialized graph, and its constants beside it"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The exit code: 0; 1 if a node is refused or an output cannot be written; 2 for bad arguments and models."""
+    try:
+        from ..onnx import OnnxError
+    except ImportError as error:
+        return _wrong(str(error))
+    try:
+        level, arrays = _level(arguments.level), _arrays(arguments.run)
+        bindings = {**{name: array.shape for name, array in arrays.items()}, **_bindings(arguments.input)}
+        explanation = _explained(arguments.model, level, bindings)
+        _print(explanation, arguments.json)
+        if explanation.refused:
+            return 1
+        _write(explanation.model, arguments)
+        if arguments.run is not None:
+            _run(explanation.model, arrays, arguments, level)
+    except (OnnxError, ValueError, TypeError, ImportError) as error:
+        return _wrong(str(error))
+    except OSError as error:
+        return _wrong(f"{error.filename or arguments.model}: {error.strerror or error}")
+    return 0
+
+
+def _wrong(text: str) -> int:
+    print(f"onnx: {text}", file=sys.stderr)
+    return 2
+
+
+def _level(text: str | None) -> int | None:
+    if text is None:
+        return None
+    name = f"DML_FEATURE_LEVEL_{text.replace('.', '_')}"
+    if name not in DML_FEATURE_LEVEL.__members__:
+        raise ValueError(f"--level is {text!r}, which is no feature level")
+    return DML_FEATURE_LEVEL[name]
+
+
+def _arrays(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    with np.load(path, allow_pickle=False) as file:
+        return dict(file)
+
+
+def _bindings(texts: Sequence[str]) -> dict[str, Any]:
+    bindings: dict[str, Any] = {}
+    for text in texts:
+        name, _, sizes = text.rpartition("=")
+        try:
+            numbers = [int(size) for size in sizes.split(",") if size.strip()]
+        except ValueError:
+            numbers = []
+        if not name or (not numbers and sizes):
+            raise ValueError(f"--input is {text!r}; it must be NAME=SIZES, such as image=1,3,224,224")
+        bindings[name] = numbers[0] if len(numbers) == 1 and "," not in sizes else numbers
+    return bindings
+
+
+def _explained(model: str, level: int | None, bindings: dict[str, Any]) -> Explanation:
+    from ..onnx.explaining import explain
+
+    return explain(model, level, bindings, lambda nodes: track(nodes, "nodes", len(nodes)))
+
+
+def _print(explanation: Explanation, as_json: bool) -> None:
+    rows, model = explanation.rows, explanation.model
+    if as_json:
+        document = {
+            "inputs": {name: list(value.shape) for name, value in model.inputs.items()},
+            "outputs": {name: list(value.shape) for name, value in model.outputs.items()},
+            "nodes": [row._asdict() for row in rows],
+        }
+        print(json.dumps(document, indent=1))
+        return
+    names = max((len(row.node) for row in rows), default=0)
+    kinds = max((len(row.kind) for row in rows), default=0)
+    for row in rows:
+        print(f"{row.node:{names}}  {row.kind:{kinds}}  {row}")
+    count = len(explanation.refused)
+    operators = sum(len(row.operators) for row in rows)
+    print(f"{len(rows)} nodes: {operators} DirectML operators, {count} refused")
+
+
+def _write(model: Model, arguments: argparse.Namespace) -> None:
+    if arguments.svg is not None:
+        arguments.svg.write_text(model.graph.to_svg(), encoding="utf-8")
+    if arguments.save is not None:
+        for path in model.save(arguments.save):
+            print(path, file=sys.stderr if arguments.json else sys.stdout)
+
+
+def _run(model: Model, arrays: dict[str, Any], arguments: argparse.Namespace, level: int | None) -> None:
+    results: dict[str, Any] = model.run(arrays)
+    lines = [f"{name}: {array.dtype.name} {list(array.shape)}" for name, array in results.items()]
+    if arguments.output is not None:
+        np.savez(arguments.output, **results)
+    if arguments.compare:
+        from ..onnx.comparing import differences
+
+        lines = list(map(str, differences(arguments.model, arrays, level, arguments.every_node)))
+    print("\n".join(lines), file=sys.stderr if arguments.json else sys.stdout)

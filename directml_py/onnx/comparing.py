@@ -1,0 +1,84 @@
+"""Results beside those of ONNX Runtime on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+
+from .model import built, device_of
+from .model_file import ModelFile
+from .values import Array
+
+
+class Difference(NamedTuple):
+    """How far a value is from ONNX Runtime's: the greatest difference, and that of the greatest magnitude."""
+
+    name: str
+    absolute: float
+    relative: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: differs by at most {self.absolute:.3g}, {self.relative:.3g} of the largest element"
+        )
+
+
+def differences(
+    source: Any, inputs: Mapping[str, Array], feature_level: int | None = None, every_node: bool = False
+) -> list[Difference]:
+    """The differences of the outputs or, with ``every_node``, of all values that nodes compute, in order.
+
+    Raises ``OnnxError`` as ``load`` does, ``ImportError`` without the package onnxruntime, ``ValueError`` for what ONNX
+    Runtime refuses.
+    """
+    model = ModelFile(source)
+    proto = _with_every_value(model) if every_node else model.proto
+    expected = _by_onnx_runtime(proto, inputs)
+    sizes = {name: array.shape for name, array in inputs.items()}
+    found = built(ModelFile(proto) if every_node else model, device_of(feature_level), sizes).run(inputs)
+    return [_difference(name, found[name], values) for name, values in expected.items() if name in found]
+
+
+def _by_onnx_runtime(model: Any, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        results = session.run(None, dict(inputs))
+    except Exception as error:
+        raise ValueError(f"ONNX Runtime refuses the model: {' '.join(str(error).split())}") from None
+    return dict(zip((item.name for item in session.get_outputs()), results))
+
+
+def _with_every_value(model: ModelFile) -> Any:
+    """The model with every value as an output whose type shape inference knows."""
+    whole = onnx.shape_inference.infer_shapes(model.proto, data_prop=True)
+    present = {item.name for item in whole.graph.output}
+    known = {item.name: item for item in whole.graph.value_info if item.type.HasField("tensor_type")}
+    names = [name for node in whole.graph.node for name in node.output]
+    before = list(whole.graph.output)
+    del whole.graph.output[:]
+    for name in names:
+        if name in known and name not in present:
+            whole.graph.output.add().CopyFrom(known[name])
+        whole.graph.output.extend(item for item in before if item.name == name)
+    return whole
+
+
+def _difference(name: str, ours: Array, theirs: Array) -> Difference:
+    if ours.shape != theirs.shape:
+        return Difference(name, np.inf, np.inf)
+    both_nan = np.logical_and(ours != ours, theirs != theirs)
+    with np.errstate(all="ignore"):
+        apart = np.where((ours == theirs) | both_nan, 0, np.abs(ours.astype(np.float64) - theirs))
+        apart = np.where(np.isnan(apart), np.inf, apart)
+        largest = float(np.max(np.abs(theirs.astype(np.float64)), initial=0))
+    most = float(np.max(apart, initial=0))
+    return Difference(name, most, most / largest if largest else most)

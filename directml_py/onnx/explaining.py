@@ -1,0 +1,65 @@
+"""What becomes of a model at a feature level, node by node, refused nodes included."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .model import Model, Progress, built, device_of
+from .model_file import Bindings, ModelFile
+
+HOST = "computed by the host"
+
+
+class Row(NamedTuple):
+    """A node of a model, and the DirectML operators that it became, or why it is refused.
+
+    ``level`` is the lowest feature level that takes a refused node; empty if none does.
+    """
+
+    node: str
+    kind: str
+    operators: tuple[str, ...]
+    refused: str = ""
+    level: str = ""
+    by_host: bool = False
+
+    def __str__(self) -> str:
+        if self.refused:
+            hint = f" (possible from {self.level} on)" if self.level else ""
+            return f"refused: {self.refused}{hint}"
+        if self.by_host:
+            return HOST
+        return ", ".join(self.operators) or "no operator: the same memory, or part of another node"
+
+
+class Explanation(NamedTuple):
+    """``model`` is whole if nothing is ``refused``."""
+
+    model: Model
+    rows: list[Row]
+
+    @property
+    def refused(self) -> list[Row]:
+        return [row for row in self.rows if row.refused]
+
+
+def explain(
+    source: Any,
+    feature_level: int | None = None,
+    inputs: Bindings | None = None,
+    progress: Progress | None = None,
+) -> Explanation:
+    """The nodes of a model that its outputs depend on. Raises ``OnnxError`` for what is wrong with the whole model."""
+    model = built(ModelFile(source), device_of(feature_level), inputs or {}, True, progress)
+    rows = [
+        Row(
+            step.name,
+            step.kind,
+            tuple(model.graph.nodes[index].kind for index in step.nodes),
+            step.refused,
+            step.level,
+            step.folded,
+        )
+        for step in model.steps
+    ]
+    return Explanation(model, rows)

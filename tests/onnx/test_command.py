@@ -1,0 +1,115 @@
+"""``python -m directml_py onnx``."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnx.reference", reason="needs the package onnx")
+import onnx
+
+from directml_py.cli import main
+from directml_py.dxdispatch import load_graph
+
+from .models import parsed
+
+TEXT = """f (float[n,4] x) => (float[n,2] y, int64[2] s) <float[4,2] w = {1,2,3,4,5,6,7,8}> {
+    s = Shape(x) z = MatMul(x, w) r = Relu(z) y = Gelu(r)
+}"""
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "model.onnx"
+    onnx.save(parsed(TEXT, 20), path)
+    return str(path)
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    path = tmp_path / "inputs.npz"
+    np.savez(path, x=np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4))
+    return str(path)
+
+
+def test_nodes_and_their_operators(model, capsys):
+    assert main(["onnx", model, "--input", "n=3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(maxsplit=2) for line in lines] == [
+        ["s", "Shape", "computed by the host"],
+        ["z", "MatMul", "GEMM"],
+        ["r", "Relu", "no operator: the same memory, or part of another node"],
+        ["y", "Gelu", "ACTIVATION_GELU"],
+        ["4", "nodes:", "2 DirectML operators, 0 refused"],
+    ]
+
+
+def test_a_refused_node_has_the_level_from_which_it_is_possible(model, capsys):
+    assert main(["onnx", model, "--input", "x=3,4", "--level", "5.0"]) == 1
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("y "))
+    assert "refused: Type is DML_OPERATOR_ACTIVATION_GELU, which needs DML_FEATURE_LEVEL_5_1" in line
+    assert line.endswith("(possible from DML_FEATURE_LEVEL_5_1 on)")
+
+
+def test_nodes_after_a_refused_one_are_shown(tmp_path, capsys):
+    path = tmp_path / "model.onnx"
+    onnx.save(parsed("f (float[2,2] x) => (float y) { d = Det(x) y = Neg(d) }"), path)
+    assert main(["onnx", str(path), "--json"]) == 1
+    nodes = json.loads(capsys.readouterr().out)["nodes"]
+    assert [(node["kind"], node["refused"], node["level"]) for node in nodes] == [
+        ("Det", "no DirectML operators compute it", ""),
+        ("Neg", "", ""),
+    ]
+    assert nodes[1]["operators"] == ["ELEMENT_WISE_IDENTITY"]
+
+
+def test_a_run_compared_with_onnx_runtime(model, inputs, tmp_path, capsys):
+    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    results = str(tmp_path / "results.npz")
+    assert main(["onnx", model, "--run", inputs, "--output", results, "--compare"]) == 0
+    assert "y: differs by at most" in capsys.readouterr().out
+    with np.load(results) as file:
+        assert file["y"].shape == (3, 2)
+        assert list(file["s"]) == [3, 4]
+    assert main(["onnx", model, "--run", inputs, "--compare", "--every-node"]) == 0
+    names = [line.split(":")[0] for line in capsys.readouterr().out.splitlines() if "differs" in line]
+    assert names == ["s", "z", "r", "y"]
+
+
+def test_a_saved_graph_has_the_constants(model, tmp_path, capsys):
+    saved = tmp_path / "graph.bin"
+    assert (
+        main(["onnx", model, "--input", "n=3", "--save", str(saved), "--svg", str(tmp_path / "graph.svg")])
+        == 0
+    )
+    assert (tmp_path / "graph.svg").read_text().endswith("</svg>\n")
+    graph = load_graph(saved)
+    x = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+    weights = np.arange(1, 9, dtype=np.float32).reshape(4, 2)
+    assert (tmp_path / "graph.0.bin").read_bytes() == weights.tobytes()
+    assert len(graph.compile().run([x, weights])) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--level", "99"], "--level is '99'"),
+        (["--input", "x"], "--input is 'x'"),
+        (["--input", "x=a"], "--input is 'x=a'"),
+        ([], "input 'x': has sizes [n, 4]; give numbers"),
+        (["--run", "missing.npz"], "missing.npz: No such file"),
+    ],
+)
+def test_bad_arguments(model, arguments, said, capsys):
+    assert main(["onnx", model, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("onnx: ")
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_a_missing_file(capsys):
+    assert main(["onnx", "missing.onnx"]) == 2
+    assert capsys.readouterr().err == "onnx: missing.onnx: No such file or directory\n"
