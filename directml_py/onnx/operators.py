@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from . import (  # noqa: F401 - each fills the table
     activations,
+    attention,
     convolutions,
     einsum,
     element_wise,
     indexing,
     matrices,
+    microsoft,
     movement,
     normalization,
     pooling,

@@ -117,8 +117,10 @@ class Translation:
             raise needed from None
         except Refusal as error:
             raise OnnxError(error.reason, self.file, where, error.attribute) from None
-        except DMLError as error:
-            reason = "; ".join(map(str, error.diagnostics)) or str(error.args[0])
+        except OnnxError:
+            raise
+        except (DMLError, ValueError) as error:
+            reason = "; ".join(map(str, getattr(error, "diagnostics", ()))) or str(error.args[0])
             raise OnnxError(reason, self.file, where) from None
 
     def _results(

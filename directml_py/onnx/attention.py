@@ -1,0 +1,210 @@
+"""Attention by several heads, of the domain com.microsoft."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..api.enums import (
+    DML_MATRIX_TRANSFORM_NONE,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
+)
+from ..graph import Expression
+from .errors import Refusal
+from .movement import sliced
+from .node import Node
+from .registry import MICROSOFT, Results, operator
+from .values import Sizes
+
+FILTER = -10000.0
+
+
+def masked(node: Node, index: int, sizes: Sizes) -> dict[str, Any]:
+    """The mask beside scores of ``sizes`` {batch, heads, queries, keys}: lengths of keys, their ends and starts, or a
+    truth for each key."""
+    settings: dict[str, Any] = {"mask_filter_value": node.get("mask_filter_value", FILTER)}
+    if not node.has(index):
+        return {**settings, "mask_type": DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE}
+    shape, batch = node.shape(index), sizes[0]
+    if len(shape) == 1 and shape[0] in (batch, 2 * batch):
+        kinds = (
+            DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_LENGTH,
+            DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_SEQUENCE_END_START,
+        )
+        rows = shape[0] // batch
+        mask = node.tensor(index, (rows, batch))
+        return {**settings, "mask": mask, "mask_type": kinds[rows - 1]}
+    if len(shape) not in (2, 3) or shape[0] != batch or shape[-1] != sizes[3]:
+        raise Refusal(f"has sizes {list(shape)} beside scores of {list(sizes)}", f"input {index}")
+    aligned = (batch, 1, 1 if len(shape) == 2 else shape[1], shape[-1])
+    mask = node.spread(node.tensor(index, aligned), aligned, sizes)
+    return {**settings, "mask": mask, "mask_type": DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN}
+
+
+def scale_of(node: Node, head_size: int) -> float:
+    return float(node.get("scale", 0.0) or 1 / math.sqrt(head_size))
+
+
+def causal_bias(node: Node, sizes: Sizes, like: Expression) -> Expression:
+    """What keeps a query from later keys: the filter value above the diagonal."""
+    _, _, queries, keys = sizes
+    later = np.triu(np.full((queries, keys), node.get("mask_filter_value", FILTER)), keys - queries + 1)
+    return node.spread(node.constant(later, like.desc.dtype), (queries, keys), sizes)
+
+
+@operator("MultiHeadAttention", domain=MICROSOFT)
+def multi_head_attention(node: Node) -> Results:
+    """Queries, keys and values apart, keys and values stacked, or all three; past ones may precede the keys."""
+    node.only("unidirectional", 0, "MULTIHEAD_ATTENTION has no causal mask")
+    for index, name in ((8, "past_sequence_length"), (9, "cache_indirection")):
+        if node.has(index):
+            raise Refusal("MULTIHEAD_ATTENTION has no such input", f"input {name}")
+    heads, query = node.get("num_heads"), node.shape(0)
+    is_stacked = len(query) == 5
+    key = node.shape(1) if node.has(1) else ()
+    head_size = query[-1] if is_stacked else query[2] // heads
+    past = node.shape(6)[2] if node.has(6) else 0
+    new = query[1] if is_stacked else key[2] if len(key) == 4 else key[1]
+    scores = (query[0], heads, query[1], past + new)
+    given: dict[str, Any] = {
+        "stacked_query_key_value" if is_stacked else "query": node.tensor(0),
+        "bias": node.tensor(3) if node.has(3) else None,
+        "relative_position_bias": node.broadcast(5, scores) if node.has(5) else None,
+        "past_key": node.tensor(6) if node.has(6) else None,
+        "past_value": node.tensor(7) if node.has(7) else None,
+        **masked(node, 4, scores),
+    }
+    if len(key) == 4:
+        given |= {"past_key": node.tensor(1), "past_value": node.tensor(2)}
+    elif len(key) == 5:
+        given["stacked_key_value"] = node.tensor(1)
+    elif key:
+        given |= {"key": node.tensor(1), "value": node.tensor(2)}
+    results = node.graph.multihead_attention(
+        **given,
+        scale=scale_of(node, head_size),
+        head_count=heads,
+        output_present_key=node.wants(1),
+        output_present_value=node.wants(2),
+        output_data_type=node.input().dtype,
+    )
+    return list(results)
+
+
+@operator("Attention", domain=MICROSOFT)
+def attention(node: Node) -> Results:
+    """One product for queries, keys and values, which then are those of MULTIHEAD_ATTENTION."""
+    for name in ("do_rotary", "past_present_share_buffer"):
+        node.only(name, 0, "MULTIHEAD_ATTENTION does not do that")
+    if node.has(6):
+        raise Refusal("MULTIHEAD_ATTENTION has no such input", "input past_sequence_length")
+    (batch, length, width), heads = node.shape(0), node.get("num_heads")
+    whole = node.shape(1)[1]
+    parts = [int(size) for size in node.get("qkv_hidden_sizes", [])] or [whole // 3] * 3
+    rows = batch * length
+    products = node.graph.gemm(
+        node.tensor(0, (rows, width)),
+        node.tensor(1),
+        node.broadcast(2, (rows, whole)) if node.has(2) else None,
+        trans_a=DML_MATRIX_TRANSFORM_NONE,
+        trans_b=DML_MATRIX_TRANSFORM_NONE,
+        alpha=1.0,
+        beta=1.0,
+    )
+    starts = (0, parts[0], parts[0] + parts[1])
+    query, key, value = (
+        node.graph.reinterpret(sliced(node, products, 1, start, size), sizes=(batch, length, size))
+        for start, size in zip(starts, parts)
+    )
+    past = node.shape(4)[3] if node.has(4) else 0
+    scores = (batch, heads, length, past + length)
+    bias = node.broadcast(5, scores) if node.has(5) else None
+    if node.get("unidirectional", 0):
+        causal = causal_bias(node, scores, query)
+        bias = causal if bias is None else node.graph.add(bias, causal)
+    pasts = _pasts(node) if past else {}
+    results = node.graph.multihead_attention(
+        query,
+        key,
+        value,
+        relative_position_bias=bias,
+        scale=scale_of(node, parts[0] // heads),
+        head_count=heads,
+        output_present_key=node.wants(1),
+        output_present_value=node.wants(1),
+        output_data_type=node.input().dtype,
+        **pasts,
+        **masked(node, 3, scores),
+    )
+    return [results.output, _joined(node, results) if node.wants(1) else None]
+
+
+def _pasts(node: Node) -> dict[str, Any]:
+    """Past keys and values, which ONNX Runtime has in one tensor."""
+    x, sizes = node.tensor(4), node.shape(4)[1:]
+    names = ("past_key", "past_value")
+    return {
+        name: node.graph.reinterpret(sliced(node, x, 0, place, 1), sizes=sizes)
+        for place, name in enumerate(names)
+    }
+
+
+def _joined(node: Node, results: Any) -> Expression:
+    both = [
+        node.graph.reinterpret(value, sizes=(1, *value.desc.sizes))
+        for value in (results.output_present_key, results.output_present_value)
+    ]
+    return node.graph.join(both, axis=0)
+
+
+@operator("RotaryEmbedding", domain=MICROSOFT)
+def rotary_embedding(node: Node) -> Results:
+    """Pairs of elements turned by angles that a table has for each position."""
+    for name in ("is_packed_batching", "rotary_embedding_dim"):
+        node.only(name, 0, "it is not translated")
+    shape, graph = node.shape(), node.graph
+    half = node.shape(2)[1]
+    batch, length = (shape[0], shape[2]) if len(shape) == 4 else shape[:2]
+    x = node.tensor(sizes=(batch, length, math.prod(shape) // (batch * length * 2 * half), 2 * half))
+    if len(shape) == 4:
+        x = node.transposed(node.tensor(), shape, (0, 2, 1, 3))
+    sizes = x.desc.sizes
+    places = _places(node, batch, length)
+    cosines, sines = (
+        node.spread(
+            graph.gather(node.tensor(index, (1, *node.shape(index))), places, axis=1, index_dimensions=1),
+            (batch, length, 1, half),
+            (*sizes[:3], half),
+        )
+        for index in (2, 3)
+    )
+    if node.get("interleaved", 0):
+        x = node.transposed(x, (*sizes[:3], half, 2), (0, 1, 2, 4, 3))
+        x = graph.reinterpret(x, sizes=sizes)
+    first, second = (sliced(node, x, 3, start, half) for start in (0, half))
+    turned = [
+        graph.subtract(graph.multiply(first, cosines), graph.multiply(second, sines)),
+        graph.add(graph.multiply(first, sines), graph.multiply(second, cosines)),
+    ]
+    y = graph.join(turned, axis=3)
+    if node.get("interleaved", 0):
+        y = node.transposed(y, (*sizes[:3], 2, half), (0, 1, 2, 4, 3))
+        y = graph.reinterpret(y, sizes=sizes)
+    if len(shape) == 4:
+        y = node.transposed(y, sizes, (0, 2, 1, 3))
+    return graph.reinterpret(y, sizes=shape)
+
+
+def _places(node: Node, batch: int, length: int) -> Expression:
+    """The position of each token: given, or counted from a given first one."""
+    count = batch * length
+    if node.input(1).size == count:
+        return node.tensor(1, (1, 1, count))
+    steps = node.constant(np.arange(length), np.int64)
+    first, row = node.broadcast(1, (batch, length)), node.spread(steps, (length,), (batch, length))
+    return node.graph.reinterpret(node.graph.add(first, row), sizes=(1, 1, count))
