@@ -7,7 +7,7 @@ from documentation.notebooks import notebook
 
 from .pages import ROOT, blocks
 
-NAMES = ["barriers", "graphs", "tensors"]
+NAMES = ["barriers", "graphs", "models", "tensors"]
 TEXT = """---
 kernelspec:
   name: python3
@@ -42,7 +42,7 @@ def test_cells() -> None:
     assert "".join(cells[3]["source"]) == "x + 1"
 
 
-def test_there_are_three() -> None:
+def test_there_are_four() -> None:
     found = [path.stem for path in (ROOT / "docs" / "notebooks").glob("*.md") if path.stem != "index"]
     assert sorted(found) == NAMES
 
