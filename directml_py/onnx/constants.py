@@ -1,4 +1,4 @@
-"""Constants of a model: where their bytes are, and the graph inputs that are OWNED_BY_DML for them."""
+"""Constants of a model: where their bytes are, and the inputs of the graph that they become."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .errors import OnnxError
 from .values import Array
 
 
-class OwnedConstants:
-    """The constants that a graph reads, by the index of their graph input."""
+class Constants:
+    """The constants that a graph reads, by the index of their graph input; most are OWNED_BY_DML."""
 
     def __init__(self, first: int) -> None:
         self.first = first

@@ -15,7 +15,7 @@ from ..dml import DMLCreateDevice, IDMLDevice
 from ..graph import CompiledGraph, Expression, Graph
 from ..graph.nodes import FromInput, FromNode
 from ..graph.to_desc import live_nodes
-from .constants import OwnedConstants
+from .constants import Constants
 from .errors import OnnxError, Refusal
 from .model_file import Bindings, Declared, ModelFile, bound_sizes
 from .running import Executable
@@ -40,7 +40,7 @@ class Model:
         graph: Graph,
         inputs: dict[str, Value],
         outputs: dict[str, Value],
-        constants: OwnedConstants,
+        constants: Constants,
         steps: list[Step],
     ) -> None:
         self.file = file
@@ -171,7 +171,7 @@ def built(
     }
     arrays = {name: array for name, array in bindings.items() if isinstance(array, np.ndarray)}
     open_inputs = [item for item in declared if item.name not in arrays]
-    constants = OwnedConstants(len(open_inputs))
+    constants = Constants(len(open_inputs))
     own: dict[str, Value] = {}
     for index, item in enumerate(open_inputs):
         own[item.name] = _input(graph, index, item, bound_sizes(item, bindings, model.file), model.file)

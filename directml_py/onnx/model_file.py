@@ -106,7 +106,7 @@ class ModelFile:
         if not tensor.HasField("shape"):
             return Declared(item.name, dtype, None)
         sizes = tuple(
-            size.dim_value if size.HasField("dim_value") else size.dim_param or None
+            size.dim_value if size.HasField("dim_value") and size.dim_value >= 0 else size.dim_param or None
             for size in tensor.shape.dim
         )
         return Declared(item.name, dtype, sizes)

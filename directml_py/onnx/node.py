@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..api.enums import DML_TENSOR_FLAG_OWNED_BY_DML
+from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..descs.data_types import data_type_of
 from ..descs.tensor_size import packed_strides
 from ..graph import Expression, Graph
@@ -15,7 +15,7 @@ from .errors import Refusal, UnknownValue
 from .values import MOVED_AS, Array, Sizes, Value, data_type, in_memory, known, tensor_sizes
 
 if TYPE_CHECKING:
-    from .constants import OwnedConstants
+    from .constants import Constants
 
 
 LEVEL_4_1 = 0x4100
@@ -37,7 +37,7 @@ class Node:
         outputs: Sequence[str],
         inferred: dict[str, tuple[np.dtype[Any], Sizes]],
         graph: Graph,
-        constants: OwnedConstants,
+        constants: Constants,
     ) -> None:
         self.kind = kind
         self.version = version
@@ -49,6 +49,8 @@ class Node:
         self.constants = constants
         # The activation that follows and runs with the operator, which clears it if it took it.
         self.activation: Any = None
+        # Whether constants may be OWNED_BY_DML.
+        self.owned = True
 
     @property
     def level(self) -> int:
@@ -132,18 +134,21 @@ class Node:
         return self.graph.reinterpret(own, sizes=wanted, strides=strides)
 
     def expression(self, value: Value) -> Expression:
-        if value.expression is None:
-            assert value.array is not None
-            kind = data_type(value.dtype)
-            array = np.ascontiguousarray(in_memory(value.array)).reshape(tensor_sizes(value.shape))
-            value.expression = self.graph.input_tensor(
-                self.constants.add(value.name, array),
-                kind,
-                array.shape,
-                flags=DML_TENSOR_FLAG_OWNED_BY_DML,
-                name=self.constants.name(value.name),
-            )
-        return value.expression
+        """The value in the graph: a constant becomes an input of it."""
+        if value.array is None or self.owned:
+            if value.expression is None:
+                value.expression = self._input(value, DML_TENSOR_FLAG_OWNED_BY_DML)
+            return value.expression
+        if value.bound is None:
+            value.bound = self._input(value, DML_TENSOR_FLAG_NONE)
+        return value.bound
+
+    def _input(self, value: Value, flags: int) -> Expression:
+        assert value.array is not None
+        kind = data_type(value.dtype)
+        array = np.ascontiguousarray(in_memory(value.array)).reshape(tensor_sizes(value.shape))
+        index, name = self.constants.add(value.name, array), self.constants.name(value.name)
+        return self.graph.input_tensor(index, kind, array.shape, flags=flags, name=name)
 
     def constant(self, array: Any, dtype: Any = None) -> Expression:
         """A tensor of the graph with this content."""

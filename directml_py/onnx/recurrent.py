@@ -67,6 +67,8 @@ class Sequences:
 
     def __init__(self, node: Node, initial: Mapping[str, int]) -> None:
         self.node = node
+        # Microsoft's library takes no tensors of these operators OWNED_BY_DML.
+        node.owned = False
         self.batch_first = bool(node.get("layout", 0))
         if node.kind != "LSTM" and node.get("clip", 0):
             raise Refusal("is not 0; DirectML clips in LSTM alone", "attribute clip")

@@ -25,15 +25,16 @@ class Executable:
         self.session = session = Session(compiled.graph.device)
         operator = compiled.operator
         tensors = list(compiled.inputs.values())
-        owned: list[ID3D12Resource | None] = [None] * len(tensors)
-        for index, array in enumerate(constants):
-            tensor = tensors[first + index]
-            if tensor is not None:
-                owned[first + index] = session.upload(array, tensor)
-        persistent = session.initialize(operator, owned)
-        del owned
-        self._inputs: dict[str, tuple[TensorDesc, ID3D12Resource]] = {}
         bound: list[ID3D12Resource | None] = [None] * len(tensors)
+        for index, array in enumerate(constants, first):
+            tensor = tensors[index]
+            if tensor is not None:
+                bound[index] = session.upload(array, tensor)
+        persistent = session.initialize(operator, bound)
+        for index, tensor in enumerate(tensors):
+            if tensor is not None and tensor.is_owned_by_dml:
+                bound[index] = None
+        self._inputs: dict[str, tuple[TensorDesc, ID3D12Resource]] = {}
         copies = []
         for index, (name, desc) in enumerate(list(compiled.inputs.items())[:first]):
             if desc is not None:

@@ -16,7 +16,7 @@ from ..d3d12 import D3D12CreateDevice
 from ..descs.data_types import data_type_of
 from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
-from .constants import OwnedConstants
+from .constants import Constants
 from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded
 from .folding import folded, is_foldable
 from .functions import body_of
@@ -52,9 +52,7 @@ class Translation:
     With ``keep_going`` a refused node is noted in ``steps``, and inputs of the graph stand for its outputs.
     """
 
-    def __init__(
-        self, graph: Graph, constants: OwnedConstants, file: str = "", keep_going: bool = False
-    ) -> None:
+    def __init__(self, graph: Graph, constants: Constants, file: str = "", keep_going: bool = False) -> None:
         self.graph = graph
         self.constants = constants
         self.file = file
@@ -111,9 +109,11 @@ class Translation:
                 elif name:
                     raise Refusal("DirectML's operators do not compute it", f"output {name}")
         except UnknownValue as error:
-            needed = ValueNeeded(error.reason, self.file, where, error.attribute)
             source = scope.get(error.needed)
-            needed.inputs = tuple(sorted(source.inputs if source is not None else ()))
+            names = tuple(sorted(source.inputs if source is not None else ()))
+            hint = f"; give load the content of {', '.join(map(repr, names))}" if names else ""
+            needed = ValueNeeded(error.reason + hint, self.file, where, error.attribute)
+            needed.inputs = names
             raise needed from None
         except Refusal as error:
             raise OnnxError(error.reason, self.file, where, error.attribute) from None
@@ -139,7 +139,9 @@ class Translation:
         schema = self._schema(node.op_type, domain, opsets[domain])
         inputs = {name: scope[name] for name in _read(node, scope)}
         try:
-            inferred = inferred_outputs(schema, node, inputs, opsets)
+            # The branches of an If may hold what is right only where they are taken.
+            is_branch = node.op_type == "If" and not domain
+            inferred = {} if is_branch else inferred_outputs(schema, node, inputs, opsets)
             problem = ""
         except (onnx.shape_inference.InferenceError, ValueError, RuntimeError) as error:
             # ONNX's own functions have calls that inference objects to and the evaluator takes.
@@ -275,7 +277,7 @@ def lowest_level(node: Any, scope: Scope, opsets: dict[str, int], above: int) ->
     """The lowest feature level above ``above`` whose operators compute a node; empty if none does."""
     for level in sorted(level for level in DML_FEATURE_LEVEL if level > above):
         graph = Graph(DMLCreateDevice(D3D12CreateDevice(), feature_level=level))
-        constants = OwnedConstants(0)
+        constants = Constants(0)
         own: Scope = {}
         try:
             for name in _read(node, scope):

@@ -34,6 +34,8 @@ class Value:
     array: Array | None = None
     expression: Expression | None = None
     inputs: frozenset[str] = frozenset()
+    # Of a constant, the graph input that is not OWNED_BY_DML.
+    bound: Expression | None = None
 
     @property
     def is_known(self) -> bool:

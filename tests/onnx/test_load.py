@@ -236,3 +236,44 @@ except ImportError as error:
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said == "directml_py.onnx needs the package onnx: pip install 'directml-py[onnx]'\n"
+
+
+def test_negative_sizes_are_unknown():
+    model = parsed(RELU)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -1
+    refused(model, r"input 'x': has sizes \[\?, 3\]; give numbers")
+    assert dml.onnx.load(model, inputs={"x": [4, 3]}).run(x=np.ones((4, 3), np.float32))["y"].shape == (4, 3)
+
+
+def test_a_branch_that_is_not_taken_may_be_wrong():
+    text = """f (float[2,2] x) => (float[2,2] y) <int64 two = {2}, int64[1] axes = {0}> {
+        sizes = Shape(x) rank = Size(sizes) c = Equal(rank, two)
+        y = If(c) <then_branch = a () => (float[2,2] t) { t = Neg(x) },
+                   else_branch = b () => (float[2] e) { e = Squeeze(x, axes) }>
+    }"""
+    np.testing.assert_array_equal(
+        dml.onnx.load(parsed(text)).run(x=np.eye(2, dtype=np.float32))["y"], -np.eye(2)
+    )
+
+
+def test_weights_of_recurrent_networks_are_constants_that_are_not_owned():
+    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    import onnxruntime
+
+    random = np.random.default_rng(4)
+    model = parsed(
+        """f (float[3,2,4] x) => (float[3,1,2,5] y, float[1,2,5] h, float[1,2,5] c) {
+        y, h, c = LSTM<hidden_size = 5>(x, w, r, b)
+    }""",
+        check=False,
+    )
+    for name, sizes in {"w": (1, 20, 4), "r": (1, 20, 5), "b": (1, 40)}.items():
+        values = random.standard_normal(sizes).astype(np.float32)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(values, name))
+    made = dml.onnx.load(model)
+    assert [item.desc.is_owned_by_dml for item in made.graph.inputs.values()] == [False] * 4
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for _ in range(2):
+        x = random.standard_normal((3, 2, 4)).astype(np.float32)
+        for found, expected in zip(made.run(x=x).values(), session.run(None, {"x": x})):
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
