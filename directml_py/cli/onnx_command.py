@@ -60,8 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
         return _wrong(str(error))
     try:
         level, arrays = _level(arguments.level), _arrays(arguments.run)
+        fixed: set[str] = set()
         bindings = {**{name: array.shape for name, array in arrays.items()}, **_bindings(arguments.input)}
         explanation = _explained(arguments.model, level, bindings)
+        while explanation.needed & (arrays.keys() - fixed):
+            fixed |= explanation.needed & arrays.keys()
+            bindings |= {name: arrays[name] for name in fixed}
+            explanation = _explained(arguments.model, level, bindings)
         _print(explanation, arguments.json)
         if explanation.refused:
             return 1
@@ -144,7 +149,8 @@ def _write(model: Model, arguments: argparse.Namespace) -> None:
 
 
 def _run(model: Model, arrays: dict[str, Any], arguments: argparse.Namespace, level: int | None) -> None:
-    results: dict[str, Any] = model.run(arrays)
+    # An input whose content decided about the graph is a constant in it.
+    results: dict[str, Any] = model.run({name: arrays[name] for name in arrays if name in model.inputs})
     lines = [f"{name}: {array.dtype.name} {list(array.shape)}" for name, array in results.items()]
     if arguments.output is not None:
         np.savez(arguments.output, **results)

@@ -11,8 +11,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from ..dml import IDMLDevice
-from .errors import ValueNeeded
-from .model import Model, built, device_of
+from .model import built_for, device_of
 from .model_file import ModelFile
 from .values import Array
 
@@ -27,27 +26,14 @@ class DirectMLRep(BackendRep):
 
     def __init__(self, model: ModelFile) -> None:
         self.model = model
-        self._built: dict[Any, Model] = {}
 
     def run(self, inputs: Sequence[Any], **kwargs: Any) -> tuple[Array, ...]:
         """The outputs, for arrays of the inputs in order."""
         names = [item.name for item in self.model.inputs()]
         given = {name: np.asarray(value) for name, value in zip(names, inputs)}
-        model, fixed = self._model(given)
+        model, fixed = built_for(self.model, _device(), given)
         results = model.run({name: value for name, value in given.items() if name not in fixed})
         return tuple(results.values())
-
-    def _model(self, given: dict[str, Array]) -> tuple[Model, set[str]]:
-        """The model for these sizes; inputs whose content it needs are constants in it."""
-        fixed: set[str] = set()
-        while True:
-            bindings = {name: value if name in fixed else value.shape for name, value in given.items()}
-            try:
-                return built(self.model, _device(), bindings), fixed
-            except ValueNeeded as error:
-                if not error.inputs or set(error.inputs) <= fixed:
-                    raise
-                fixed |= set(error.inputs)
 
 
 class DirectML(Backend):

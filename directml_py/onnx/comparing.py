@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 
-from .model import built, device_of
+from .model import built_for, device_of
 from .model_file import ModelFile
 from .values import Array
 
@@ -37,8 +37,8 @@ def differences(
     model = ModelFile(source)
     proto = _with_every_value(model) if every_node else model.proto
     expected = _by_onnx_runtime(proto, inputs)
-    sizes = {name: array.shape for name, array in inputs.items()}
-    found = built(ModelFile(proto) if every_node else model, device_of(feature_level), sizes).run(inputs)
+    made, fixed = built_for(ModelFile(proto) if every_node else model, device_of(feature_level), inputs)
+    found = made.run({name: array for name, array in inputs.items() if name not in fixed})
     return [_difference(name, found[name], values) for name, values in expected.items() if name in found]
 
 

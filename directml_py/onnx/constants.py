@@ -54,7 +54,7 @@ def array_of(tensor: Any, file: str, folder: Path | None) -> Array:
     if not uses_external_data(tensor):
         try:
             return np.asarray(numpy_helper.to_array(tensor))
-        except (ValueError, TypeError, NotImplementedError) as error:
+        except (ValueError, TypeError, KeyError, NotImplementedError) as error:
             raise OnnxError(f"its data is damaged ({error})", file, f"initializer {tensor.name!r}") from None
     where = f"initializer {tensor.name!r}"
     info = ExternalDataInfo(tensor)

@@ -39,6 +39,11 @@ class Explanation(NamedTuple):
     rows: list[Row]
 
     @property
+    def needed(self) -> set[str]:
+        """The inputs whose content nodes would have to know."""
+        return {name for step in self.model.steps for name in step.needs}
+
+    @property
     def refused(self) -> list[Row]:
         return [row for row in self.rows if row.refused]
 

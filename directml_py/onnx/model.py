@@ -16,7 +16,7 @@ from ..graph import CompiledGraph, Expression, Graph
 from ..graph.nodes import FromInput, FromNode
 from ..graph.to_desc import live_nodes
 from .constants import Constants
-from .errors import OnnxError, Refusal
+from .errors import OnnxError, Refusal, ValueNeeded
 from .model_file import Bindings, Declared, ModelFile, bound_sizes
 from .running import Executable
 from .translation import Step, Translation
@@ -192,6 +192,23 @@ def built(
         raise OnnxError("no node computes it", model.file, f"output {missing[0]!r}")
     _connect(graph, outputs)
     return Model(model.file, graph, own, outputs, constants, translation.steps)
+
+
+def built_for(
+    model: ModelFile, device: IDMLDevice, arrays: Mapping[str, Array]
+) -> tuple[Model, dict[str, Array]]:
+    """``model`` for inputs like ``arrays``, and those of them whose content decided about it, which are constants."""
+    fixed: dict[str, Array] = {}
+    while True:
+        try:
+            return built(
+                model, device, {name: fixed.get(name, array.shape) for name, array in arrays.items()}
+            ), fixed
+        except ValueNeeded as error:
+            more = {name: arrays[name] for name in error.inputs if name in arrays and name not in fixed}
+            if not more:
+                raise
+            fixed |= more
 
 
 def _check_names(model: ModelFile, declared: Sequence[Declared], bindings: Bindings) -> None:

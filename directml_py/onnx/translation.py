@@ -44,6 +44,8 @@ class Step:
     refused: str = ""
     folded: bool = False
     level: str = ""
+    # The inputs of the model whose content would have to be known.
+    needs: tuple[str, ...] = ()
 
 
 class Translation:
@@ -87,9 +89,13 @@ class Translation:
         except OnnxError as error:
             if not self.keep_going:
                 raise
-            level = lowest_level(node, scope, opsets, int(self.graph.device.feature_level))
+            above = int(self.graph.device.feature_level)
+            level = "" if isinstance(error, ValueNeeded) else lowest_level(node, scope, opsets, above)
             self._placeholders(node, scope, opsets)
-            self.steps.append(Step(_name(node), node.op_type, refused=_reason(error), level=level))
+            needs = error.inputs if isinstance(error, ValueNeeded) else ()
+            self.steps.append(
+                Step(_name(node), node.op_type, refused=_reason(error), level=level, needs=needs)
+            )
         else:
             made = tuple(range(first, len(self.graph.nodes)))
             is_folded = all(scope[name].is_known for name in node.output if name)
