@@ -19,7 +19,7 @@ class Constants:
 
     def __init__(self, first: int) -> None:
         self.first = first
-        self.arrays: list[Array] = []
+        self.arrays: list[Array | None] = []
         self._names: set[str] = set()
 
     def add(self, name: str, array: Array) -> int:

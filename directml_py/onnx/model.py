@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ class Model:
         self.outputs = outputs
         self.steps = steps
         self._constants = constants
+        # Loads the model again, for constants that are not kept once they are in the memory of the device.
+        self._again: Callable[[], Model] | None = None
 
     def __repr__(self) -> str:
         inputs, outputs = (
@@ -62,7 +64,19 @@ class Model:
 
     @property
     def constants(self) -> list[Array]:
-        return self._constants.arrays
+        arrays = [array for array in self._constants.arrays if array is not None]
+        return (
+            self._again().constants if self._again and len(arrays) < len(self._constants.arrays) else arrays
+        )
+
+    def _uploading(self) -> Iterator[Array]:
+        """The constants one by one; those of a file are not kept."""
+        arrays = self._constants.arrays
+        for index, array in enumerate(arrays):
+            assert array is not None
+            yield array
+            if self._again:
+                arrays[index] = None
 
     @cached_property
     def compiled(self) -> CompiledGraph:
@@ -76,7 +90,7 @@ class Model:
     def _executable(self) -> Executable | None:
         if not self.graph.outputs:
             return None
-        return Executable(self.compiled, self._constants.first, self.constants)
+        return Executable(self.compiled, self._constants.first, self._uploading())
 
     def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Array]:
         """The outputs by name. Inputs are given by keyword, or in a dict where their names are no identifiers.
@@ -145,7 +159,11 @@ def load(
     ``feature_level`` (None: the highest). Raises ``OnnxError`` naming the file, the node and the attribute for a model
     that cannot become a graph; ``OSError`` if a file cannot be read.
     """
-    return built(ModelFile(source), device_of(feature_level, device), inputs or {})
+    own = device_of(feature_level, device)
+    model = built(ModelFile(source), own, inputs or {})
+    if isinstance(source, (str, Path)):
+        model._again = lambda: load(source, inputs=inputs, device=own)
+    return model
 
 
 def device_of(feature_level: int | None, device: IDMLDevice | None = None) -> IDMLDevice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,6 @@ import onnx
 import onnx.inliner
 import onnx.version_converter
 from google.protobuf.message import DecodeError
-from onnx.external_data_helper import uses_external_data
 
 from .constants import array_of, check_is_whole
 from .errors import OnnxError
@@ -40,7 +40,7 @@ class ModelFile:
         self.opsets = {
             "" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import
         }
-        self._check(model, source)
+        self._check(model)
         if self.opsets.get("", OLDEST) < OLDEST:
             model = self._newer(model)
         if model.functions:
@@ -48,7 +48,7 @@ class ModelFile:
         self.proto = model
         self.graph = model.graph
 
-    def _check(self, model: Any, source: Any) -> None:
+    def _check(self, model: Any) -> None:
         version, newest = self.opsets.get(""), onnx.defs.onnx_opset_version()
         if not model.HasField("graph") or not model.opset_import:
             raise OnnxError("is no ONNX model", self.file)
@@ -56,20 +56,11 @@ class ModelFile:
             raise OnnxError(f"operator set {version} is not between 1 and {newest}", self.file)
         if self.folder is None:
             check_is_whole(model, self.file)
-        is_whole = not any(uses_external_data(tensor) for tensor in model.graph.initializer)
-        # Outputs need no sizes here, and models are written without.
-        unsized = [item for item in model.graph.output if not item.type.tensor_type.HasField("shape")]
-        unsized = [item for item in unsized if item.type.HasField("tensor_type")]
         try:
-            for item in unsized:
-                item.type.tensor_type.shape.SetInParent()
-            onnx.checker.check_model(model if is_whole else str(source))
+            onnx.checker.check_model(skeleton(model))
         except (onnx.checker.ValidationError, ValueError) as error:
             reason = " ".join(str(error).split("\n==>")[0].split())
             raise OnnxError(f"is not valid: {reason}", self.file) from None
-        finally:
-            for item in unsized:
-                item.type.tensor_type.ClearField("shape")
 
     def _newer(self, model: Any) -> Any:
         """A model of operator sets before 7, whose operators broadcast otherwise, in 7."""
@@ -116,10 +107,10 @@ def _read(source: Any) -> tuple[str, Path | None, Any]:
     if isinstance(source, onnx.ModelProto):
         return "", None, source
     if isinstance(source, (bytes, bytearray, memoryview)):
-        file, folder, data = "", None, bytes(source)
+        file, folder, data = "", None, memoryview(source)
     elif isinstance(source, (str, Path)):
         file, folder = str(source), Path(source).resolve().parent
-        data = Path(source).read_bytes()
+        data = _mapped(Path(source))
     else:
         raise TypeError(f"a model is a path, bytes or a ModelProto, not {type(source).__name__}")
     model = onnx.ModelProto()
@@ -130,6 +121,34 @@ def _read(source: Any) -> tuple[str, Path | None, Any]:
     except DecodeError:
         raise OnnxError("is damaged, or no ONNX model", file) from None
     return file, folder, model
+
+
+def _mapped(path: Path) -> memoryview:
+    """The content of a file, which is not empty where it can be mapped."""
+    with path.open("rb") as file:
+        if not path.stat().st_size:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def skeleton(model: Any) -> Any:
+    """What the checker looks at, which serializes it: the model without the data of initializers.
+
+    Outputs need no sizes here, and models are written without; in the skeleton they have some.
+    """
+    light = onnx.ModelProto(
+        ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions
+    )
+    graph = light.graph
+    graph.name = model.graph.name
+    for name in ("node", "input", "output", "value_info", "sparse_initializer"):
+        getattr(graph, name).extend(getattr(model.graph, name))
+    for tensor in model.graph.initializer:
+        graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=[0])
+    for item in graph.output:
+        if item.type.HasField("tensor_type") and not item.type.tensor_type.HasField("shape"):
+            item.type.tensor_type.shape.SetInParent()
+    return light
 
 
 def _dense(sparse: Any) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..api.d3d12_enums import D3D12_HEAP_TYPE_READBACK, D3D12_HEAP_TYPE_UPLOAD
@@ -20,7 +20,7 @@ class Executable:
     copies of the outputs. Between their executions all buffers decay to COMMON.
     """
 
-    def __init__(self, compiled: CompiledGraph, first: int, constants: Sequence[Array]) -> None:
+    def __init__(self, compiled: CompiledGraph, first: int, constants: Iterable[Array]) -> None:
         self.compiled = compiled
         self.session = session = Session(compiled.graph.device)
         operator = compiled.operator

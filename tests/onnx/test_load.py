@@ -277,3 +277,12 @@ def test_weights_of_recurrent_networks_are_constants_that_are_not_owned():
         x = random.standard_normal((3, 2, 4)).astype(np.float32)
         for found, expected in zip(made.run(x=x).values(), session.run(None, {"x": x})):
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_constants_of_a_file_are_there_after_a_run(tmp_path):
+    path = external(tmp_path)
+    model = dml.onnx.load(path)
+    before = [array.copy() for array in model.constants]
+    model.run(x=np.zeros((2, 3), np.float32))
+    np.testing.assert_array_equal(model.constants, before)
+    assert [saved.name for saved in model.save(tmp_path / "graph.bin")] == ["graph.0.bin", "graph.bin"]
