@@ -230,7 +230,7 @@ def a_fused_softmax(bench, wrong):
 
 @bug(
     "a tensor of five dimensions on a device of 2019",
-    "DML-JOIN-dimension-count",
+    *["DML-JOIN-dimension-count"] * 2,
     repair="what the level supports",
 )
 def an_old_device(bench, wrong):
