@@ -101,6 +101,7 @@ REASONS = {
     "DML-*-blocks": "Each scale applies to a whole block of elements, so blocks must tile the tensor.",
     "DML-*-remainder": "Padding repeats or mirrors elements of the input, so some must remain.",
     "DML-SLICE*-[bw]*": "A slice beyond its tensor would read or write memory outside it.",
+    "DML-GATHER-indices-batch": "Each batch takes its own row of indices; what others would choose from is not said.",
     "DML-GATHER_ND1-batch-sizes": "Each batch of indices is looked up in the batch of the same number.",
     "DML-GATHER-cropped-ones": "There is no room for it in the output: only the first of its elements are read.",
     "DML-SCATTER_ND-indices-strides": "Microsoft's library does not accept broadcast indices here.",

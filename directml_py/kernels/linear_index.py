@@ -67,14 +67,16 @@ def gather_linear(x: Array, coordinates: Coordinates) -> Array:
     return read(x, addresses)
 
 
-def take(x: Array, indices: Array, axis: int) -> Array:
-    """``np.take``, by addresses."""
+def take(x: Array, indices: Array, axis: int, is_batched: bool = False) -> Array:
+    """``np.take``, by addresses. Batched, each ``x[b]`` is indexed by its own ``indices[b]``."""
     steps, size = strides_of(x), x.shape[axis]
-    rank = x.ndim - 1 + indices.ndim
+    lead = int(is_batched)
+    added = indices.ndim - lead - 1
     own = wrapped(indices, size) * steps[axis]
-    addresses = own.reshape((1,) * axis + own.shape + (1,) * (x.ndim - 1 - axis))
+    behind = (1,) * (x.ndim - 1 - axis)
+    addresses = own.reshape(own.shape[:lead] + (1,) * (axis - lead) + own.shape[lead:] + behind)
     others: Sequence[int] = [dimension for dimension in range(x.ndim) if dimension != axis]
     for dimension in others:
-        place = dimension if dimension < axis else dimension - 1 + indices.ndim
-        addresses = addresses + spread(np.arange(x.shape[dimension]), steps[dimension], place, rank)
+        place = dimension if dimension < axis else dimension + added
+        addresses = addresses + spread(np.arange(x.shape[dimension]), steps[dimension], place, x.ndim + added)
     return read(x, addresses)

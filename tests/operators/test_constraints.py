@@ -89,7 +89,7 @@ def test_all_problems_of_a_gather_at_once():
         ("DML-GATHER-index-dimensions-before-axis", "IndexDimensions"),
     ]
     assert sorted(found(gather(**tensors, axis=1, index_dimensions=2))) == [
-        ("DML-GATHER-indices-leading-ones", "IndicesTensor.Sizes[0]"),
+        ("DML-GATHER-indices-batch", "IndicesTensor.Sizes[0]"),
     ]
 
 

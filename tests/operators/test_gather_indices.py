@@ -141,6 +141,42 @@ def test_what_overflows_is_cropped():
         gather(x, indices, 0, 2, (2, 2))
 
 
+X = np.arange(24, dtype=np.float32).reshape(2, 2, 3, 2)
+
+
+def test_batches_of_indices():
+    """output[b, l, n, r] = x[b, l, indices[b, n], r], TensorFlow's batch_dims. A row of x is two consecutive numbers,
+    a batch 12 of them."""
+    indices = np.array([[[[2, -1, 0, 1], [1, 1, 0, -2]]]], np.int32)
+    first = [[4, 5], [4, 5], [0, 1], [2, 3]], [[10, 11], [10, 11], [6, 7], [8, 9]]
+    second = [[14, 15], [14, 15], [12, 13], [14, 15]], [[20, 21], [20, 21], [18, 19], [20, 21]]
+    assert gather(X, indices, 2, 1, (2, 2, 4, 2)).tolist() == [list(first), list(second)]
+
+
+def test_one_index_for_each_batch():
+    indices = np.array([[[[2, 1]]]], np.uint32)
+    found = gather(X, indices, 2, 0, (1, 2, 2, 2))
+    assert found.tolist() == [[[[4, 5], [10, 11]], [[14, 15], [20, 21]]]]
+
+
+def test_batches_behind_a_cropped_dimension():
+    """Two index dimensions take the place of a dimension of 1 and the axis."""
+    x, indices = np.arange(6, dtype=np.int16).reshape(1, 2, 3), np.array([[[2, 0]], [[1, 1]]], np.uint32)
+    assert gather(x, indices, 2, 2, (2, 1, 2)).tolist() == [[[2, 0]], [[4, 4]]]
+
+
+def test_indices_beyond_a_batch_are_in_the_next_one():
+    x, indices = np.arange(6, dtype=np.float32).reshape(2, 1, 3), np.array([[[3, 1], [3, -4]]], np.int32)
+    assert gather(x, indices, 2, 1, (2, 1, 2)).tolist() == [[[3, 1]], [[0, 2]]]
+
+
+def test_strided_batches():
+    indices = np.array([[[[2, 0], [1, 1]]]], np.int64)
+    strides = [40, 20, 5, 2], [9, 9, 1, 3], [40, 1, 10, 20]
+    expected = [[X[b, row][indices[0, 0, b]].tolist() for row in range(2)] for b in range(2)]
+    assert gather(X, indices, 2, 1, (2, 2, 2, 2), strides=strides).tolist() == expected
+
+
 @pytest.mark.parametrize("index_type", ["INT32", "UINT64"])
 @pytest.mark.parametrize(
     ("strides", "values"),

@@ -153,9 +153,15 @@ broken(
 
 broken("DML-GATHER-axis", "Axis", gather(axis=3), gather(axis=2, output=(3, 2, 5)))
 broken("DML-GATHER-index-dimensions", "IndexDimensions", gather(axis=2, index_dimensions=HUGE), gather())
-broken("DML-GATHER-indices-leading-ones", "IndicesTensor.Sizes[0]", gather(indices=(3, 2, 5)), gather())
 broken(
     "DML-GATHER-indices-leading-ones",
+    "IndicesTensor.Sizes[1]",
+    gather((3, 4, 2), (1, 3, 5), (3, 5, 2), index_dimensions=1),
+    gather((3, 4, 2), (1, 1, 5), (3, 5, 2), index_dimensions=1),
+)
+broken("DML-GATHER-indices-batch", "IndicesTensor.Sizes[0]", gather(indices=(3, 2, 5)), gather())
+broken(
+    "DML-GATHER-indices-batch",
     "IndicesTensor.Sizes[1]",
     gather(output=(1, 5, 4), index_dimensions=1),
     gather(output=(1, 5, 4), index_dimensions=1, indices=(1, 1, 5)),

@@ -23,7 +23,7 @@ STRICTER: dict[str, str] = {
     "DML-CONVOLUTION*-dimensions": FORMS,
     "DML-QUANTIZED_LINEAR_*-spatial-dimension-count": FORMS,
     "DML-PADDING*-remainder": "of a tensor that is taken away whole no pattern can be repeated",
-    "DML-GATHER-indices-leading-ones": "it takes some that are not 1, by the output's sizes, and reads the first",
+    "DML-GATHER-indices-batch": "it takes some that are not 1, by the output's sizes, and reads the first",
     "DML-SLICE_GRAD-sizes": "of a gradient with more elements than the window where they would go is undefined",
     "DML-SLICE_GRAD-input-window-sizes": "a window of no elements has none to put back",
     "DML-LP_POOLING*-p": "there is no root of order 0",

@@ -6,14 +6,24 @@ import numpy as np
 
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather import gather
+from ...kernels.launch import launch_in_order
 from ...kernels.linear_index import is_inside, take
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 from .base import check_range, range_rule
 
+# Microsoft's library does not check this; tensorflow-directml-plugin gathers batches so.
 LEADING_ONES = own_rule(
-    "GATHER", "indices-leading-ones", "The sizes of IndicesTensor before the last IndexDimensions are 1"
+    "GATHER",
+    "indices-leading-ones",
+    "The sizes of IndicesTensor before the last IndexDimensions are 1",
+    page_only=True,
+)
+BATCH = own_rule(
+    "GATHER",
+    "indices-batch",
+    "The size of IndicesTensor before the last IndexDimensions is 1 or that of the batch, those before it are 1",
 )
 # Microsoft's library does not check this.
 CROPPED_ONES = own_rule(
@@ -37,6 +47,12 @@ def index_sizes(desc: OperatorDesc) -> Sizes:
     return sizes[len(sizes) - desc.IndexDimensions :]
 
 
+def batch_size(desc: OperatorDesc) -> int:
+    """The size of the dimension before the last IndexDimensions of the indices: 1, or the count of batches."""
+    sizes: Sizes = desc.IndicesTensor.sizes[: desc.IndicesTensor.dimension_count - desc.IndexDimensions]
+    return sizes[-1] if sizes else 1
+
+
 @operator("GATHER")
 class Gather(Operator):
     """A gather along one axis, NumPy's ``take`` (ns-directml-dml_gather_operator_desc).
@@ -46,21 +62,28 @@ class Gather(Operator):
     dimensions of the input are cropped, as in DirectMLX. (In the page's example 3, {3,2} and {1,2}, nothing can be
     cropped before Axis 0; Microsoft's library overruns its heap.)
 
+    Beyond the page there are batches, TensorFlow's batch_dims: the indices may have one more dimension, of the size of
+    the first dimension of the input that is not cropped. Each slice of the input along that takes its own indices:
+    output[b, ..., i, ...] = input[b, ..., indices[b, i], ...].
+
     The page leaves indices beyond the axis undefined. In Microsoft's library they run into the next row; reads beyond
     the tensor give 0, as in Direct3D.
     """
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         x, indices = desc.InputTensor, desc.IndicesTensor
-        for dimension, size in enumerate(indices.sizes[: indices.dimension_count - desc.IndexDimensions]):
-            if size != 1:
-                report.add(
-                    LEADING_ONES,
-                    f"IndicesTensor.Sizes[{dimension}]",
-                    f"is {size}; with IndexDimensions {desc.IndexDimensions} it is not an index dimension "
-                    "and must be 1",
-                )
-        for dimension, size in enumerate(x.sizes[: cropped_dimensions(desc)]):
+        cropped = cropped_dimensions(desc)
+        batches = x.sizes[cropped] if cropped < desc.Axis else 1
+        last = indices.dimension_count - desc.IndexDimensions - 1
+        for dimension, size in enumerate(indices.sizes[: last + 1]):
+            if size == 1:
+                continue
+            text = f"is {size}; with IndexDimensions {desc.IndexDimensions} it is not an index dimension and must be 1"
+            rule = LEADING_ONES if dimension == last and size == batches else BATCH
+            if rule is BATCH and dimension == last and batches != 1:
+                text += f", or InputTensor.Sizes[{cropped}], {batches}, for a batch"
+            report.add(rule, f"IndicesTensor.Sizes[{dimension}]", text)
+        for dimension, size in enumerate(x.sizes[:cropped]):
             if size != 1:
                 text = f"is {size}; with IndexDimensions {desc.IndexDimensions} it is cropped and must be 1"
                 report.add(CROPPED_ONES, f"InputTensor.Sizes[{dimension}]", text)
@@ -78,28 +101,41 @@ class Gather(Operator):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         first = (0,) * cropped_dimensions(desc)
-        axis, sizes = desc.Axis - len(first), index_sizes(desc)
+        axis, sizes, batches = desc.Axis - len(first), index_sizes(desc), batch_size(desc)
+        is_batched = batches > 1
 
         def gather(x: Array, indices: Array) -> Array:
-            x = x[first]
-            return np.reshape(take(x, indices.reshape(sizes), axis), desc.OutputTensor.sizes)
+            indices = indices.reshape((batches, *sizes) if is_batched else sizes)
+            return np.reshape(take(x[first], indices, axis, is_batched), desc.OutputTensor.sizes)
 
         return gather
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         first = (0,) * cropped_dimensions(desc)
-        axis, sizes = desc.Axis - len(first), index_sizes(desc)
+        axis, sizes, batches = desc.Axis - len(first), index_sizes(desc), batch_size(desc)
+        is_batched = batches > 1
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            x, indices, output = inputs[0][first], inputs[1].reshape(sizes), outputs[0]
             # The dropped dimensions have size 1, so that these are views.
-            within = gather(x, indices, output, axis)
+            x, output = inputs[0][first], outputs[0]
+            indices = inputs[1].reshape((batches, *sizes) if is_batched else sizes)
+            if is_batched:
+                results = output if desc.IndexDimensions else output[0]
+                # An ellipsis keeps scalars views.
+                within = launch_in_order(
+                    [
+                        gather(x[batch], indices[batch, ...], results[batch], axis - 1)
+                        for batch in range(batches)
+                    ]
+                )
+            else:
+                within = gather(x, indices, output, axis)
 
             def run() -> None:
                 if is_inside(indices, x.shape[axis]):
                     within()
                 else:
-                    np.copyto(output, np.reshape(take(x, indices, axis), output.shape))
+                    np.copyto(output, np.reshape(take(x, indices, axis, is_batched), output.shape))
 
             return run
 
