@@ -76,7 +76,8 @@ class OperatorSchema:
     ``module``, in ``directml_py.operators``, implements it and is named like the family unless the catalog overrides
     that.
 
-    ``in_place`` names the inputs whose memory an output may share. ``support``, ``same`` and ``facts`` are the
+    ``in_place`` names the inputs whose memory an output may share; ``in_place_unlisted`` those of which its page does
+    not say so, though programs do it with Microsoft's library. ``support``, ``same`` and ``facts`` are the
     statements of its page, in the catalog's notation; ``library`` are facts that only Microsoft's library enforces, and
     ``page_only`` those that it does not enforce. ``about`` describes in one line what it computes.
     """
@@ -95,6 +96,7 @@ class OperatorSchema:
         about: str,
         library: tuple[str, ...] = (),
         page_only: tuple[str, ...] = (),
+        in_place_unlisted: tuple[str, ...] = (),
         module: str = "",
     ) -> None:
         self.name = name
@@ -110,6 +112,7 @@ class OperatorSchema:
         self.about = about
         self.library = library
         self.page_only = page_only
+        self.in_place_unlisted = in_place_unlisted
 
     @property
     def type_name(self) -> str:

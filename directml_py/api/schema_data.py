@@ -1304,6 +1304,7 @@ OPERATORS = {
         ),
         ("ExponentTensor.DataType == InputTensor.DataType before 3_0",),
         "Powers with a tensor of exponents: f(x, exponent) = x^exponent.",
+        in_place_unlisted=("ExponentTensor",),
     ),
     26: OperatorSchema(
         "ELEMENT_WISE_CONSTANT_POW",
@@ -1644,6 +1645,7 @@ OPERATORS = {
             "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
         ),
         "The natural logarithm of the softmax of each row: f(x) = x - ln(sum(e^row)).",
+        in_place_unlisted=("InputTensor",),
     ),
     42: OperatorSchema(
         "ACTIVATION_PARAMETERIZED_RELU",
@@ -1779,6 +1781,7 @@ OPERATORS = {
             "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
         ),
         "Each row as shares that add up to 1: f(x) = e^x / sum(e^row).",
+        in_place_unlisted=("InputTensor",),
     ),
     49: OperatorSchema(
         "ACTIVATION_SOFTPLUS",
@@ -2963,6 +2966,7 @@ OPERATORS = {
         ("Axis < OutputTensor.DimensionCount",),
         "A copy of the input in which each update replaces the element at its index along Axis.",
         library=("indices-along-axis: IndicesTensor.Sizes[Axis] <= InputTensor.Sizes[Axis]",),
+        in_place_unlisted=("InputTensor",),
         module="indexing.gather_elements",
     ),
     95: OperatorSchema(
@@ -3320,6 +3324,7 @@ OPERATORS = {
             "indices-rank: IndicesTensor.DimensionCount == InputTensor.DimensionCount",
             "updates-dimension-count: UpdatesTensor.DimensionCount == InputTensor.DimensionCount",
         ),
+        in_place_unlisted=("InputTensor",),
         module="indexing.gather_nd",
     ),
     110: OperatorSchema(
@@ -3857,6 +3862,7 @@ OPERATORS = {
         ("InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount Sizes",),
         (),
         "The gradient of ACTIVATION_RELU: f(x, dy) = dy where x > 0, else 0.",
+        in_place_unlisted=("InputTensor", "InputGradientTensor"),
     ),
     130: OperatorSchema(
         "AVERAGE_POOLING_GRAD",
@@ -4649,6 +4655,7 @@ OPERATORS = {
         ("Axes < InputTensor.DimensionCount",),
         "As ACTIVATION_SOFTMAX, along Axes instead of rows.",
         page_only=("AxisCount >= 1", "unique(Axes)"),
+        in_place_unlisted=("InputTensor",),
     ),
     159: OperatorSchema(
         "ACTIVATION_LOG_SOFTMAX1",
@@ -4670,6 +4677,7 @@ OPERATORS = {
         ("Axes < InputTensor.DimensionCount",),
         "As ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.",
         page_only=("AxisCount >= 1", "unique(Axes)"),
+        in_place_unlisted=("InputTensor",),
     ),
     160: OperatorSchema(
         "ACTIVATION_HARDMAX1",

@@ -30,6 +30,13 @@ IN_PLACE_TOTAL = rule(
     Severity.WARNING,
     debug=True,
 )
+# Microsoft's library does not look at it, and tensorflow-directml-plugin scatters into variables so.
+IN_PLACE_UNLISTED = rule(
+    "DML-Binding-in-place-unlisted",
+    "An input's range is an output's only if the operator's page says that it works in place of the input",
+    PAGE,
+    Severity.WARNING,
+)
 SCRATCH = rule(
     "DML-Binding-resource-overlap",
     "The temporary resource shares memory with no other binding, the persistent one with no output",

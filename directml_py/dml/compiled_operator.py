@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,18 @@ from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.format import summary
 from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
+from ..kernels.launch import launch_in_order
 from ..late import lazy
 from ..validation.report import Report
-from .binding_aliasing import IN_PLACE, IN_PLACE_TOTAL, OUTPUTS, SCRATCH, are_identical, overlap
+from .binding_aliasing import (
+    IN_PLACE,
+    IN_PLACE_TOTAL,
+    IN_PLACE_UNLISTED,
+    OUTPUTS,
+    SCRATCH,
+    are_identical,
+    overlap,
+)
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import UPLOAD, Need, bindable_heaps
 from .debug_checks import check_operator
@@ -225,9 +235,13 @@ class IDMLCompiledOperator(IDMLDispatchable):
         elif kinds == {"input", "output"}:
             source, target = (one.slot, other.slot) if one.slot.kind == "input" else (other.slot, one.slot)
             if not self.program.works_in_place(source.position, target.position):
-                report.add(IN_PLACE, other.slot.name, f"{text}; {self._where_in_place()}")
+                why = self.program.why_not_in_place(source.position, target.position)
+                report.add(IN_PLACE, other.slot.name, f"{text}; {why}")
             elif not are_identical(first, second):
                 report.add(IN_PLACE, other.slot.name, f"{text}; to work in place both must be the same bytes")
+            elif not self.program.is_in_place_listed(source.position, target.position):
+                listed = f"{text}; no page says that {self.title} works in place of it"
+                report.add(IN_PLACE_UNLISTED, other.slot.name, listed)
             else:
                 self._check_layouts(source, target, other.slot.name, text, report)
         elif "temporary" in kinds or kinds == {"persistent", "output"}:
@@ -247,12 +261,6 @@ class IDMLCompiledOperator(IDMLDispatchable):
             )
         elif source_tensor.total_size != target_tensor.total_size:
             report.add(IN_PLACE_TOTAL, path, f"{text} total size of {written}, {target_tensor}")
-
-    def _where_in_place(self) -> str:
-        places = [self.inputs[position].path for position in sorted(self.program.in_place)]
-        if not places:
-            return f"{self.title} does not work in place"
-        return f"{self.title} works in place of {', '.join(places)} only"
 
     def _written(self, bound: Bound) -> BufferRange:
         """The range that an output may write: its tensor's TotalTensorSizeInBytes."""
@@ -292,13 +300,36 @@ class IDMLCompiledOperator(IDMLDispatchable):
                 memory.append(persistent.bytes[start:])
         return memory
 
+    def _overwritten(self, views: Views) -> list[int]:
+        """The inputs of which a copy must be read, since an output takes their memory."""
+        inputs, outputs = (
+            [(slot.position, view) for slot, view in views.items() if slot.kind == kind and view is not None]
+            for kind in ("input", "output")
+        )
+        return [
+            position
+            for position, read in inputs
+            if any(
+                read.overlaps(written) and not self.program.is_in_place_listed(position, output)
+                for output, written in outputs
+            )
+        ]
+
     def prepare(self, views: Views) -> Run:
+        inputs, copies = self.input_bytes(views), list[Run]()
+        for index in self._overwritten(views):
+            source = inputs[index]
+            assert source is not None
+            inputs[index] = copy = np.empty_like(source)
+            copies.append(partial(np.copyto, copy, source))
         run = self.program.bind(
-            self.input_bytes(views),
+            inputs,
             [_bytes(views.get(BindingPoint("output", index))) for index in range(len(self.outputs))],
             _bytes(views.get(TEMPORARY)),
             self.removal.notify if self.removal.debug else None,
         )
+        if copies:
+            run = launch_in_order([*copies, run])
         if not self.device.profile.undefined:
             return run
         bound = [Bound(slot, view) for slot, view in views.items() if view is not None]

@@ -40,7 +40,8 @@ def are_all_defined(desc: OperatorDesc) -> bool:
 class DispatchProgram(Protocol):
     """The tensors that a program binds, and its execution over their bytes.
 
-    ``in_place`` are the indices of inputs whose memory some output may be bound to. ``temporary_size`` is in bytes.
+    ``in_place`` are the indices of inputs whose memory some output may be bound to, also where no page says so.
+    ``temporary_size`` is in bytes.
     ``packed`` are the OWNED_BY_DML inputs that are passed prepacked. ``results`` are the outputs with undefined
     elements.
     """
@@ -59,6 +60,12 @@ class DispatchProgram(Protocol):
 
     def works_in_place(self, input: int, output: int) -> bool:
         """Whether ``output`` may be bound to the memory of ``input``."""
+
+    def is_in_place_listed(self, input: int, output: int) -> bool:
+        """Whether the operators' pages say so. If not, ``bind`` must be given a copy of the input."""
+
+    def why_not_in_place(self, input: int, output: int) -> str:
+        """What stands against it, as the end of a sentence."""
 
     def bind(
         self,
@@ -160,9 +167,11 @@ class OperatorProgram:
 
     def __init__(self, desc: OperatorDesc, kernels: Kernels = kernel_of) -> None:
         self.title = desc.schema.type_name
-        self.in_place = frozenset(
-            position for position, slot in enumerate(desc.inputs) if slot.field in desc.schema.in_place
+        self._listed, unlisted = (
+            frozenset(position for position, slot in enumerate(desc.inputs) if slot.field in fields)
+            for fields in (desc.schema.in_place, desc.schema.in_place_unlisted)
         )
+        self.in_place = self._listed | unlisted
         self.inputs = desc.inputs
         self.outputs = desc.outputs
         self.operators = (desc,)
@@ -178,6 +187,15 @@ class OperatorProgram:
 
     def works_in_place(self, input: int, output: int) -> bool:
         return input in self.in_place
+
+    def is_in_place_listed(self, input: int, output: int) -> bool:
+        return input in self._listed
+
+    def why_not_in_place(self, input: int, output: int) -> str:
+        fields = [self.inputs[position].path for position in sorted(self.in_place)]
+        if not fields:
+            return f"{self.title} does not work in place"
+        return f"{self.title} works in place of {', '.join(fields)} only"
 
     def bind(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import directml_py as dml
 
 from .graphs import graph
-from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, power, span, spans, split, tensor
+from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, span, spans, split, tensor
 from .rule_violations import breaks
 
 
@@ -45,23 +45,27 @@ def an_operator_that_does_not_work_in_place(bench, wrong):
     return recording(bench, op, inputs=[buffer], outputs=[buffer])
 
 
+def clip_gradient(size):
+    return dml.DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC(tensor(size), tensor(size), tensor(size), 0.0, 1.0)
+
+
 @breaks("DML-Binding-in-place", "outputs[0]")
-def the_exponent_is_the_output(bench, wrong):
-    """POW works in place of its base only."""
-    op, buffer, other = bench.compile(power(4)), bench.buffer(16), bench.buffer(16)
+def the_gradient_is_the_output(bench, wrong):
+    """CLIP_GRAD works in place of the clipped tensor only."""
+    op, buffer, other = bench.compile(clip_gradient(4)), bench.buffer(16), bench.buffer(16)
     return recording(bench, op, inputs=[other, buffer] if wrong else [buffer, other], outputs=[buffer])
 
 
 @breaks("DML-Binding-in-place", "outputs[0]")
-def base_and_exponent_are_the_output(bench, wrong):
-    op, buffer, other = bench.compile(power(4)), bench.buffer(16), bench.buffer(16)
+def both_inputs_are_the_output(bench, wrong):
+    op, buffer, other = bench.compile(clip_gradient(4)), bench.buffer(16), bench.buffer(16)
     return recording(bench, op, inputs=[buffer, buffer if wrong else other], outputs=[buffer])
 
 
 @breaks("DML-Binding-in-place", "outputs[0]")
 def a_graph_whose_output_needs_the_input_again(bench, wrong):
-    """3 * x, and then that to the power of another input, which must not be x."""
-    nodes = [bench.dml.CreateOperator(desc) for desc in (identity(4, scale=3), power(4))]
+    """3 * x, and then the gradient of its clipping, which must not be x."""
+    nodes = [bench.dml.CreateOperator(desc) for desc in (identity(4, scale=3), clip_gradient(4))]
     inputs = [(0, 0, 0), (0 if wrong else 1, 1, 1)]
     op = bench.dml.CompileGraph(graph(nodes, inputs, [(1, 0, 0)], [(0, 0, 1, 0)]))
     buffer = bench.buffer(16)
@@ -106,22 +110,6 @@ def a_sum_with_its_own_first_row(bench, wrong):
     )
     buffer, other = bench.buffer(36), bench.buffer(36)
     return recording(bench, op, inputs=[buffer, buffer if wrong else other], outputs=[buffer])
-
-
-@breaks("DML-Binding-in-place", "outputs[0]")
-def a_graph_that_transposes_on_the_way(bench, wrong):
-    """The first node writes rows, the second reads columns of what it wrote."""
-    x = tensor(3, 3)
-    y = tensor(3, 3, strides=[9, 9, 1, 3]) if wrong else x
-    nodes = [
-        bench.dml.CreateOperator(
-            dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(one, x, dml.DML_SCALE_BIAS(3, 1))
-        )
-        for one in (x, y)
-    ]
-    op = bench.dml.CompileGraph(graph(nodes, [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]))
-    buffer, temporary = bench.buffer(36), bench.temporary(op)
-    return recording(bench, op, inputs=[buffer], outputs=[buffer], temporary=temporary)
 
 
 @breaks("DML-Binding-in-place", "outputs[0]")

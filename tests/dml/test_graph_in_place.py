@@ -11,7 +11,7 @@ import directml_py as dml
 from directml_py.dml.compiler.graph_program import GraphProgram
 
 from .graphs import graph
-from .helpers import identity, join, tensor
+from .helpers import identity, join, power, tensor
 
 
 def dispatch(bench, op, inputs, outputs):
@@ -49,7 +49,7 @@ def pairs(op):
     program = op.program
     assert isinstance(program, GraphProgram)
     inputs, outputs = range(len(program.inputs)), range(len(program.outputs))
-    return {(x, y) for x in inputs for y in outputs if program.works_in_place(x, y)}
+    return {(x, y) for x in inputs for y in outputs if program.is_in_place_listed(x, y)}
 
 
 def test_a_sum_in_place_of_an_operand(bench):
@@ -79,6 +79,91 @@ def test_an_update_that_reads_what_it_writes_twice(bench):
     for factor in (4, 16):
         dispatch(bench, op, inputs=[x], outputs=[x])
         assert bench.read(x).tolist() == [factor * value for value in (1, 2, 3, 4)]
+
+
+def scatter():
+    """Two of four elements, for four; the updates are negated first."""
+    kind = dml.DML_TENSOR_DATA_TYPE_UINT32
+    desc = dml.DML_SCATTER_OPERATOR_DESC(
+        tensor(4), dml.tensor_desc(kind, [1, 1, 1, 2]), tensor(2), tensor(4), 3
+    )
+    return [identity(2, scale=-1), desc]
+
+
+SCATTER_EDGES = [(0, 1, 0), (1, 1, 1), (2, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 2)]
+
+
+def test_a_scatter_in_place_of_a_variable(bench):
+    """No page says that it works in place; tensorflow-directml-plugin does it."""
+    op = compiled(bench, scatter(), *SCATTER_EDGES)
+    x, updates = bench.holding(1, 2, 3, 4), bench.holding(10, 20)
+    indices = bench.buffer(8)
+    bench.fill(indices, np.array([3, 1], np.uint32))
+    dispatch(bench, op, inputs=[x, indices, updates], outputs=[x])
+    assert bench.read(x).tolist() == [1, -20, 3, -10]
+
+
+def softmax():
+    return dml.DML_ACTIVATION_SOFTMAX_OPERATOR_DESC(tensor(4), tensor(4))
+
+
+def log_softmax():
+    return dml.DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC(tensor(4), tensor(4))
+
+
+def relu_gradient():
+    return dml.DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC(tensor(4), tensor(4), tensor(4))
+
+
+@pytest.mark.parametrize(
+    ("desc", "others", "both", "expected"),
+    [
+        (softmax(), [], np.log([1, 2, 3, 4]), [0.1, 0.2, 0.3, 0.4]),
+        (log_softmax(), [], np.log([1, 2, 3, 4]), np.log([0.1, 0.2, 0.3, 0.4])),
+        (relu_gradient(), [[1, -1, 2, 0]], [5, 6, 7, 8], [5, 0, 7, 0]),
+        (power(4), [[2, 3, 4, 5]], [3, 2, 0.5, 0], [8, 9, 2, 1]),
+    ],
+)
+def test_an_operator_in_place_of_what_its_page_does_not_list(bench, desc, others, both, expected):
+    op, last = bench.compile(desc), bench.holding(*both)
+    dispatch(bench, op, inputs=[*(bench.holding(*other) for other in others), last], outputs=[last])
+    np.testing.assert_allclose(bench.read(last), expected, rtol=1e-6)
+
+
+def test_halves_that_change_places(bench):
+    """SPLIT and JOIN do not work in place, and neither moves anything by itself here; but the one ends before the other
+    begins."""
+    halves = dml.DML_SPLIT_OPERATOR_DESC(tensor(4), OutputTensors=[tensor(2), tensor(2)], Axis=3)
+    joined = dml.DML_JOIN_OPERATOR_DESC(InputTensors=[tensor(2), tensor(2)], OutputTensor=tensor(4), Axis=3)
+    op = compiled(bench, [halves, joined], [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 1), (0, 1, 1, 0)])
+    x = bench.holding(1, 2, 3, 4)
+    for expected in ([3, 4, 1, 2], [1, 2, 3, 4]):
+        dispatch(bench, op, inputs=[x], outputs=[x])
+        assert bench.read(x).tolist() == expected
+
+
+def test_a_variable_that_is_gathered_and_scattered(bench):
+    """Two elements are negated where they are: the sparse updates of optimizers."""
+    indices = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_UINT32, [1, 1, 1, 2])
+    gather = dml.DML_GATHER_OPERATOR_DESC(tensor(4), indices, tensor(2), 3, 1)
+    inputs, steps = [(0, 0, 0), (1, 0, 1), (0, 2, 0), (1, 2, 1)], [(0, 0, 1, 0), (1, 0, 2, 2)]
+    op = compiled(bench, [gather, *scatter()], inputs, [(2, 0, 0)], steps)
+    x, where = bench.holding(1, 2, 3, 4), bench.buffer(8)
+    bench.fill(where, np.array([3, 1], np.uint32))
+    dispatch(bench, op, inputs=[x, where], outputs=[x])
+    assert bench.read(x).tolist() == [1, -2, 3, -4]
+
+
+def test_the_message_names_the_operator_in_the_way(bench):
+    program = compiled(bench, [join(4)], [(0, 0, 0)], [(0, 0, 0)]).program
+    assert program.why_not_in_place(0, 0) == (
+        "Nodes[0] (DML_OPERATOR_JOIN) does not work in place of InputTensors[0]"
+    )
+    both = [identity(), join(4)], [(0, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 1)]
+    assert compiled(bench, *both).program.why_not_in_place(0, 0) == (
+        "Nodes[1] (DML_OPERATOR_JOIN) reads it as InputTensors[0] and does not lead to Nodes[0] "
+        "(DML_OPERATOR_ELEMENT_WISE_IDENTITY), which writes the output"
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import directml_py as dml
 
 from ..dml.graphs import graph
-from ..dml.helpers import binding, identity, log_sum_exp, split
+from ..dml.helpers import binding, identity, log_sum_exp, power, split, tensor
 from .registry import tolerated
 
 KEY = dml.GUID("00112233-4455-6677-8899-aabbccddeeff")
@@ -50,6 +50,30 @@ def an_input_of_broken_dwords(bench, wrong):
 def a_temporary_of_broken_dwords(bench, wrong):
     table, buffer = bench.table(bench.compile(log_sum_exp())), bench.buffer(1024)
     return lambda: table.BindTemporaryResource(binding(buffer, 0, 1023 if wrong else 1024))
+
+
+@tolerated("DML-Binding-in-place-unlisted", "outputs[0]")
+def a_power_in_place_of_the_exponent(bench, wrong):
+    op, buffer, other = bench.compile(power(4)), bench.buffer(16), bench.buffer(16)
+    table = bench.table(op, [other, buffer] if wrong else [buffer, other], [buffer])
+    return lambda: bench.record(op, table)
+
+
+@tolerated("DML-Binding-in-place-unlisted", "outputs[0]")
+def a_graph_that_transposes_on_the_way(bench, wrong):
+    """The first node writes rows, the second reads columns of what it wrote."""
+    x = tensor(3, 3)
+    y = tensor(3, 3, strides=[9, 9, 1, 3]) if wrong else x
+    scaling = dml.DML_SCALE_BIAS(3, 1)
+    nodes = [
+        bench.dml.CreateOperator(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(one, x, scaling))
+        for one in (x, y)
+    ]
+    op = bench.dml.CompileGraph(graph(nodes, [(0, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 0)]))
+    buffer, temporary = bench.buffer(36), bench.temporary(op)
+    bench.initialize(op)
+    table = bench.table(op, [buffer], [buffer], temporary=temporary)
+    return lambda: bench.record(op, table)
 
 
 @tolerated("DML-Graph-output-unconnected", "Nodes[0].OutputTensors[1]")

@@ -95,9 +95,7 @@ def test_each_test_is_isolated(root, monkeypatch, capsys):
         "": "whole",
     }
     ended = rows["some_test", "Cases.test_2_ends"]
-    assert ended["why"] == (
-        "SIGABRT:   Nodes[0] is wrong [DML-Graph-nodes] (E_INVALIDARG)\n2024: F op.cc] HRESULT failed"
-    )
+    assert ended["why"] == "SIGABRT:   Nodes[0] is wrong [DML-Graph-nodes] (E_INVALIDARG)"
     assert ended["rule"] == "DML-Graph-nodes"
     assert rows["some_test", "Cases.test_3_fails"]["why"] == "AssertionError: 1 != 2"
     assert rows["some_test", "Cases.test_5_hangs"]["why"].startswith("longer than 3 s")

@@ -109,7 +109,8 @@ class Telling(unittest.TestResult):
 
 
 def title(test: unittest.TestCase) -> str:
-    return test.id().split(".", 1)[1]
+    """Its class and name, without the addresses of functions that parameterized names may have."""
+    return re.sub(r" at 0x[0-9a-f]+", "", test.id().split(".", 1)[1])
 
 
 def cases(suite: unittest.TestSuite | unittest.TestCase) -> Iterator[unittest.TestCase]:
@@ -230,8 +231,8 @@ def _said_last(said: IO[bytes]) -> str:
     """The errors among what a child said last, without the stack trace that TensorFlow adds to them."""
     said.seek(max(0, said.seek(0, os.SEEK_END) - TAIL))
     text = said.read().decode(errors="replace")
-    errors = [line for line in text.splitlines() if RULE.search(line) or FATAL.search(line)]
-    return "\n".join(errors[-3:] or [text])[-SAID:]
+    ruled, fatal = ([line for line in text.splitlines() if kind.search(line)] for kind in (RULE, FATAL))
+    return "\n".join((ruled or fatal)[-3:] or [text])[-SAID:]
 
 
 def _found(text: str) -> Row:

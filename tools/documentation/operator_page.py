@@ -65,6 +65,9 @@ def facts(schema: OperatorSchema) -> str:
     if schema.in_place:
         names = " or ".join(f"`{field}`" for field in schema.in_place)
         lines.append(f"- In place: the output may be bound to the memory of {names}")
+    if schema.in_place_unlisted:
+        names = " or ".join(f"`{field}`" for field in schema.in_place_unlisted)
+        lines.append(f"- In place, though no page says so and the strict profile refuses it: {names}")
     relatives = [other for other in versions(schema.name) if other != schema.name]
     if relatives:
         lines.append(f"- Versions: {', '.join(f'[{other}]({other}.md)' for other in relatives)}")

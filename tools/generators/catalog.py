@@ -109,6 +109,7 @@ class Operator:
     facts: tuple[str, ...]
     library: tuple[str, ...]
     page_only: tuple[str, ...]
+    in_place_unlisted: tuple[str, ...]
 
     @property
     def type(self) -> str:
@@ -275,6 +276,7 @@ class Catalog:
                     tuple(entry.get("facts", [])),
                     tuple(entry.get("library", [])),
                     tuple(entry.get("page_only", [])),
+                    read_in_place(name, entry.get("in_place_unlisted", ""), struct),
                 )
             )
         return operators

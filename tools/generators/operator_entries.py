@@ -9,7 +9,17 @@ from typing import Any, NamedTuple
 from .incomplete import Incomplete
 
 REQUIRED = ("about", "value", "since", "level", "fields", "support")
-OPTIONAL = ("module", "struct_since", "alias", "in_place", "same", "facts", "library", "page_only")
+OPTIONAL = (
+    "module",
+    "struct_since",
+    "alias",
+    "in_place",
+    "in_place_unlisted",
+    "same",
+    "facts",
+    "library",
+    "page_only",
+)
 FIELD = re.compile(
     r"(?P<type>\S+) (?P<name>\w+)(?:\[(?P<count>\w+)\])?(?P<optional>\?)?(?: of (?P<governed_by>\w+))?"
 )

@@ -91,6 +91,7 @@ def generate(catalog: Catalog) -> dict[str, str]:
         defaults: list[tuple[str, Any, Any]] = [
             ("library", op.library, ()),
             ("page_only", op.page_only, ()),
+            ("in_place_unlisted", op.in_place_unlisted, ()),
             ("module", op.module, op.family),
         ]
         rest = "".join(f", {name}={value!r}" for name, value, default in defaults if value != default)

@@ -27,7 +27,7 @@ from ..program import (
     view_of,
 )
 from .graph_desc import GraphDesc, GraphInput, Port, Value
-from .in_place import in_place_pairs
+from .in_place import in_place_pairs, why_not_in_place
 from .plan import BlockRoot, OutputRoot, PartOf, Plan
 from .plan_step import Fused, Step
 from .planner import plan_graph
@@ -67,7 +67,13 @@ class GraphProgram:
         }
 
     def works_in_place(self, input: int, output: int) -> bool:
+        return (input, output) in self._pairs or not why_not_in_place(self.graph, input, output)
+
+    def is_in_place_listed(self, input: int, output: int) -> bool:
         return (input, output) in self._pairs
+
+    def why_not_in_place(self, input: int, output: int) -> str:
+        return why_not_in_place(self.graph, input, output)
 
     def bind(
         self,

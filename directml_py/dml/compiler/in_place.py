@@ -5,6 +5,9 @@ such as tensorflow-directml-plugin do it, with a variable that one dispatch read
 where its operators do: every reader of the input, or of a copy of it, is either the node that writes the output or
 leads to it through a chain of operators that work in place; and no tensor is read in another layout than it was
 written in, so that it does not matter how many of the operators are fused, and which copies are views.
+
+With other operators on the way, a GPU that runs one node after another has read the input before it writes the output.
+Here steps are fused and copies elided, so that such a graph runs on a copy of the input.
 """
 
 from __future__ import annotations
@@ -60,10 +63,44 @@ def in_place_pairs(graph: GraphDesc) -> Pairs:
     return frozenset(pairs)
 
 
-def _overwrites(graph: GraphDesc, port: Port) -> bool:
+def why_not_in_place(graph: GraphDesc, position: int, output: int) -> str:
+    """What stands against an output in the memory of an input even if a copy of that is read; "" if nothing does: every
+    reader ends before the only node begins that writes the output, or is that node."""
+    writers = graph.writers.get(output, ())
+    if len(writers) != 1:
+        return f"{len(writers)} nodes write graph output {output}"
+    writer = writers[0].node
+    sources: dict[int, list[Value]] = defaultdict(list)
+    for edge in graph.intermediate_edges:
+        assert isinstance(edge.source, Value)
+        assert isinstance(edge.target, Port)
+        sources[edge.target.node].append(edge.source)
+    before = _before(writer, sources)
+    for edge in graph.input_edges:
+        port = edge.target
+        assert isinstance(port, Port)
+        if edge.source != GraphInput(position):
+            continue
+        title, field = _title(graph, port.node), graph.node(port.node).inputs[port.input].path
+        if port.node not in before:
+            target = _title(graph, writer)
+            return f"{title} reads it as {field} and does not lead to {target}, which writes the output"
+        if port.node == writer and not _overwrites(graph, port, or_unlisted=True):
+            return f"{title} does not work in place of {field}"
+    return ""
+
+
+def _title(graph: GraphDesc, node: int) -> str:
+    return f"Nodes[{node}] ({graph.node(node).title})"
+
+
+def _overwrites(graph: GraphDesc, port: Port, or_unlisted: bool = False) -> bool:
     """Whether an operator works in place of this input."""
     node = graph.node(port.node)
-    return node.desc is not None and node.inputs[port.input].field in node.desc.schema.in_place
+    if node.desc is None:
+        return False
+    field, schema = node.inputs[port.input].field, node.desc.schema
+    return field in schema.in_place or (or_unlisted and field in schema.in_place_unlisted)
 
 
 def _before(node: int, feeders: dict[int, list[Value]]) -> set[int]:
