@@ -5,10 +5,10 @@
     python -m directml_py exec python tools/clients/tf_plugin.py tensorflow-directml-plugin/test results.jsonl
     python tools/clients/tf_plugin.py tensorflow-directml-plugin/test results.jsonl --table
 
-Needs the plugin, TensorFlow, portpicker and scipy in the environment (docs/tensorflow.md). What is run are the Python
-tests that the plugin's ``tests.json`` names for Linux. A file runs in a child process; after a test that ends the
-process, or takes too long, another child goes on with the next test. A test that has a line in the results is not run
-again, unless ``--again`` asks for those that were not right. The table lists these.
+Needs the plugin, TensorFlow, portpicker, scipy and tensorboard-plugin-profile in the environment (docs/tensorflow.md).
+What is run are the Python tests that the plugin's ``tests.json`` names for Linux. A file runs in a child process; after
+a test that ends the process, or takes too long, another child goes on with the next test. A test that has a line in the
+results is not run again, unless ``--again`` asks for those that were not right. The table lists these.
 """
 
 from __future__ import annotations
@@ -130,9 +130,8 @@ def child(path: Path, args: list[str]) -> None:
 
     def run(program: Any) -> None:
         program.result = result = Telling(pipe)
-        for test in cases(program.test):
-            if title(test) not in known:
-                unittest.TestSuite([test]).run(result)
+        # One suite, so that classes are set up once.
+        unittest.TestSuite(test for test in cases(program.test) if title(test) not in known).run(result)
 
     unittest.TestProgram.runTests = run  # type: ignore[assignment]
     sys.argv[:] = [str(path), *args]
