@@ -28,7 +28,7 @@ ALLOWED = {
     "kernels": {"late"},
     "storage": {"abi"},
     "npy_header": set(),
-    "d3d12": API,
+    "d3d12": API | {"kernels"},
     "descs": API,
     "validation": DESCS,
     "operators": VALIDATION | {"kernels"},

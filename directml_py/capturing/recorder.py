@@ -21,9 +21,9 @@ from ..abi.lifetime import Lifetime
 from ..d3d12.allocation import Allocation
 from ..d3d12.buffer_rules import cpu_accessible
 from ..d3d12.clears import ClearView
-from ..d3d12.command_allocator import Recording
 from ..d3d12.command_list import ID3D12GraphicsCommandList
-from ..d3d12.command_queue import Execution, ID3D12CommandQueue
+from ..d3d12.command_queue import ID3D12CommandQueue
+from ..d3d12.execution import Execution, Recording
 from ..d3d12.fence import ID3D12Fence
 from ..d3d12.heap import ID3D12Heap
 from ..d3d12.immediate import WriteImmediate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..abi.arguments import enumerator, invalid
@@ -22,12 +21,11 @@ from ..api.d3d12_enums import (
 )
 from ..api.iids import IID_ID3D12CommandAllocator
 from .device_child import ID3D12Pageable, short
-from .recorded_commands import Command
 
 if TYPE_CHECKING:
     from .command_list import ID3D12GraphicsCommandList
-    from .command_queue import Execution
     from .device import ID3D12Device
+    from .execution import Recording
 
 DIRECT: Final = D3D12_COMMAND_LIST_TYPE_DIRECT
 COMPUTE: Final = D3D12_COMMAND_LIST_TYPE_COMPUTE
@@ -56,8 +54,8 @@ class CommandMemory(Lifetime):
     def __init__(self) -> None:
         super().__init__("ID3D12CommandAllocator")
         self.generation = 0
-        # Recordings that are submitted and have not finished, with their execution.
-        self.in_flight: dict[Recording, Execution] = {}
+        # Recordings that are submitted and have not finished; tracked under the debug layer only.
+        self.in_flight: set[Recording] = set()
 
 
 class ID3D12CommandAllocator(ID3D12Pageable):
@@ -107,26 +105,6 @@ class ID3D12CommandAllocator(ID3D12Pageable):
                 f"{self} was reset before commands that were recorded into it have run",
                 E_FAIL,
             )
-
-
-class Recording:
-    """The commands of a list from creation or ``Reset`` to ``Close``. It outlives the next ``Reset`` of the list."""
-
-    def __init__(self, memory: CommandMemory) -> None:
-        self.memory = memory
-        self.generation = memory.generation
-        self.commands: tuple[Command, ...] = ()
-        # The calls to make without the debug layer.
-        self.calls: tuple[Callable[[], None], ...] = ()
-
-    @property
-    def in_flight(self) -> bool:
-        return self in self.memory.in_flight
-
-    @property
-    def stale(self) -> bool:
-        """Whether the allocator was reset after the recording began."""
-        return self.generation != self.memory.generation
 
 
 def check_allocator(allocator: ID3D12CommandAllocator, type: D3D12_COMMAND_LIST_TYPE) -> None:

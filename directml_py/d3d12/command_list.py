@@ -32,13 +32,14 @@ from ..api.iids import IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
 from ..text.plural import counted_words
 from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
-from .command_allocator import CommandMemory, ID3D12CommandAllocator, Recording, check_allocator
+from .command_allocator import CommandMemory, ID3D12CommandAllocator, check_allocator
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
 from .device_child import ID3D12DeviceChild, short
+from .execution import Recording, program_of
 from .markers import Marked, Marker
 from .observers import watchers
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
-from .recorded_commands import Barrier, Barriers, Command, Copy, DescriptorHeaps, any_order
+from .recorded_commands import Barrier, Barriers, Command, Copy, DescriptorHeaps
 from .resource import BufferRange, ID3D12Resource
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
     def _start(self, memory: CommandMemory) -> None:
         self.open = True
         self.errors: list[str] = []
-        self.recording = Recording(memory)
+        self.recording = Recording(self.device, memory)
         self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
         self._recorded: list[Command] = []
         self._append = (
@@ -137,8 +138,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             raise DMLError(E_FAIL, f"{self} is closed already")
         self.open = False
         self.recording.commands = tuple(self._recorded)
-        commands = any_order(self._recorded) if self.device.reorders else self._recorded
-        self.recording.calls = tuple([call for command in commands if (call := command.call())])
+        self.recording.program = program_of(self._recorded, self.device.reorders)
         self._recorded = []
         if self.errors:
             self._raise_errors()

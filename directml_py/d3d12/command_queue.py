@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..abi.arguments import child, counted, flags, invalid, unsigned
-from ..abi.hresult import DXGI_ERROR_DEVICE_HUNG, DXGI_ERROR_INVALID_CALL
+from ..abi.hresult import DXGI_ERROR_INVALID_CALL
 from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE, D3D12_COMMAND_QUEUE_FLAGS, D3D12_MESSAGE_ID
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
 from ..api.iids import IID_ID3D12CommandQueue
 from .barriers import Problem
 from .buffer_rules import check_node_mask
-from .command_allocator import Recording, command_list_type
+from .command_allocator import command_list_type
 from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
 from .device_child import ID3D12Pageable, short
-from .fence import FenceSignal, FenceWait, ID3D12Fence
-from .interruptible import still_running
+from .execution import CallExecution, Execution, Recording
+from .fence import ID3D12Fence
 from .markers import Marked, Marker
-from .observers import running, watchers
-from .recorded_commands import any_order
-from .scheduler import Work, WorkQueue, let_go
+from .observers import watchers
+from .scheduler import WorkQueue, let_go
 from .tile_mappings import Ranges, Regions, check_copy, check_update
 from .timestamps import TICKS_PER_SECOND, ticks
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
     from .heap import ID3D12Heap
-    from .recorded_commands import Command
     from .resource import ID3D12Resource
-    from .sync_validation.validator import Submission
 
 PRIORITIES = (0, 100, 10000)
 
@@ -41,112 +37,6 @@ def check_queue_desc(desc: D3D12_COMMAND_QUEUE_DESC, name: str) -> None:
     check_node_mask(desc.NodeMask, f"{name}.NodeMask")
     if desc.Priority not in PRIORITIES:
         raise invalid(f"{name}.Priority must be a D3D12_COMMAND_QUEUE_PRIORITY, not {desc.Priority}")
-
-
-class Execution(Work):
-    """The work of one ExecuteCommandLists call. The lists may be reset while it is pending."""
-
-    __slots__ = ("__weakref__", "_begun", "_is_elsewhere", "_position", "device", "recordings", "submission")
-
-    def __init__(
-        self, device: ID3D12Device, recordings: tuple[Recording, ...], submission: Submission | None
-    ) -> None:
-        self.done = False
-        self.device = device
-        self.recordings = recordings
-        self.submission = submission
-        # Commands begun and commands completed: if they differ, one was interrupted.
-        self._begun = self._position = 0
-        # Whether a command goes on in another thread, after an interrupt of the one that waited for it.
-        self._is_elsewhere = False
-
-    def blocked(self) -> bool:
-        return self._is_elsewhere
-
-    def start(self) -> None:
-        """Mark the recordings as in flight. Called with the device's lock held."""
-        for recording in self.recordings:
-            recording.memory.in_flight[recording] = self
-        if self.submission is not None:
-            self.submission.start()
-
-    def finish(self) -> None:
-        for recording in self.recordings:
-            if recording.memory.in_flight.get(recording) is self:
-                del recording.memory.in_flight[recording]
-        if self.submission is not None:
-            self.submission.finish()
-
-    def run(self) -> None:
-        """An exception raised by a command stands for a GPU fault: it removes the device."""
-        try:
-            if watchers.all:
-                with running(self):
-                    self._run(self._observed_calls())
-            elif self.submission is None and len(self.recordings) == 1:
-                self._run(self.recordings[0].calls)
-            else:
-                self._run(self._calls())
-        except BaseException as error:
-            if self._begun != self._position and not self._is_elsewhere:
-                outcome = "failed" if isinstance(error, Exception) else "was interrupted"
-                reason = str(error) or type(error).__name__
-                self.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command {outcome}: {reason}")
-            raise
-
-    def _run(self, steps: Sequence[Callable[[], None]]) -> None:
-        device = self.device
-        for position in range(self._position, len(steps)):
-            if device.removed:
-                return
-            step = steps[position]
-            self._begun = position + 1
-            try:
-                step()
-            except BaseException as error:
-                running = still_running(error)
-                if running is not None:
-                    self._is_elsewhere = True
-                    running.afterwards(partial(self._go_on, position + 1))
-                raise
-            self._position = position + 1
-
-    def _go_on(self, position: int, error: BaseException | None) -> None:
-        """Go on at ``position``, in the thread that ran the command before."""
-        device = self.device
-        if error is not None:
-            device.mark_removed(
-                DXGI_ERROR_DEVICE_HUNG, f"a command failed: {str(error) or type(error).__name__}"
-            )
-        with device.lock:
-            self._position = position
-            self._is_elsewhere = False
-            for queue in device.queues():
-                device.ready[queue] = None
-        device.progress()
-
-    def _calls(self) -> Sequence[Callable[[], None]]:
-        if self.submission is not None:
-            return self.submission.calls()
-        if self.device.reorders:
-            commands = [command for recording in self.recordings for command in recording.commands]
-            return [call for command in any_order(commands) if (call := command.call())]
-        return [call for recording in self.recordings for call in recording.calls]
-
-    def _observed_calls(self) -> Sequence[Callable[[], None]]:
-        if self.submission is not None:
-            return self.submission.calls()
-        return [
-            partial(_observed, command) for recording in self.recordings for command in recording.commands
-        ]
-
-
-def _observed(command: Command) -> None:
-    for observer in watchers.all:
-        observer.before(command)
-    command.execute()
-    for observer in watchers.all:
-        observer.after(command)
 
 
 class ID3D12CommandQueue(Marked, ID3D12Pageable):
@@ -176,47 +66,46 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         If a list is open, invalid, in flight or of another type, or its allocator was reset, the call executes nothing
         and removes the device with ``DXGI_ERROR_INVALID_CALL``.
         """
-        lists = counted(numCommandLists, commandLists, "numCommandLists", "commandLists")
+        if commandLists is None and type(numCommandLists) is list:
+            lists = numCommandLists
+        else:
+            lists = counted(numCommandLists, commandLists, "numCommandLists", "commandLists")
         device = self.device
-        for index, entry in enumerate(lists):
-            if not isinstance(entry, ID3D12GraphicsCommandList) or entry.device is not device:
-                child(entry, ID3D12CommandList, f"commandLists[{index}]", device)
-                child(entry, ID3D12GraphicsCommandList, f"commandLists[{index}]", device)
         if device.removed or not lists:
+            self._check_objects(lists)
             return
-        execution = None
+        executions: Sequence[Execution] = ()
+        observers, problem = watchers.all, None
         try:
-            problem = None if device.sync_validator is None else self._problem(lists)
-            if problem is None:
+            call = None
+            if observers or device.reorders or device.sync_validator is not None:
                 # Made without the lock: it refers to objects that the program may release meanwhile.
-                made = self._execution(device, lists)
-                with device.lock:
-                    problem = self._problem(lists)
-                    if problem is None:
-                        execution = made
-                        execution.start()
-            if execution is not None:
-                if execution.submission is not None:
-                    execution.submission.check_maps()
-                for observer in watchers.all:
-                    observer.submitted(self, execution, lists)
-                device.submit(self.work, execution)
+                call = self._call(lists)
+                problem = self._problem(lists) if call is None else None
+            # Not by ``with``, which takes twice as long; ``submit``, or ``let_go`` after an exception, releases it.
+            device.lock.acquire()
+            recordings = self._recordings(lists) if problem is None else None
+            if recordings is None:
+                problem = problem or self._problem(lists)
+                device.lock.release()
+            else:
+                executions = recordings if call is None else [call]
+                for execution in executions:
+                    execution.start(self.work)
+                if call is not None:
+                    device.lock.release()
+                    call.submitted()
+                    for observer in observers:
+                        observer.submitted(self, call, lists)
+                    device.lock.acquire()
+                device.submit(self.work, executions)
         except BaseException:
             let_go(device.lock)
-            if execution is not None:
+            for execution in executions:
                 self.work.forget(execution)
             raise
         if problem is not None:
             device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
-
-    def _execution(self, device: ID3D12Device, lists: Sequence[ID3D12GraphicsCommandList]) -> Execution:
-        # Fast path: most calls have one list, and most devices have no debug layer.
-        first = lists[0].recording
-        recordings = (first,) if len(lists) == 1 else tuple([entry.recording for entry in lists])
-        validator = device.sync_validator
-        return Execution(
-            device, recordings, None if validator is None else validator.submit(recordings, self.work)
-        )
 
     def UpdateTileMappings(
         self,
@@ -273,22 +162,45 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         now = ticks()
         return now, now
 
-    def _problem(self, lists: Sequence[ID3D12GraphicsCommandList]) -> Problem | None:
-        for index, entry in enumerate(lists):
+    def _recordings(self, lists: Sequence[ID3D12GraphicsCommandList]) -> list[Recording] | None:
+        """What is recorded in ``lists``, None if one of them cannot be executed."""
+        recordings: list[Recording] = []
+        for entry in lists:
+            if not isinstance(entry, ID3D12GraphicsCommandList):
+                return None
             recording = entry.recording
             if (
-                entry.type != self.type
+                entry.device is not self.device
+                or entry.type is not self.type
                 or entry.open
                 or entry.errors
-                or recording in recording.memory.in_flight
+                or recording.queue is not None
                 or recording.generation != recording.memory.generation
-                or (index and entry in lists[:index])
+                or recording in recordings
             ):
-                return self._explain(lists, index)
-        return None
+                return None
+            recordings.append(recording)
+        return recordings
 
-    def _explain(self, lists: Sequence[ID3D12GraphicsCommandList], index: int) -> Problem:
-        """The problem with the list at ``index``."""
+    def _call(self, lists: Sequence[ID3D12GraphicsCommandList]) -> CallExecution | None:
+        """All lists as one execution; None if one of them cannot be executed."""
+        recordings, validator = self._recordings(lists), self.device.sync_validator
+        if recordings is None:
+            return None
+        submission = None if validator is None else validator.submit(recordings, self.work)
+        return CallExecution(self.device, recordings, submission)
+
+    def _check_objects(self, lists: Sequence[Any]) -> None:
+        for index, entry in enumerate(lists):
+            child(entry, ID3D12CommandList, f"commandLists[{index}]", self.device)
+            child(entry, ID3D12GraphicsCommandList, f"commandLists[{index}]", self.device)
+
+    def _problem(self, lists: Sequence[ID3D12GraphicsCommandList]) -> Problem:
+        """Why the first list that cannot be executed cannot; raises for an object of another kind or device."""
+        self._check_objects(lists)
+        firsts = (index for index in range(len(lists)) if self._recordings(lists[: index + 1]) is None)
+        # Another thread may have put it right meanwhile.
+        index = next(firsts, 0)
         ids = D3D12_MESSAGE_ID
         entry, name = lists[index], f"commandLists[{index}]"
         if entry.type != self.type:
@@ -314,12 +226,15 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
 
     def Signal(self, fence: ID3D12Fence, value: int) -> None:
         """Set ``fence`` to ``value`` when all preceding work has run."""
-        self.device.check_alive()
-        child(fence, ID3D12Fence, "fence", self.device)
+        device = self.device
+        if device.removed:
+            device.check_alive()
+        if not isinstance(fence, ID3D12Fence) or fence.device is not device:
+            child(fence, ID3D12Fence, "fence", device)
         target = unsigned(value, "value")
         for observer in watchers.all:
             observer.signaled(self, fence, target)
-        self.device.submit(self.work, FenceSignal(self.work, fence.state, target))
+        device.signal(self.work, fence.state, target)
 
     def Wait(self, fence: ID3D12Fence, value: int) -> None:
         """Block the work submitted after this until ``fence`` reaches ``value``. The caller does not wait."""
@@ -328,4 +243,4 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         target = unsigned(value, "value")
         for observer in watchers.all:
             observer.waited(self, fence, target)
-        self.device.submit(self.work, FenceWait(self.work, fence.state, target))
+        self.device.wait(self.work, fence.state, target)

@@ -166,15 +166,15 @@ class DeviceBase(ID3D12Object):
     def after_fork(self) -> None:
         """In the child process: reset locks, and remove the device if another thread of the parent was using it."""
         this_thread = threading.get_ident()
-        workers = [queue.worker for queue in list(self._queues)]
-        if self._deferral is not None:
-            workers.append(self._deferral.runner)
+        workers = [queue.thread for queue in list(self._queues) if queue.running is not None]
+        if self._deferral is not None and self._deferral.runner is not None:
+            workers.append(self._deferral.runner.thread)
         lock_is_free = self.lock.acquire(blocking=False)
         if lock_is_free:
             self.lock.release()
         else:
             self.lock = threading.RLock()
-        if lock_is_free and all(worker is None or worker.thread == this_thread for worker in workers):
+        if lock_is_free and all(worker == this_thread for worker in workers):
             return
         # Fences are not completed: events that waited belong to threads that do not exist in the child.
         self.removed = True

@@ -32,40 +32,52 @@ class Awaited(NamedTuple):
     event: Event
 
 
-class FenceState(NamedTuple):
-    """The whole state of a fence, so that it changes in one assignment: ``due`` are events to be set, in order."""
+class Waiting(NamedTuple):
+    """What waits for a fence; ``due`` are events to be set, in order."""
 
-    value: int
     events: tuple[Awaited, ...] = ()
     due: tuple[Awaited, ...] = ()
     waits: tuple[FenceWait, ...] = ()
 
 
+NOTHING = Waiting()
+
+
 class FenceValue(Lifetime):
     """A fence's state, which queued work still refers to after the fence is released."""
 
-    __slots__ = ("device", "state")
+    __slots__ = ("_state", "device")
 
     def __init__(self, device: ID3D12Device, initial_value: int) -> None:
         super().__init__("ID3D12Fence")
         self.device = device
-        self.state = FenceState(initial_value)
+        # The value and what waits for it, which change in one assignment.
+        self._state = initial_value, NOTHING
 
     @property
     def value(self) -> int:
         """What GetCompletedValue returns, without anybody looking."""
-        return UINT64_MAX if self.device.removed else self.state.value
+        return UINT64_MAX if self.device.removed else self._state[0]
+
+    @property
+    def waiting(self) -> Waiting:
+        return self._state[1]
+
+    @waiting.setter
+    def waiting(self, waiting: Waiting) -> None:
+        """Called with the device's lock held."""
+        self._state = self._state[0], waiting
 
     def awaited_value(self) -> int | None:
         """The lowest value that an event waits for, None without events."""
-        return min((target for target, _ in self.state.events), default=None)
+        return min((target for target, _ in self.waiting.events), default=None)
 
     def advance_unnoticed(self, value: int) -> bool:
         """Set the value if nothing waits for the fence, else return False. Called with the device's lock held."""
-        _, events, due, waits = self.state
-        if events or due or waits:
+        waiting = self._state[1]
+        if waiting is not NOTHING and any(waiting):
             return False
-        self.state = FenceState(value)
+        self._state = value, NOTHING
         return True
 
     def advance(self, value: int) -> None:
@@ -76,16 +88,16 @@ class FenceValue(Lifetime):
         with self.device.lock:
             if self.advance_unnoticed(value):
                 return
-            state = self.state
+            waiting = self.waiting
             waits = []
-            for wait in state.waits:
+            for wait in waiting.waits:
                 if wait.value <= value:
                     self.device.ready[wait.queue] = None
                 else:
                     waits.append(wait)
-            due = tuple([entry for entry in state.events if entry.target <= value])
-            events = tuple([entry for entry in state.events if entry.target > value])
-            self.state = FenceState(value, events, state.due + due, tuple(waits))
+            due = tuple([entry for entry in waiting.events if entry.target <= value])
+            events = tuple([entry for entry in waiting.events if entry.target > value])
+            self._state = value, Waiting(events, waiting.due + due, tuple(waits))
 
     def deliver(self) -> None:
         """Set the events that are due. All are set even if some raise; the first exception is re-raised at the end."""
@@ -93,14 +105,14 @@ class FenceValue(Lifetime):
         entry: Awaited | None = None
         due: tuple[Awaited, ...] = ()
         try:
-            while self.state.due:
+            while self.waiting.due:
                 with self.device.lock:
-                    due = self.state.due
+                    due = self.waiting.due
                     if not due:
                         break
                     # Removed before it is set: the event's ``set`` may poll the fence.
                     entry = due[0]
-                    self.state = self.state._replace(due=due[1:])
+                    self.waiting = self.waiting._replace(due=due[1:])
                 self.looked_at(entry.target)
                 try:
                     entry.event.set()
@@ -127,14 +139,14 @@ class FenceValue(Lifetime):
         with self.device.lock:
             if self.value >= entry.target:
                 return False
-            self.state = self.state._replace(events=(*self.state.events, entry))
+            self.waiting = self.waiting._replace(events=(*self.waiting.events, entry))
             return True
 
     def forget(self, entry: Awaited) -> None:
         """Unregister ``entry``, whose wait was abandoned."""
         with self.device.lock:
-            events = tuple([event for event in self.state.events if event is not entry])
-            self.state = self.state._replace(events=events)
+            events = tuple([event for event in self.waiting.events if event is not entry])
+            self.waiting = self.waiting._replace(events=events)
 
 
 class ID3D12Fence(ID3D12Pageable):
@@ -236,6 +248,7 @@ class FenceWait(Work):
     """ID3D12CommandQueue::Wait: blocks the work behind it."""
 
     __slots__ = ("fence", "queue", "registered", "value")
+    may_block = True
 
     def __init__(self, queue: WorkQueue, fence: FenceValue, value: int) -> None:
         super().__init__()
@@ -245,14 +258,14 @@ class FenceWait(Work):
         self.registered = False
 
     def blocked(self) -> bool:
-        if self in self.fence.state.waits:
+        if self in self.fence.waiting.waits:
             # On a removed device nothing blocks.
             return not self.fence.device.removed
         # A registered wait that the fence no longer lists was satisfied.
         if self.registered or self.fence.value >= self.value:
             return False
-        state = self.fence.state
-        self.fence.state = state._replace(waits=(*state.waits, self))
+        waiting = self.fence.waiting
+        self.fence.waiting = waiting._replace(waits=(*waiting.waits, self))
         self.registered = True
         return True
 
@@ -272,9 +285,6 @@ class FenceSignal(Work):
         self.queue = queue
         self.fence = fence
         self.value = value
-
-    def done_at_once(self) -> bool:
-        return self.fence.advance_unnoticed(self.value)
 
     def run(self) -> None:
         validator = self.fence.device.sync_validator

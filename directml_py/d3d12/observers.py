@@ -5,13 +5,13 @@ Without observers, their only cost is to check that ``watchers.all`` is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from .command_list import ID3D12GraphicsCommandList
-    from .command_queue import Execution, ID3D12CommandQueue
+    from .command_queue import ID3D12CommandQueue
+    from .execution import Execution
     from .fence import ID3D12Fence
     from .info_queue import Message
     from .markers import Marker
@@ -88,16 +88,3 @@ def created(item: T) -> T:
     for observer in watchers.all:
         observer.created(item)
     return item
-
-
-@contextmanager
-def running(execution: Execution) -> Iterator[None]:
-    """Notify observers of the start and the end of ``execution``."""
-    observers = watchers.all
-    for observer in observers:
-        observer.started(execution)
-    try:
-        yield
-    finally:
-        for observer in observers:
-            observer.finished(execution)

@@ -9,19 +9,23 @@ Work refers to objects of the program, whose release runs its code. No thread dr
 
 from __future__ import annotations
 
-import threading
 from collections import deque
+from collections.abc import Sequence
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..abi.lifetime import Lifetime
     from .device import ID3D12Device
+    from .execution import Execution
 
 
 class Work:
     """An entry of a work queue. All methods except ``run`` are called with the device's lock held."""
 
     __slots__ = ("done",)
+    # Whether ``blocked`` is to be asked.
+    may_block = False
 
     def __init__(self) -> None:
         self.done = False
@@ -30,31 +34,11 @@ class Work:
         """Whether the entry cannot run yet."""
         return False
 
-    def done_at_once(self) -> bool:
-        """Run it immediately if that is trivial and unblocks nothing else; else return False."""
-        return False
-
     def run(self) -> None:
         """Run the entry, or the rest of it after an interrupt, without the lock held."""
 
     def finish(self) -> None:
         """Called after it has run, failed, or been dropped; idempotent."""
-
-
-class Worker:
-    """A thread that is running a device's queues."""
-
-    __slots__ = ("queue", "thread")
-
-    def __init__(self) -> None:
-        self.thread = threading.get_ident()
-        self.queue: WorkQueue | None = None
-
-    def stop(self, lock: threading.RLock) -> None:
-        """After an exception, give up the queue that it was running."""
-        if self.queue is not None and self.queue.worker is self:
-            self.queue.worker = None
-        let_go(lock)
 
 
 def let_go(lock: Any) -> None:
@@ -77,7 +61,9 @@ class WorkQueue:
         self.device = device
         self.owner = owner
         self.entries: deque[Work] = deque()
-        self.worker: Worker | None = None
+        # The entry that a thread is running, and the last thread that ran one.
+        self.running: Work | None = None
+        self.thread = 0
 
     def add(self, work: Work) -> None:
         with self.device.lock:
@@ -85,32 +71,86 @@ class WorkQueue:
                 self.device.ready[self] = None
                 self.entries.append(work)
 
-    def submit(self, work: Work) -> None:
-        """Run ``work`` and everything it unblocks if nothing is ahead of it; else leave it in the queue."""
-        device, entries, worker = self.device, self.entries, None
+    def run(self, works: Sequence[Work] = ()) -> None:
+        """Add ``works``, and run entries from the front until none can be claimed. Called with the lock held, which it
+        releases.
+
+        What cannot be claimed is another thread's, which runs it after its own, or blocked, until a fence makes the
+        queue ready.
+        """
+        device, entries = self.device, self.entries
+        work = finished = None
+        lock = device.lock
         try:
-            with device.lock:
-                if device.removed:
-                    return
-                if self.worker is None and not entries and not work.blocked() and work.done_at_once():
-                    return
-                worker = Worker()
-                device.ready[self] = None
-                entries.append(work)
-                first = self.take(worker)
-            self.run_on(worker, first)
-            if device.ready:
-                _drain(device, worker)
+            if not device.removed:
+                entries.extend(works)
+            while self.running is None and entries:
+                work = entries[0]
+                if work.may_block and work.blocked():
+                    break
+                self.thread = get_ident()
+                self.running = work
+                lock.release()
+                finished = None
+                if not work.done:
+                    work.run()
+                    work.done = True
+                lock.acquire()
+                self.leave(work)
+                finished, work = work, None
+            lock.release()
         except BaseException:
-            if worker is not None:
-                worker.stop(device.lock)
+            self.give_up(work)
             raise
 
-    def forget(self, work: Work) -> None:
-        """After an exception in the submission of ``work``: undo it if ``work`` is not in the queue."""
+    def run_one(self) -> bool:
+        """Run only the first entry; False if there was none to claim."""
+        lock, work = self.device.lock, None
+        try:
+            lock.acquire()
+            if self.running is not None or not self.entries or self.entries[0].blocked():
+                lock.release()
+                return False
+            work = self.entries[0]
+            self.thread = get_ident()
+            self.running = work
+            lock.release()
+            if not work.done:
+                work.run()
+            lock.acquire()
+            self.leave(work)
+            finished, work = work, None
+            lock.release()
+        except BaseException:
+            self.give_up(work)
+            raise
+        del finished
+        return True
+
+    def leave(self, work: Work) -> None:
+        """Remove a claimed entry that has run, with the lock held."""
+        work.finish()
+        entries = self.entries
+        if entries and entries[0] is work:
+            entries.popleft()
+        self.running = None
+
+    def give_up(self, work: Work | None) -> None:
+        """After an exception, leave the queue to others. ``work``: the entry that this thread may have claimed."""
+        if work is not None and self.running is work:
+            self.running = None
+        self.device.ready[self] = None
+        let_go(self.device.lock)
+
+    def is_idle(self) -> bool:
+        """Whether an entry would run at once, called with the lock held."""
+        return self.running is None and not self.entries
+
+    def forget(self, execution: Execution) -> None:
+        """After an exception in the submission of ``execution``: undo it if it is not in the queue."""
         with self.device.lock:
-            if work not in self.entries:
-                work.finish()
+            if execution.queue is self and execution not in self.entries:
+                execution.finish()
 
     def clear(self) -> list[Work]:
         """Drop all entries. Returns them, for the caller to release without the lock."""
@@ -121,68 +161,15 @@ class WorkQueue:
             self.entries.clear()
         return dropped
 
-    def take(self, worker: Worker) -> Work | None:
-        """Claim the first entry for ``worker``, with the lock held; None if there is none, it is blocked, or another
-        thread is running the queue."""
-        entries = self.entries
-        if self.worker is not None or not entries or entries[0].blocked():
-            return None
-        worker.queue = self
-        self.worker = worker
-        return entries[0]
-
-    def leave(self, work: Work) -> None:
-        """Remove a claimed entry that has run, with the lock held."""
-        work.finish()
-        if self.entries and self.entries[0] is work:
-            self.entries.popleft()
-        self.worker = None
-
-    def run_one(self, worker: Worker) -> bool:
-        """Run only the first entry; False if there was none to claim."""
-        with self.device.lock:
-            work = self.take(worker)
-        if work is None:
-            return False
-        if not work.done:
-            work.run()
-        with self.device.lock:
-            self.leave(work)
-        return True
-
-    def run_on(self, worker: Worker, work: Work | None) -> None:
-        """Run a claimed entry and those behind it until none can be claimed; the queue is then no longer ready."""
-        device = self.device
-        lock, ready = device.lock, device.ready
-        while work is not None:
-            if not work.done:
-                work.run()
-                work.done = True
-            finished = work
-            with lock:
-                self.leave(finished)
-                work = self.take(worker)
-                if work is None:
-                    ready.pop(self, None)
-            del finished
-
 
 def drain(device: ID3D12Device) -> None:
     """Run all runnable work of the ready queues, and of every queue that becomes ready meanwhile."""
-    worker = Worker()
-    try:
-        _drain(device, worker)
-    except BaseException:
-        worker.stop(device.lock)
-        raise
-
-
-def _drain(device: ID3D12Device, worker: Worker) -> None:
     while device.ready:
         for queue in list(device.ready):
-            work = None
-            with device.lock:
-                work = queue.take(worker)
-                if work is None:
-                    device.ready.pop(queue, None)
-            queue.run_on(worker, work)
+            try:
+                device.lock.acquire()
+                device.ready.pop(queue, None)
+                queue.run()
+            except BaseException:
+                queue.give_up(None)
+                raise

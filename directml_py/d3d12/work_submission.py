@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from .device_base import DeviceBase
-from .fence import FenceValue
+from .fence import FenceSignal, FenceValue, FenceWait
 from .scheduler import Work, WorkQueue, drain, let_go
 
 
@@ -20,14 +21,46 @@ class WorkSubmission(DeviceBase):
         with self.lock:
             return list(self._fences)
 
-    def submit(self, queue: WorkQueue, work: Work) -> None:
-        """Run ``work`` after the entries of ``queue``: as soon as it can, or under the debug layer when waited for."""
+    def wait(self, queue: WorkQueue, fence: FenceValue, value: int) -> None:
+        """Block what is behind the entries of ``queue`` until ``fence`` has ``value``."""
+        try:
+            self.lock.acquire()
+            self.submit(queue, [FenceWait(queue, fence, value)])
+        except BaseException:
+            self.recover()
+            raise
+
+    def submit(self, queue: WorkQueue, works: Sequence[Work]) -> None:
+        """Run ``works`` after the entries of ``queue``: as soon as they can, or under the debug layer when they are
+        waited for. Called with the lock held, which it releases."""
         try:
             if self._deferral is None:
-                queue.submit(work)
+                queue.run(works)
+                if self.ready:
+                    drain(self._device)
             else:
-                queue.add(work)
+                for work in works:
+                    queue.add(work)
+                self.lock.release()
                 self.progress()
+        except BaseException:
+            self.recover()
+            raise
+
+    def signal(self, queue: WorkQueue, fence: FenceValue, value: int) -> None:
+        """Set ``fence`` after the entries of ``queue``: here and now if there are none and nothing waits for it."""
+        try:
+            # Not by ``with``, which takes longer than all else here; ``recover`` lets go of it.
+            self.lock.acquire()
+            if (
+                self._deferral is None
+                and queue.is_idle()
+                and not self.removed
+                and fence.advance_unnoticed(value)
+            ):
+                self.lock.release()
+            else:
+                self.submit(queue, [FenceSignal(queue, fence, value)])
         except BaseException:
             self.recover()
             raise

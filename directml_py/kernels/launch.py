@@ -52,14 +52,20 @@ def entry_point(function: str) -> tuple[Callable[..., Any], int | None, str]:
 
 
 def launch_in_order(runs: Sequence[Run]) -> Run:
-    """The runs as one. Native kernels that follow each other are launched from C, as long as signals may wait."""
-    if len(runs) == 1:
-        return runs[0]
-    merged: list[Run] = []
+    """The runs as one."""
+    steps = steps_in_order(runs)
+    return steps[0] if len(steps) == 1 else RunSequence(steps, run_all, steps)
+
+
+def steps_in_order(runs: Sequence[Run]) -> Sequence[Run]:
+    """The runs as few. Native kernels that follow each other are launched from C, as long as signals may wait."""
+    if len(runs) < 2:
+        return runs
+    steps: list[Run] = []
     for launchable, group in groupby(flattened(runs), is_launchable):
         members: list[Any] = list(group)
-        merged += [launched(members)] if launchable and len(members) > 1 else members
-    return merged[0] if len(merged) == 1 else RunSequence(merged, run_all, merged)
+        steps += [launched(members)] if launchable and len(members) > 1 else members
+    return steps
 
 
 def flattened(runs: Iterable[Run]) -> Iterable[Run]:

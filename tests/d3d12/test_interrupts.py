@@ -308,3 +308,23 @@ def test_a_gemm_is_interrupted_within_100_ms():
     session.wait()
     assert (session.read(out, np.float32) == size).all()
     assert taken < 1
+
+
+def test_an_event_that_fails_while_another_thread_submits():
+    """What the other thread leaves to this one runs although the event that it runs behind raises."""
+    program = Program(debug=False)
+
+    class Submitting:
+        def set(self):
+            thread = threading.Thread(target=program.one.ExecuteCommandLists, args=[[program.first]])
+            thread.start()
+            thread.join(SECONDS)
+            assert program.seen == []
+            raise ZeroDivisionError("the event")
+
+    program.one.Wait(program.gate, 1)
+    program.one.Signal(program.fence, 1)
+    program.fence.SetEventOnCompletion(1, Submitting())
+    with pytest.raises(ZeroDivisionError):
+        program.gate.Signal(1)
+    assert program.seen == ["a"]

@@ -89,7 +89,7 @@ def first():
     queue.Signal(two, 5)
 thread = threading.Thread(target=first)
 thread.start()
-while not one.state.state.events:
+while not one.state.waiting.events:
     pass
 """
         + ENDING

@@ -81,7 +81,7 @@ def deadlocked_queues(queues: Iterable[WorkQueue]) -> Iterator[tuple[Lifetime, s
 
 def _is_over(wait: FenceWait) -> bool:
     """Whether the wait was satisfied; the fence may have gone back since."""
-    return wait.registered and wait not in wait.fence.state.waits
+    return wait.registered and wait not in wait.fence.waiting.waits
 
 
 class _CPUWait:

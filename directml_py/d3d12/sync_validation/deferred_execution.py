@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Iterator
+from threading import get_ident
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..fence import FenceSignal, FenceValue, FenceWait
-from ..scheduler import Worker, WorkQueue
+from ..scheduler import WorkQueue, let_go
 
 if TYPE_CHECKING:
     from ..device import ID3D12Device
+
+
+class Worker:
+    """A thread that is running deferred work."""
+
+    def __init__(self) -> None:
+        self.thread = get_ident()
 
 
 class RunnableEntries(NamedTuple):
@@ -57,16 +65,11 @@ class Deferral:
 
     def flush(self) -> None:
         """Run all runnable work, so that every message is reported before the device is released."""
-        worker = Worker()
-        try:
-            while any(queue.run_one(worker) for queue in list(self._device.ready)):
-                pass
-            if self._device.sync_validator is not None:
-                self._device.sync_validator.report_deadlocks()
-                self._device.sync_validator.report_begun_splits()
-        except BaseException:
-            worker.stop(self._device.lock)
-            raise
+        while any(queue.run_one() for queue in list(self._device.ready)):
+            pass
+        if self._device.sync_validator is not None:
+            self._device.sync_validator.report_deadlocks()
+            self._device.sync_validator.report_begun_splits()
 
     def run(self) -> None:
         """Run the work that awaited and polled fences depend on."""
@@ -74,7 +77,7 @@ class Deferral:
         try:
             self._run(worker)
         except BaseException:
-            worker.stop(self._device.lock)
+            let_go(self._device.lock)
             if self._runner is worker:
                 self._runner = None
             raise
@@ -96,7 +99,7 @@ class Deferral:
                     self._runner = None
                     return
             for _ in range(entries.length):
-                if not entries.queue.run_one(worker):
+                if not entries.queue.run_one():
                     break
 
     def _next(self, seen: list[object]) -> RunnableEntries | None:

@@ -39,8 +39,8 @@ from .split_barriers import BEGIN_ONLY, SplitBarriers
 from .uav_barriers import AccessesSinceBarrier
 
 if TYPE_CHECKING:
-    from ..command_allocator import Recording
     from ..device import ID3D12Device
+    from ..execution import Program, Recording
     from ..fence import FenceValue
     from ..scheduler import WorkQueue
 
@@ -94,8 +94,8 @@ class Submission:
         for access in self.readbacks:
             access.range.buffer.writes_in_flight.pop(id(access), None)
 
-    def calls(self) -> list[Callable[[], None]]:
-        """The calls that execute it, in order."""
+    def program(self) -> Program:
+        """What executes it: a step that validates its beginning, and a step for each command."""
         validator, progress = self._validator, self._progress
         begin = partial(validator.begin, self, progress)
         run, run_long = validator.run, validator.run_interruptibly
