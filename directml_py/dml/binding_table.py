@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..abi.call_site import caller
 from ..abi.rules import rule
 from ..api.iids import IID_IDMLBindingTable
 from ..d3d12.resource import BufferRange
 from ..validation.report import Report
-from .binding_point import BindingPoint
+from .binding_point import BindingPoint, Views
 from .bindings import Need, bindable_heaps, read_binding, read_bindings, single_view
 from .device_removal import hresult_method, void_method
-from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable
+from .dispatch_command import prepare
+from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild
 from .exclusive_access import OneThread, one_thread
 from .table_desc import SIZE, TableDesc, read_table_desc
@@ -30,6 +31,14 @@ ONE_THREAD = rule(
     "No thread uses a binding table while another one is in a method of it",
     "dml-binding",
 )
+
+
+class Prepared(NamedTuple):
+    """A dispatch with the bindings of a table, for a ``revision`` of the dispatchable."""
+
+    revision: int
+    views: Views
+    run: Run
 
 
 class IDMLBindingTable(IDMLDeviceChild):
@@ -57,6 +66,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         self.desc = desc
         self.views: dict[BindingPoint, BufferRange] = {}
         self.needs = {} if desc is None else desc.dispatchable.needs
+        self._prepared: Prepared | None = None
 
     @property
     def descriptor_indices(self) -> dict[BindingPoint, int]:
@@ -74,7 +84,7 @@ class IDMLBindingTable(IDMLDeviceChild):
             return False
         needs = self.desc.dispatchable.needs
         if needs != self.needs:
-            self.views, self.needs = {}, needs
+            self.views, self.needs, self._prepared = {}, needs, None
         count = self.desc.dispatchable.descriptor_count
         fits = count <= self.desc.size
         if not fits:
@@ -84,6 +94,20 @@ class IDMLBindingTable(IDMLDeviceChild):
                 f"is {self.desc.size}; since the initializer was reset, {count} descriptors are needed",
             )
         return fits
+
+    def prepared(self, dispatchable: IDMLDispatchable, report: Report) -> Prepared | None:
+        """The dispatch that its bindings make, kept until they change; None if there is an error."""
+        kept, revision = self._prepared, dispatchable.revision
+        if kept is not None and kept.revision == revision:
+            return kept
+        views = {slot: self.views.get(slot) for slot in self.needs}
+        run = prepare(dispatchable, views, report)
+        if run is None:
+            return None
+        made = Prepared(revision, views, run)
+        # Warnings are given each time.
+        self._prepared = None if report.diagnostics else made
+        return made
 
     @property
     def dispatchable(self) -> IDMLDispatchable | None:
@@ -167,6 +191,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         """Write the descriptors; on an error remove the device and keep the previous bindings."""
         self.removal.tighten(report)
         if not report.errors and self.desc is not None:
+            self._prepared = None
             for slot in [slot for slot in self.views if slot.kind == kind]:
                 del self.views[slot]
             self.views.update(views)

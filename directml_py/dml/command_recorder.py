@@ -15,7 +15,7 @@ from ..d3d12 import ID3D12GraphicsCommandList
 from ..validation.report import Report
 from .binding_table import IDMLBindingTable
 from .device_removal import same_device, void_method
-from .dispatch_command import RecordedDispatch, prepare
+from .dispatch_command import RecordedDispatch
 from .dispatchable import IDMLDispatchable
 from .dml_object import SAME_DEVICE, IDMLDeviceChild
 
@@ -98,10 +98,9 @@ class IDMLCommandRecorder(IDMLDeviceChild):
             )
         if dispatchable.volatile:
             return RecordedDispatch(dispatchable, desc.gpu, bindings.needs, None, None, bindings.bound_at)
-        views = {slot: bindings.views.get(slot) for slot in bindings.needs}
-        run = prepare(dispatchable, views, report)
-        return (
-            None
-            if run is None
-            else RecordedDispatch(dispatchable, desc.gpu, bindings.needs, views, run, bindings.bound_at)
+        prepared = bindings.prepared(dispatchable, report)
+        if prepared is None:
+            return None
+        return RecordedDispatch(
+            dispatchable, desc.gpu, bindings.needs, prepared.views, prepared.run, bindings.bound_at
         )

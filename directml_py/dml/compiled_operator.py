@@ -129,9 +129,13 @@ class IDMLCompiledOperator(IDMLDispatchable):
     def takes_long(self) -> bool:
         return is_long(self.program.operators)
 
-    @property
+    @lazy
     def volatile(self) -> bool:
         return bool(self.flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE)
+
+    @lazy
+    def descriptor_count(self) -> int:
+        return super().descriptor_count
 
     def is_owned(self, index: int) -> bool:
         """Whether input ``index`` is copied at initialization rather than bound at execution."""

@@ -125,6 +125,11 @@ class IDMLDispatchable(IDMLPageable):
         return False
 
     @property
+    def revision(self) -> int:
+        """Changes when a dispatch would do something else with the same bindings."""
+        return 0
+
+    @property
     @abstractmethod
     def needs(self) -> Mapping[BindingPoint, Need]:
         """The required bindings of a dispatch, in the order of the descriptors."""

@@ -116,6 +116,10 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         self.removal.notify(report)
 
     @property
+    def revision(self) -> int:
+        return self._resets
+
+    @property
     def needs(self) -> Mapping[BindingPoint, Need]:
         if self._needs is None:
             self._needs = self._all_needs()

@@ -17,7 +17,7 @@ from directml_py.dml.compiled_operator import align
 from directml_py.dml.tensor_accesses import elements_of
 from directml_py.validation.report import Report
 
-from .helpers import DEBUG, VIEWS, Bench, binding, identity, join
+from .helpers import DEBUG, VIEWS, Bench, binding, identity, join, spans
 
 FORMS = {
     "struct": lambda desc: desc,
@@ -181,3 +181,48 @@ def test_a_table_begins_inside_its_heap(place, rules):
         bench.dml.CreateBindingTable(desc)
     known = {"SIZE": "DML-BindingTable-size", "HANDLE": "DML-BindingTable-handle"}
     assert {found.rule for found in caught.value.diagnostics} == {known[rule] for rule in rules}
+
+
+def test_a_table_recorded_again_has_the_newest_bindings(bench):
+    op = bench.compile(identity(scale=2))
+    bench.initialize(op)
+    first, second = (bench.upload(np.full(4, value, np.float32)) for value in (1, 5))
+    targets = [bench.buffer(16) for _ in range(3)]
+    table = bench.table(op, [first], [targets[0]])
+    bench.record(op, table)
+    table.BindOutputs([binding(targets[1])])
+    bench.record(op, table)
+    bench.record(op, table)
+    table.BindInputs([binding(second)])
+    table.BindOutputs([binding(targets[2])])
+    bench.record(op, table)
+    bench.execute()
+    assert [bench.read(target, np.float32)[0] for target in targets] == [2, 2, 10]
+
+
+def test_a_binding_that_is_refused_leaves_the_dispatch_as_it_was(bench):
+    """Recording does nothing afterwards, as the device is removed; what was recorded runs."""
+    op = bench.compile(identity(scale=2))
+    bench.initialize(op)
+    source, target = bench.upload(np.ones(4, np.float32)), bench.buffer(16)
+    table = bench.table(op, [source], [target])
+    bench.record(op, table)
+    table.BindOutputs([binding(bench.buffer(8))])
+    assert bench.removed
+    bench.record(op, table)
+    bench.execute()
+    assert bench.read(target, np.float32).tolist() == [2] * 4
+
+
+def test_a_table_of_an_initializer_that_was_reset(bench):
+    """With operators that need the same bindings, and are other ones."""
+    ops = [bench.compile(join(4, 4, owned=[1])) for _ in range(2)]
+    initializer = bench.dml.CreateOperatorInitializer([ops[0]])
+    source = bench.upload(np.arange(4, dtype=np.float32))
+    persistent = bench.buffer(ops[0].persistent_size)
+    table = bench.table(initializer, [spans(None, source)], [persistent])
+    bench.record(initializer, table)
+    initializer.Reset([ops[1]])
+    bench.record(initializer, table)
+    bench.execute()
+    assert [op.initialized for op in ops] == [True, True]
