@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 
+@cache
 def physical_memory() -> int | None:
     """Bytes of RAM; None where the system does not report it."""
     try:

@@ -117,7 +117,7 @@ class TensorDesc:
     def is_owned_by_dml(self) -> bool:
         return bool(int(self.flags) & OWNED_BY_DML)
 
-    @property
+    @lazy
     def dtype(self) -> np.dtype[Any]:
         """The NumPy type of an element; an 8-bit type for 4-bit elements. Raises ``TypeError`` for unknown types."""
         entry = data_type_of(self.data_type)
@@ -125,7 +125,7 @@ class TensorDesc:
             raise TypeError(f"NumPy has no type for {type_name(self.data_type)} elements")
         return entry.dtype
 
-    @property
+    @lazy
     def is_nibbles(self) -> bool:
         """Whether elements have 4 bits, which no view can address."""
         return self.element_bits == 4
@@ -143,9 +143,12 @@ class TensorDesc:
             elements = unpacked(buffer, self._element_offsets, dtype)
             elements.flags.writeable = False
             return elements
-        strides = tuple(stride * dtype.itemsize for stride in self.effective_strides)
-        view: npt.NDArray[Any] = np.ndarray(self.sizes, dtype, buffer, strides=strides)
+        view: npt.NDArray[Any] = np.ndarray(self.sizes, dtype, buffer, strides=self._byte_strides)
         return view
+
+    @lazy
+    def _byte_strides(self) -> tuple[int, ...]:
+        return tuple([stride * self.dtype.itemsize for stride in self.effective_strides])
 
     @property
     def _element_offsets(self) -> npt.NDArray[np.int64]:

@@ -128,8 +128,10 @@ def bound_call(
 def inspector(desc: OperatorDesc, notify: Notify | None, where: str = "") -> Inspect | None:
     """The inspection of an operator's inputs, which reports to ``notify`` with paths that begin with ``where``; None
     if the operator accepts all values, or ``notify`` is None."""
+    if notify is None:
+        return None
     operator = operator_of(desc.name)
-    if notify is None or type(operator).inspect is Operator.inspect:
+    if type(operator).inspect is Operator.inspect:
         return None
     return partial(_inspect, operator, desc, notify, where)
 

@@ -38,8 +38,11 @@ class Elements(NamedTuple):
         return np.dtype(f"u{dtype.itemsize}") if self.bits else dtype
 
     def bind(self, inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-        arrays = [[x if x is None else x.view(self.dtype(x.dtype)) for x in row] for row in (inputs, outputs)]
-        return map_elements(self.function, *arrays)
+        if self.bits:
+            inputs, outputs = (
+                [x if x is None else x.view(self.dtype(x.dtype)) for x in row] for row in (inputs, outputs)
+            )
+        return map_elements(self.function, inputs, outputs)
 
 
 class Kernel(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ MAX_VALUES = 64
 MAX_TENSORS = 16
 MAX_RANK = 8
 BLOCK = 1024
+MAX_LAYOUTS = 256
 # How much memory a function of an element is worth, in bytes: so much is copied while it is computed.
 FUNCTION_BYTES = 16
 
@@ -46,6 +47,15 @@ class Vocabulary:
 
 
 vocabulary = Vocabulary()
+
+
+class Layout(NamedTuple):
+    """A task for arrays of certain sizes, strides and types, wherever they are: ``offsets`` are in bytes, from an array
+    to what the task calls its first element."""
+
+    task: Any
+    tensors: Any
+    offsets: Sequence[int]
 
 
 class Code:
@@ -82,6 +92,17 @@ class Code:
                 self.steps.append((vocabulary.steps[node.name], self.values[place], operands))
                 self.functions += node.name.rpartition("_")[0] in FUNCTIONS
         self.outputs = [self.values[place] for place in program.outputs]
+        self._layouts: dict[tuple[Any, ...], Layout | str] = {}
+
+    def layout(self, arrays: Sequence[Array]) -> Layout | str:
+        """``layout_of``, which takes several times as long as the work on a few KiB, of the last few layouts."""
+        key = tuple([(x.shape, x.strides, x.dtype.char) for x in arrays])
+        layout = self._layouts.get(key)
+        if layout is None:
+            if len(self._layouts) >= MAX_LAYOUTS:
+                self._layouts.clear()
+            layout = self._layouts[key] = layout_of(self, arrays)
+        return layout
 
     def new(self, place: int, is_wide: bool) -> int:
         self.values[place] = len(self.wide)
@@ -156,12 +177,31 @@ def mapped(
 
 def bound_code(code: Code, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> Run | Declined:
     """The call that runs a program over arrays, inputs of equal sizes or broadcast."""
-    sources = [np.broadcast_to(inputs[number], outputs[0].shape) for number, _ in code.inputs]  # type: ignore[arg-type]
+    arrays: list[Any] = [*[inputs[number] for number, _ in code.inputs], *outputs]
+    layout = code.layout(arrays)
+    if isinstance(layout, str):
+        return Declined("elementwise", layout)
+    ffi = backend.native.ffi
+    tensors = ffi.new("dml_elementwise_tensor[]", len(arrays))
+    ffi.memmove(tensors, layout.tensors, ffi.sizeof(tensors))
+    for tensor, array, offset in zip(tensors, arrays, layout.offsets):
+        tensor.memory = address(array) + offset
+    task = ffi.new("dml_elementwise *", layout.task[0])
+    task.tensors = tensors
+    return NativeRun("dml_elementwise_run", task, keepalive=(tensors, code, arrays))
+
+
+def layout_of(code: Code, arrays: Sequence[Array]) -> Layout | str:
+    """The layout for a program over arrays, inputs first, or why the native kernel does not take them."""
+    count = len(code.inputs)
+    outputs = arrays[count:]
+    sources = [np.broadcast_to(x, outputs[0].shape) for x in arrays[:count]]
     views, across = laid_out([*outputs, *sources])
     if views[0].ndim > MAX_RANK:
-        return Declined("elementwise", f"{views[0].ndim} dimensions are more than {MAX_RANK}")
+        return f"{views[0].ndim} dimensions are more than {MAX_RANK}"
     views = [*views[len(outputs) :], *views[: len(outputs)]]
-    return task_of(code, views, len(sources), across)
+    tensors, task = task_of(code, views, count, across)
+    return Layout(task, tensors, [address(view) - address(x) for view, x in zip(views, arrays)])
 
 
 def laid_out(arrays: Sequence[Array]) -> tuple[list[Array], bool]:
@@ -179,12 +219,12 @@ def laid_out(arrays: Sequence[Array]) -> tuple[list[Array], bool]:
     return [np.moveaxis(x, along, last - 1) for x in views], True
 
 
-def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> Run:
+def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> tuple[Any, Any]:
+    """The tensors of views, without their memory, and the task over them."""
     ffi, lib = backend.native.ffi, backend.native.lib
     tensors = ffi.new("dml_elementwise_tensor[]", len(views))
     for number, (view, value) in enumerate(zip(views, [*(value for _, value in code.inputs), *code.outputs])):
         tensors[number].strides = view.strides
-        tensors[number].memory = address(view)
         tensors[number].type = vocabulary.types["uint8" if view.dtype == np.bool_ else view.dtype.name]
         tensors[number].value = value
     sizes = views[0].shape
@@ -196,7 +236,7 @@ def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> Ru
     task.work, task.output_bytes = written + read + code.functions * FUNCTION_BYTES * count, written
     task.across = across
     lib.dml_elementwise_prepare(task)
-    return NativeRun("dml_elementwise_run", task, keepalive=(tensors, code, views))
+    return tensors, task
 
 
 def unsized_task(code: Code, tensors: Any) -> Any:
