@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,15 +15,19 @@ from .api.enums import DML_FEATURE_LEVEL
 from .d3d12 import D3D12CreateDevice
 from .d3d12.allocation import Allocation
 from .d3d12.buffer_pool import Bytes
+from .d3d12.debug import debug_layer_enabled
 from .d3d12.observers import watchers
 from .descs.arrays import as_array
 from .descs.format import braces
-from .descs.operator_desc import TensorSlot
+from .descs.operator_desc import OperatorDesc, TensorSlot
 from .descs.tensor import TensorDesc
-from .dml import DMLCreateDevice, IDMLCompiledOperator
-from .dml.dml_device import HIGHEST_FEATURE_LEVEL
+from .dml import DMLCreateDevice
+from .dml.dml_device import HIGHEST_FEATURE_LEVEL, LEVEL
+from .dml.profiles import Profile, profile_of
+from .dml.program import DispatchProgram
 from .operators import check
 from .session import Session
+from .validation.report import Report
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -48,10 +53,10 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     and data type, 4-bit elements as uint8 or int8; each is laid out with the tensor's strides. Arrays of other
     libraries are accepted through DLPack. Returns one array per output tensor in its sizes, None for an absent one.
 
-    The operator is created and compiled on devices of its own. Under the Direct3D 12 debug layer, and in a capture, it
-    is also initialized, bound, dispatched and read back step by step, so that these see the same calls as in a program;
-    otherwise it runs directly on the arrays, with the same result. The exception are elements that the operator leaves
-    undefined: the debug layer fills them with a pattern.
+    Under the Direct3D 12 debug layer, and in a capture, the operator is created, compiled, initialized, bound,
+    dispatched and read back step by step, on devices of its own, so that these see the same calls as in a program;
+    otherwise it runs directly on the arrays, with the same result, and what was compiled is kept for equal descs. The
+    exception are elements that the operator leaves undefined: the debug layer fills them with a pattern.
 
     Raises ``DMLError`` as CreateOperator and CompileOperator do, ``TypeError`` and ``ValueError``, which name the
     tensor, for inputs that do not match their tensors.
@@ -61,21 +66,36 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
             f"inputs must be a list with an array for each input tensor, not {type(inputs).__name__}; "
             "for one array pass [array]"
         )
-    d3d12 = D3D12CreateDevice()
     level = HIGHEST_FEATURE_LEVEL if feature_level is None else feature_level
-    device = DMLCreateDevice(d3d12, feature_level=level)
-    compiled = device.CompileOperator(device.CreateOperator(desc))
-    arrays = _input_arrays(compiled.inputs, inputs)
-    is_watched = d3d12.sync_validator is not None or watchers.all
-    return Session(device).evaluate(compiled, arrays) if is_watched else _run(compiled, arrays)
+    if debug_layer_enabled() or watchers.all:
+        device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level)
+        compiled = device.CompileOperator(device.CreateOperator(desc))
+        return Session(device).evaluate(compiled, _input_arrays(compiled.inputs, inputs))
+    program = _program(desc, enumerator(level, DML_FEATURE_LEVEL, "feature_level", LEVEL))
+    return _run(program, _input_arrays(program.inputs, inputs))
 
 
-def _run(compiled: IDMLCompiledOperator, arrays: Sequence[Array | None]) -> list[Array | None]:
+def _program(desc: Any, level: DML_FEATURE_LEVEL) -> DispatchProgram:
+    """What CompileOperator makes of ``desc`` on devices of its own."""
+    profile = profile_of(None)
+    decoded, report = check(desc, level)
+    if decoded is None or report.diagnostics or profile.removal_after is not None:
+        device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
+        return device.CompileOperator(device.CreateOperator(desc)).program
+    return _compiled(decoded, level, profile)
+
+
+@lru_cache(maxsize=256)
+def _compiled(desc: OperatorDesc, level: DML_FEATURE_LEVEL, profile: Profile) -> DispatchProgram:
+    device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
+    return device.CompileOperator(device.checked_operator(desc, Report())).program
+
+
+def _run(program: DispatchProgram, arrays: Sequence[Array | None]) -> list[Array | None]:
     """Equivalent to ``Session.evaluate``, without buffers, bindings and barriers."""
-    program = compiled.program
     inputs = [
         None if array is None or slot.tensor is None else _laid_out(slot.tensor, array)
-        for slot, array in zip(compiled.inputs, arrays)
+        for slot, array in zip(program.inputs, arrays)
     ]
     for position, packing in program.packed.items():
         memory, array = Allocation(packing.size).bytes, arrays[position]
@@ -83,13 +103,13 @@ def _run(compiled: IDMLCompiledOperator, arrays: Sequence[Array | None]) -> list
         packing.store(array, memory)
         inputs[position] = memory
     outputs = [
-        None if slot.tensor is None else Allocation(slot.tensor.total_size).bytes for slot in compiled.outputs
+        None if slot.tensor is None else Allocation(slot.tensor.total_size).bytes for slot in program.outputs
     ]
     temporary = Allocation(program.temporary_size).bytes if program.temporary_size else None
     program.bind(inputs, outputs, temporary)()
     return [
         None if slot.tensor is None or memory is None else _elements(slot.tensor, memory)
-        for slot, memory in zip(compiled.outputs, outputs)
+        for slot, memory in zip(program.outputs, outputs)
     ]
 
 

@@ -20,6 +20,7 @@ from ..api.enums import (
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
 from ..d3d12.observers import created
+from ..descs.operator_desc import OperatorDesc
 from ..late import loading
 from ..operators import check, kernel_of, operator_of
 from ..validation.decode_rules import FAULT_RULES
@@ -147,7 +148,10 @@ class IDMLDevice(IDMLObject):
         """Validate an operator desc. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every violation,
         including types that CheckFeatureSupport denies, ``DXGI_ERROR_UNSUPPORTED`` for operator types internal to
         Microsoft's library, and ``TypeError`` if it is not a desc."""
-        decoded, report = check(desc, self.feature_level)
+        return self.checked_operator(*check(desc, self.feature_level))
+
+    def checked_operator(self, decoded: OperatorDesc | None, report: Report) -> IDMLOperator:
+        """CreateOperator of a desc that was checked at the device's feature level."""
         if self.profile.denied and decoded is not None:
             check_types(self.profile, decoded, report)
         name = "the operator" if decoded is None else decoded.struct.name

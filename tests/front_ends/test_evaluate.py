@@ -302,3 +302,39 @@ class TestValidate:
         assert [each.rule for each in dml.validate(0x10)] == ["DML-Desc-unreadable"]
         with pytest.raises(TypeError, match="desc"):
             dml.validate("JOIN")
+
+
+def test_an_equal_desc_under_other_conditions(monkeypatch):
+    """A desc that was compiled before is refused by a profile, a feature level, or a device that is removed."""
+    half = tensor("FLOAT16", [2])
+    double = dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(half, half, half)
+    x = np.array([1, 2], np.float16)
+
+    def doubled(**options):
+        return dml.evaluate(double, [x, x], **options)[0].tolist()
+
+    assert doubled() == [2, 4]
+    monkeypatch.setenv("DIRECTML_PY_PROFILE", "no-optional-types")
+    with pytest.raises(dml.DMLError, match="FLOAT16"):
+        doubled()
+    for calls in (1, 2):
+        monkeypatch.setenv("DIRECTML_PY_PROFILE", f"kind,removal_after={calls}")
+        with pytest.raises(dml.DMLError, match=f"removal_after={calls}"):
+            doubled()
+    monkeypatch.delenv("DIRECTML_PY_PROFILE")
+    assert doubled() == [2, 4]
+    assert doubled(feature_level=dml.DML_FEATURE_LEVEL_5_0) == [2, 4]
+    with pytest.raises(dml.DMLError, match="DimensionCount"):
+        doubled(feature_level=dml.DML_FEATURE_LEVEL_1_0)
+
+
+def test_the_same_desc_with_other_arrays():
+    """Results have memory of their own, and inputs in any layout are read where they are."""
+    plain = tensor("FLOAT32", [2, 3])
+    add = dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(plain, plain, plain)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    first = dml.evaluate(add, [x, x])[0]
+    second = dml.evaluate(add, [x[::-1, ::-1], x])[0]
+    third = dml.evaluate(add, [np.asfortranarray(x), x])[0]
+    assert first.tolist() == third.tolist() == [[0, 2, 4], [6, 8, 10]]
+    assert second.tolist() == [[5, 5, 5], [5, 5, 5]]
