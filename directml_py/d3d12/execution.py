@@ -29,7 +29,7 @@ def program_of(commands: Iterable[Command], reorders: bool) -> Program:
     Barriers, descriptor heaps and markers take no step.
     """
     ordered = any_order(commands) if reorders else commands
-    return steps_in_order([call for command in ordered if (call := command.call())])
+    return tuple(steps_in_order([call for command in ordered if (call := command.call())]))
 
 
 class Execution(Work):
@@ -72,23 +72,21 @@ class Execution(Work):
             observer.started(self)
         try:
             try:
-                for position in range(self._position, len(steps)):
+                for step in steps[self._position :]:
                     if device.removed:
                         return
-                    self._begun = position + 1
-                    steps[position]()
-                    self._position = position + 1
-            except BaseException as error:
-                running = still_running(error)
-                if running is not None:
-                    self.may_block = True
-                    running.afterwards(self._go_on)
-                raise
+                    self._begun += 1
+                    step()
+                    self._position += 1
             finally:
                 for observer in observers:
                     observer.finished(self)
         except BaseException as error:
-            if self._begun != self._position and not self.may_block:
+            running = still_running(error)
+            if running is not None:
+                self.may_block = True
+                running.afterwards(self._go_on)
+            elif self._begun != self._position:
                 outcome = "failed" if isinstance(error, Exception) else "was interrupted"
                 reason = str(error) or type(error).__name__
                 device.mark_removed(DXGI_ERROR_DEVICE_HUNG, f"a command {outcome}: {reason}")

@@ -185,6 +185,9 @@ class ID3D12Fence(ID3D12Pageable):
             raise TypeError(f"event must have a set() method; {type(event).__name__} has none")
         for observer in watchers.all:
             observer.waited(None, self, target)
+        if event is None and self.state.value >= target:
+            self.state.looked_at(target)
+            return
         awaited = threading.Event() if event is None else event
         entry = Awaited(target, awaited)
         try:

@@ -142,10 +142,6 @@ class WorkQueue:
         self.device.ready[self] = None
         let_go(self.device.lock)
 
-    def is_idle(self) -> bool:
-        """Whether an entry would run at once, called with the lock held."""
-        return self.running is None and not self.entries
-
     def forget(self, execution: Execution) -> None:
         """After an exception in the submission of ``execution``: undo it if it is not in the queue."""
         with self.device.lock:

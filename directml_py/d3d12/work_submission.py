@@ -52,12 +52,8 @@ class WorkSubmission(DeviceBase):
         try:
             # Not by ``with``, which takes longer than all else here; ``recover`` lets go of it.
             self.lock.acquire()
-            if (
-                self._deferral is None
-                and queue.is_idle()
-                and not self.removed
-                and fence.advance_unnoticed(value)
-            ):
+            is_next = queue.running is None and not queue.entries and self._deferral is None
+            if is_next and not self.removed and fence.advance_unnoticed(value):
                 self.lock.release()
             else:
                 self.submit(queue, [FenceSignal(queue, fence, value)])
