@@ -34,13 +34,19 @@ class NativeRun(partial[Any]):
 
 
 class RunSequence(partial[None]):
-    """The call that makes several ``runs`` in order."""
+    """The call that makes several ``runs`` in order.
+
+    ``launches`` is the array of ``dml_launch`` if all are native kernels that can be launched together, else None.
+    """
 
     runs: Sequence[Run]
+    launches: Any
 
-    def __new__(cls, runs: Sequence[Run], call: Callable[..., None], *arguments: Any) -> RunSequence:
+    def __new__(
+        cls, runs: Sequence[Run], call: Callable[..., None], *arguments: Any, launches: Any = None
+    ) -> RunSequence:
         sequence = super().__new__(cls, call, *arguments)
-        sequence.runs = runs
+        sequence.runs, sequence.launches = runs, launches
         return sequence
 
 
@@ -69,15 +75,18 @@ def steps_in_order(runs: Sequence[Run]) -> Sequence[Run]:
 
 
 def flattened(runs: Iterable[Run]) -> Iterable[Run]:
+    """The runs, with those of sequences that are not launched together in their place."""
     for run in runs:
-        if isinstance(run, RunSequence):
+        if isinstance(run, RunSequence) and run.launches is None:
             yield from flattened(run.runs)
         else:
             yield run
 
 
 def is_launchable(run: Run) -> bool:
-    return isinstance(run, NativeRun) and run.number is not None
+    if isinstance(run, NativeRun):
+        return run.number is not None
+    return isinstance(run, RunSequence) and run.launches is not None
 
 
 def run_all(runs: Sequence[Run]) -> None:
@@ -85,13 +94,22 @@ def run_all(runs: Sequence[Run]) -> None:
         run()
 
 
-def launched(runs: Sequence[NativeRun]) -> RunSequence:
+def launched(parts: Sequence[NativeRun | RunSequence]) -> RunSequence:
+    """Native kernels, and sequences of such, as one call."""
     ffi, lib = backend.native.ffi, backend.native.lib
+    runs = [run for part in parts for run in (part.runs if isinstance(part, RunSequence) else [part])]
     launches = ffi.new("dml_launch[]", len(runs))
-    for launch, run in zip(launches, runs):
-        launch.kernel, launch.count = run.number, run.count
-        launch.task = int(ffi.cast("uintptr_t", run.task))
-    return RunSequence(runs, run_launches, lib.dml_run_launches, launches, len(runs))
+    place = 0
+    for part in parts:
+        if isinstance(part, RunSequence):
+            ffi.memmove(launches + place, part.launches, ffi.sizeof(part.launches))
+            place += len(part.runs)
+        else:
+            launch = launches[place]
+            launch.kernel, launch.count = part.number, part.count
+            launch.task = int(ffi.cast("uintptr_t", part.task))
+            place += 1
+    return RunSequence(runs, run_launches, lib.dml_run_launches, launches, len(runs), launches=launches)
 
 
 def run_launches(run: Callable[[Any, int], int], launches: Any, count: int) -> None:

@@ -50,8 +50,10 @@ def test_python_in_between():
 
 @native
 def test_native_runs_in_a_row_are_one_call():
-    _, runs = chain(5)
+    values, runs = chain(5)
     merged = launch_in_order([launch_in_order(runs[:2]), runs[2], launch_in_order(runs[3:])])
+    merged()
+    assert [one[0] for one in values] == [0, 1, 1, 2, 2, 3]
     assert isinstance(merged, RunSequence)
     assert merged.func is run_launches
     assert list(merged.runs) == runs
