@@ -27,6 +27,7 @@ def rows() -> Iterator[Row]:
     cases: dict[str, tuple[Callable[[int], float], int]] = {
         "a member of a JSON object, one of which is there twice": (duplicate, 30_000),
         "a node of a picture": (picture, 4000),
+        "a node of a compiled graph": (compiled, 2000),
         "a dispatch without barriers under the debug layer": (dispatches, 3000),
         "a descriptor heap while the others live": (descriptor_heaps, 10_000),
     }
@@ -63,6 +64,23 @@ def picture(count: int) -> float:
         before, value = value, (value + before if index % 3 == 0 else graph.activation_relu(value))
     graph.outputs = value
     return seconds(graph.to_svg)
+
+
+def compiled(count: int) -> float:
+    """Groups of three element-wise nodes, with a running sum between them."""
+    graph = Graph()
+    value = graph.input_tensor("x", FLOAT32, [64, 64])
+    for index in range(count):
+        if index % 4 == 0:
+            value = graph.cumulative_summation(
+                value,
+                axis=1,
+                axis_direction=dml.DML_AXIS_DIRECTION_INCREASING,
+                has_exclusive_sum=False,
+            )
+        else:
+            value = graph.activation_relu(value)
+    return seconds(lambda: graph.compile({"y": value}))
 
 
 def debug_device() -> dml.IDMLDevice:

@@ -69,7 +69,8 @@ class Fusion:
         self.plan = plan
         self.graph = plan.graph
         self.steps = {step.node: step for step in plan.steps}
-        self.turns = {node: turn for turn, node in enumerate(self.steps)}
+        self.order = list(self.steps)
+        self.turns = {node: turn for turn, node in enumerate(self.order)}
         self.parts = self._parts()
         # The value that an executed node writes, by the origin that all its aliases share.
         self.writers = {
@@ -86,6 +87,8 @@ class Fusion:
         self._find_needs()
         self.readers = self._readers()
         self.groups: dict[int, frozenset[int]] = {}
+        # The turn of the first node of a node's group.
+        self.starts: dict[int, int] = {}
         self.eliminated: set[Value] = set()
 
     def fuse(self) -> list[Step]:
@@ -150,6 +153,7 @@ class Fusion:
             if link not in group:
                 group = self._merged(group, self.groups[link])
         self.groups.update(dict.fromkeys(group, group))
+        self.starts.update(dict.fromkeys(group, min(self.turns[member] for member in group)))
 
     def _merged(self, group: frozenset[int], other: frozenset[int]) -> frozenset[int]:
         """The union if it can run at once, else ``group``."""
@@ -160,9 +164,10 @@ class Fusion:
             return group
         visited: set[int] = set()
         pending = [need for node in fresh for need in self.needs[node] - merged]
+        horizon = self._horizon(merged) if pending else 0
         while pending:
             node = pending.pop()
-            if node in visited:
+            if node in visited or self.turns[node] < horizon:
                 continue
             together = self.groups.get(node) or {node}
             visited |= together
@@ -171,6 +176,17 @@ class Fusion:
                 return group
             pending += needs - visited
         return merged
+
+    def _horizon(self, merged: frozenset[int]) -> int:
+        """A turn before which nothing depends on ``merged``, not even through groups: none has nodes on both sides."""
+        turns = [self.turns[node] for node in merged]
+        horizon, turn = min(turns), max(turns)
+        while turn >= horizon:
+            node = self.order[turn]
+            if node not in merged:
+                horizon = min(horizon, self.starts.get(node, turn))
+            turn -= 1
+        return horizon
 
     def _cut(self, nodes: list[int]) -> list[Step]:
         """One step for all ``nodes``, or several if they are too many for one program."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 ALIGNMENT = 64
 
@@ -18,9 +20,6 @@ class TemporaryBlock:
     last_step: int
     offset: int = 0
 
-    def lives_beside(self, other: TemporaryBlock) -> bool:
-        return self.first_step <= other.last_step and other.first_step <= self.last_step
-
     @property
     def end(self) -> int:
         return self.offset + self.size
@@ -31,16 +30,19 @@ def pack(blocks: Iterable[TemporaryBlock]) -> int:
 
     Greedy by size: the largest blocks first, each at the lowest offset that is free during its live range.
     """
-    placed: list[TemporaryBlock] = []
+    # The placed blocks by the steps that they live in.
+    alive: dict[int, list[TemporaryBlock]] = defaultdict(list)
+    total = 0
     for block in sorted(blocks, key=lambda entry: (-entry.size, entry.first_step)):
+        steps = range(block.first_step, block.last_step + 1)
+        beside = {id(other): other for step in steps for other in alive[step]}
         offset = 0
-        for other in sorted(
-            (placed_block for placed_block in placed if placed_block.lives_beside(block)),
-            key=lambda placed_block: placed_block.offset,
-        ):
+        for other in sorted(beside.values(), key=attrgetter("offset")):
             if offset + block.size <= other.offset:
                 break
             offset = max(offset, -(-other.end // ALIGNMENT) * ALIGNMENT)
         block.offset = offset
-        placed.append(block)
-    return max((block.end for block in placed), default=0)
+        for step in steps:
+            alive[step].append(block)
+        total = max(total, block.end)
+    return total
