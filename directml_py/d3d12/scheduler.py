@@ -99,6 +99,7 @@ class WorkQueue:
                 self.leave(work)
                 finished, work = work, None
             lock.release()
+            del finished
         except BaseException:
             self.give_up(work)
             raise
