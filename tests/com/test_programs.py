@@ -44,6 +44,7 @@ TOPICS = (
 PROFILE_TOPICS = ("no_profile", "profile_removal", "profiles")
 C_TOPICS = ("debug", "errors", "objects", "operators", "removal")
 ROUNDS = 2000
+DISPATCHES = 50_000
 # A round leaves nothing behind; what the allocators keep for themselves stays far below this.
 GROWTH = 8 << 20
 
@@ -136,16 +137,20 @@ def test_compilers_agree(
 
 @pytest.mark.parametrize(
     ("program", "compiler", "topics"),
-    [("object_model", "g++", (*TOPICS, *PROFILE_TOPICS, "rounds")), ("c_program", "gcc", C_TOPICS)],
+    [
+        ("object_model", "g++", (*TOPICS, *PROFILE_TOPICS, "dispatches", "rounds")),
+        ("c_program", "gcc", C_TOPICS),
+    ],
 )
 def test_no_topic_is_left_out(builder: Builder, program: str, compiler: str, topics: tuple[str, ...]) -> None:
     assert set(told(builder.program(program, compiler))) == set(topics)
 
 
 @pytest.mark.slow
-def test_rounds(builder: Builder) -> None:
-    """Memory does not grow while everything is created, run and released repeatedly."""
-    lines = facts([builder.program("object_model", "g++"), "rounds", str(ROUNDS)])
+@pytest.mark.parametrize(("topic", "count"), [("rounds", ROUNDS), ("dispatches", DISPATCHES)])
+def test_memory_does_not_grow(builder: Builder, topic: str, count: int) -> None:
+    """While everything is created, run and released repeatedly, and while an operator is dispatched."""
+    lines = facts([builder.program("object_model", "g++"), topic, str(count)], timeout=3000)
     sizes = {
         name: int(size) for name, size in (line.split(": ") for line in lines if line.startswith("VmRSS"))
     }

@@ -58,5 +58,26 @@ namespace
         equal("wrong results", wrong, 0);
     }
 
+    // The same dispatch again and again, each with a table of its own.
+    void dispatches(const std::vector<std::string>& arguments)
+    {
+        const int count = arguments.empty() ? 10000 : std::stoi(arguments[0]);
+        Bench bench;
+        const Tensor four(Float32, {1, 1, 1, 4});
+        auto compiled = compile(bench.dml.Get(), identity(bench.dml.Get(), four, four));
+        bench.initialize(compiled.Get());
+        auto input = bench.holding<float>({1, 2, 3, 4}), output = bench.buffer(16);
+        for (int i = 0; i < count; i++)
+        {
+            bench.record(compiled.Get(), {input.Get()}, {output.Get()});
+            bench.run();
+            if (i == count / 10)
+                std::printf("VmRSS at a tenth: %ld\n", resident_bytes());
+        }
+        std::printf("VmRSS at the end: %ld\n", resident_bytes());
+        values<float>("the result", bench.read<float>(output.Get(), 4), {1, 2, 3, 4});
+    }
+
+    const Registration of_dispatches("dispatches", dispatches);
     const Registration registration("rounds", rounds);
 }

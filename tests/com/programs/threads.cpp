@@ -1,4 +1,4 @@
-// Eight threads at a time: with objects of their own, and with one device among them.
+// Many threads at a time: with objects of their own, and with one device among them. Arguments: rounds (20), threads (8).
 
 #include "bench.h"
 
@@ -6,8 +6,6 @@
 
 namespace
 {
-    constexpr int Threads = 8;
-
     // Creates, dispatches and releases, and looks at the numbers.
     std::string work(Bench& bench, int seed, int rounds)
     {
@@ -31,11 +29,11 @@ namespace
     }
 
     template <typename Run>
-    void in_threads(const char* name, Run run)
+    void in_threads(const char* name, int count, Run run)
     {
-        std::vector<std::string> results(Threads);
+        std::vector<std::string> results(count);
         std::vector<std::thread> threads;
-        for (int i = 0; i < Threads; i++)
+        for (int i = 0; i < count; i++)
             threads.emplace_back([&results, &run, i] {
                 try
                 {
@@ -48,27 +46,28 @@ namespace
             });
         for (std::thread& thread : threads)
             thread.join();
-        for (int i = 0; i < Threads; i++)
+        for (int i = 0; i < count; i++)
             check(std::string(name) + ", thread " + std::to_string(i), results[i].empty(), results[i]);
     }
 
     void threads_topic(const std::vector<std::string>& arguments)
     {
         const int rounds = arguments.empty() ? 20 : std::stoi(arguments[0]);
-        in_threads("own objects", [rounds](int i) {
+        const int count = arguments.size() < 2 ? 8 : std::stoi(arguments[1]);
+        in_threads("own objects", count, [rounds](int i) {
             Bench bench;
             return work(bench, i, rounds);
         });
 
         const Bench shared;
-        in_threads("one device", [&shared, rounds](int i) {
+        in_threads("one device", count, [&shared, rounds](int i) {
             Bench bench(shared.d3d12, shared.dml);
             return work(bench, i, rounds);
         });
 
         // References of one object from all sides.
         const ULONG before = references(shared.dml.Get());
-        in_threads("references", [&shared, rounds](int) -> std::string {
+        in_threads("references", count, [&shared, rounds](int) -> std::string {
             for (int i = 0; i < rounds * 100; i++)
             {
                 ComPtr<IUnknown> found;
