@@ -78,7 +78,10 @@ CONVERSIONS = (
     ("int32", "float32"),
     ("float32", "uint8"),
     ("uint8", "float32"),
+    ("int8", "float32"),
 )
+QUANTIZED = ("quantize_linear", "dequantize_linear")
+QUANTIZATION_SCALE, QUANTIZATION_ZERO_POINT = 0.05, 3
 
 
 def cases() -> Iterator[BenchmarkCase]:
@@ -106,6 +109,14 @@ def cases() -> Iterator[BenchmarkCase]:
                 name, f"packed, {dtype}, {SIZE_NAME}", partial(function, name, operation, dtype)
             )
         yield BenchmarkCase("POW", f"packed, {dtype}, {SIZE_NAME}", partial(power, dtype))
+    yield BenchmarkCase(
+        "ADD",
+        f"packed, int8, {SIZE_NAME}",
+        partial(arithmetic, ARITHMETIC["ADD"][1], 2, "int8", "packed"),
+        ("copy", 3 * SIZE // 2),
+    )
+    for name in QUANTIZED:
+        yield BenchmarkCase(name.upper(), f"uint8, {SIZE_NAME}", partial(quantization, name))
     for before, after in CONVERSIONS:
         moved = (SIZE + SIZE // np.dtype(before).itemsize * np.dtype(after).itemsize) // 2
         name = f"{before} to {after}, {SIZE_NAME}"
@@ -161,6 +172,22 @@ def conversion(before: str, after: str, threads: int) -> Contest:
         lambda x, out: out.copy_(x),
     )
     return contest(operation, [x], threads)
+
+
+def quantization(name: str, threads: int) -> Contest:
+    """With one scale and one zero point; the larger tensor has ``SIZE`` bytes."""
+    shape = matrix("float32", SIZE)
+    scale = np.array(QUANTIZATION_SCALE, np.float32)
+    zero_point = np.array(QUANTIZATION_ZERO_POINT, np.uint8)
+    is_quantize = name == "quantize_linear"
+    x = filled("float32", shape) if is_quantize else np.abs(filled("int8", shape)).astype(np.uint8)
+    operation = Operation(
+        f"element_wise_{name}",
+        {"output_data_type": ELEMENT[zero_point.dtype]} if is_quantize else {},
+        onnx=("QuantizeLinear" if is_quantize else "DequantizeLinear", {}),
+    )
+    spread = [np.broadcast_to(array, shape) for array in (scale, zero_point)]
+    return contest(operation, [x, *spread], threads, seen=[x, scale, zero_point])
 
 
 def chain(threads: int) -> Contest:

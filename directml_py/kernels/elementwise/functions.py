@@ -266,6 +266,13 @@ def bit_count(x: Array) -> Array:
     return plain((x * bytes_) >> kind(bits - 8))
 
 
+def is_plain_scale(scale: Array, zero_point: Array | None) -> bool:
+    """Whether programs quantize by these in one step: a scale of FLOAT32, and integers as zero points, if any."""
+    zero_points = [] if zero_point is None else [zero_point]
+    is_symbolic = all(isinstance(parameter, Symbol) for parameter in (scale, *zero_points))
+    return is_symbolic and scale.dtype == FLOAT32 and all(zero.dtype.kind in "iu" for zero in zero_points)
+
+
 def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[Any]) -> Array:
     """``round(x / scale) + zero_point`` in the range of ``dtype``, in FLOAT32, halves to even, also those of a sum with
     a zero point that is a fraction.
@@ -273,6 +280,9 @@ def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[A
     NaN becomes the lowest value: the specification's ``max(NaN, y)`` is ``y``.
     """
     limits = np.iinfo(dtype)
+    is_short = dtype.itemsize < 4 and x.dtype == FLOAT32
+    if isinstance(x, Symbol) and is_short and is_plain_scale(scale, zero_point):
+        return plain(x.scaled_by(f"quantize_{dtype.name}", scale, zero_point, dtype))
     values: Array = np.rint(x.astype(FLOAT32, copy=False) / scale)
     if zero_point is not None:
         values = np.add(values, zero_point, dtype=FLOAT32)
@@ -292,6 +302,8 @@ def dequantize(x: Array, scale: Array, zero_point: Array | None) -> Array:
 
     Products of a byte and a FLOAT16 scale are exact in FLOAT32; those of more bits would be rounded twice.
     """
+    if isinstance(x, Symbol) and x.dtype.itemsize == 1 and is_plain_scale(scale, zero_point):
+        return plain(x.scaled_by("dequantize_int32", scale, zero_point, FLOAT32))
     values: Array = x.astype(FLOAT32 if x.dtype.itemsize == 1 else FLOAT64)
     if zero_point is not None:
         # A float leaves a fraction to round, and the product is rounded anyway.

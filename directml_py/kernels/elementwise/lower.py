@@ -15,7 +15,7 @@ from ..cache_blocks import joined, nearest
 from ..decisions import ABSENT, Declined
 from ..launch import NativeRun
 from ..native_arrays import Array, Run, address
-from .ir import FUNCTIONS, Program, Untraceable
+from .ir import FUNCTIONS, Node, Program, Untraceable
 from .trace import traced
 
 MAX_VALUES = 64
@@ -25,6 +25,8 @@ BLOCK = 1024
 MAX_LAYOUTS = 256
 # How much memory a function of an element is worth, in bytes: so much is copied while it is computed.
 FUNCTION_BYTES = 16
+# Steps of FLOAT32 whose operands can be exchanged, as long as these are numbers and none of them is 0.
+COMMUTATIVE = ("fmin_float32", "fmax_float32", "add_float32", "multiply_float32")
 
 
 class Vocabulary:
@@ -79,7 +81,7 @@ class Code:
             elif node.name == "constant":
                 self.constants.append((self.new(place, is_wide), 8 if is_wide else 4, node.bits))
             else:
-                operands = [self.values[operand] for operand in node.operands]
+                operands = [self.values[operand] for operand in constant_last(nodes, node)]
                 if free[is_wide]:
                     self.values[place] = free[is_wide].pop()
                 else:
@@ -130,6 +132,18 @@ class Code:
             ffi.new("int64_t[]", places),
             sum(sizes),
         )
+
+
+def constant_last(nodes: Sequence[Node], node: Node) -> tuple[int, ...]:
+    """The operands, a constant after what it is compared with or added to: steps read one element of it there.
+
+    Which zero is left of two is that of the first operand, so zeros stay where they are, and so does NaN.
+    """
+    if node.name in COMMUTATIVE and nodes[node.operands[0]].name == "constant":
+        magnitude = nodes[node.operands[0]].bits & 0x7FFFFFFF
+        if 0 < magnitude <= 0x7F800000:
+            return node.operands[::-1]
+    return node.operands
 
 
 @lru_cache(maxsize=1024)

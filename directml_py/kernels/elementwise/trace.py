@@ -224,6 +224,11 @@ class Symbol(NDArrayOperatorsMixin):
         clamped = np.minimum(np.maximum(clamped, wide.type(limits.min)), wide.type(limits.max))
         return Symbol(self.program, clamped.slices_at, dtype)
 
+    def scaled_by(self, name: str, scale: Any, zero_point: Any, dtype: np.dtype[Any]) -> Symbol:
+        """The result of a step that takes a FLOAT32 scale and an integer of up to 16 bits as zero point."""
+        zero = self.taken(0, np.dtype(np.int32)) if zero_point is None else zero_point.slices_at
+        return self.made(name, dtype, [self.slices_at, self.taken(scale, FLOAT32), zero])
+
 
 def lane_of(dtype: np.dtype[Any]) -> str:
     """Raises ``Untraceable`` for types that there are no lanes for."""

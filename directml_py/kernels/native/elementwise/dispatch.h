@@ -11,8 +11,20 @@ typedef void (*dml_elementwise_function)(void *result, const void *const *operan
 
 enum { DML_ELEMENTWISE_F16, DML_ELEMENTWISE_F32, DML_ELEMENTWISE_I8, DML_ELEMENTWISE_I16, DML_ELEMENTWISE_I32, DML_ELEMENTWISE_U8, DML_ELEMENTWISE_U16, DML_ELEMENTWISE_U32, DML_ELEMENTWISE_F64, DML_ELEMENTWISE_TYPES };
 
+/* The numbers of steps. */
+#define DML_STEP_NUMBER(NAME, ...) DML_STEP_##NAME,
+#define DML_STEP_NUMBERS(NAME) DML_STEP_##NAME##_float32, DML_STEP_##NAME##_float64,
+enum { DML_ELEMENTWISE_STEPS(DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBERS, DML_STEP_NUMBERS) DML_ELEMENTWISE_CODES };
+#undef DML_STEP_NUMBER
+#undef DML_STEP_NUMBERS
+
 /* The most inputs and outputs that a program has. */
 #define DML_ELEMENTWISE_TENSORS 16
+
+/* A step over narrow elements as they lie in memory, and to that; the second operand is elements too, or, if these are
+   NULL, one lane. */
+typedef void (*dml_elementwise_direct)(void *result, const void *first, const void *second, const float *lane,
+                                       int64_t count);
 
 /* Memory that will be read next, and how many bytes of it for 64 that are written. */
 typedef struct {
@@ -20,11 +32,14 @@ typedef struct {
     int64_t step;
 } dml_elementwise_ahead;
 
-/* `load` makes lanes of contiguous elements, `store` elements of lanes; NULL where they are the same. The last type is
-   that of lanes alone, which `store_wide` rounds to the others. `stream` writes by streaming stores, and prefetches the
-   memory of `count` others meanwhile. */
+/* `direct` has the steps, if there are, by the type of their operands; `direct_swapped` fmin and fmax of a lane, which
+   is a number, and of elements after it. `load` makes lanes of contiguous elements, `store` elements of
+   lanes; NULL where they are the same. The last type is that of lanes alone, which `store_wide` rounds to the others.
+   `stream` writes by streaming stores, and prefetches the memory of `count` others meanwhile. */
 typedef struct {
     const dml_elementwise_function *steps;
+    const dml_elementwise_direct (*direct)[DML_ELEMENTWISE_TYPES];
+    dml_elementwise_direct direct_swapped[2];
     void (*load[DML_ELEMENTWISE_TYPES])(void *lanes, const void *elements, int64_t count);
     void (*store[DML_ELEMENTWISE_TYPES])(void *elements, const void *lanes, int64_t count);
     void (*store_wide[DML_ELEMENTWISE_TYPES])(void *elements, const void *lanes, int64_t count);

@@ -5,17 +5,8 @@
 #include "../move/move.c"
 #endif
 
-/* Elements that a step is done for at a time. */
-#define DML_ELEMENTWISE_BLOCK 1024
-/* Elements that are written by streaming stores at a time, and how far ahead of them others are prefetched. */
-#define DML_ELEMENTWISE_TILE 256
-#define DML_ELEMENTWISE_FETCHED 512
-/* The most elements of the parts of a tensor that threads share, how many parts there are at least if they are not
-   smaller than a block by that, and the side of a part that is read across. */
-#define DML_ELEMENTWISE_PART 16384
-#define DML_ELEMENTWISE_PARTS 16
-#define DML_ELEMENTWISE_SIDE 128
-#define DML_ELEMENTWISE_VALUES 64
+#include "direct.h"
+#include "worker.h"
 
 static const char *const dml_elementwise_step_names[] = {
 #define DML_NAME(NAME, ...) #NAME,
@@ -37,10 +28,8 @@ static const uint8_t dml_elementwise_reads_one[] = {
 #undef DML_OTHERS
 #undef DML_NEITHER
 };
-enum { DML_ELEMENTWISE_CODES = sizeof dml_elementwise_reads_one };
 static const char *const dml_elementwise_type_names[] = {"float16", "float32", "int8",   "int16",   "int32",
                                                          "uint8",   "uint16",  "uint32", "float64", NULL};
-static const int64_t dml_elementwise_sizes[DML_ELEMENTWISE_TYPES] = {2, 4, 1, 2, 4, 1, 2, 4, 8};
 
 const char *dml_elementwise_step_name(int code)
 {
@@ -51,40 +40,6 @@ const char *dml_elementwise_type_name(int type)
 {
     return dml_elementwise_type_names[type];
 }
-
-/* What a thread knows of a tensor: the part that is being worked on, and the element that a value was filled with. */
-typedef struct {
-    char *first;
-    int64_t line, step;
-    /* Elements that are not lanes yet. */
-    const char *later;
-    const char *filled;
-    int64_t filled_count;
-} dml_elementwise_view;
-
-/* Where lanes of a value are, and how many bytes further those of the next element are; 0 for what is the same for
-   all, which `is_one` is 1 for, or made anew for each tile. */
-typedef struct {
-    char *place;
-    int64_t moves;
-    int is_one;
-} dml_elementwise_lanes;
-
-typedef struct {
-    const dml_elementwise *task;
-    char *memory;
-    /* For inputs that are read across: DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE elements each; NULL if there is no
-       memory. */
-    char *turned;
-    int stream;
-    /* The most columns of a block. */
-    int64_t block;
-    /* What the block reads, as far as that lies together, and whether more of it is to be prefetched. */
-    int following, fetches;
-    dml_elementwise_ahead ahead[DML_ELEMENTWISE_TENSORS];
-    dml_elementwise_lanes values[DML_ELEMENTWISE_VALUES];
-    dml_elementwise_view views[DML_ELEMENTWISE_TENSORS];
-} dml_elementwise_worker;
 
 static int dml_elementwise_logarithm(int64_t size)
 {
@@ -346,9 +301,11 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
     }
     together = columns < DML_ELEMENTWISE_BLOCK ? DML_ELEMENTWISE_BLOCK / columns : 1;
     for (int64_t i = 0; i < rows; i += together)
-        for (int64_t j = 0; j < columns; j += worker->block)
-            dml_elementwise_block(worker, i, j, rows - i < together ? rows - i : together,
-                                  columns - j < worker->block ? columns - j : worker->block);
+        for (int64_t j = 0; j < columns; j += worker->block) {
+            int64_t m = rows - i < together ? rows - i : together;
+            int64_t n = columns - j < worker->block ? columns - j : worker->block;
+            (worker->direct ? dml_elementwise_block_direct : dml_elementwise_block)(worker, i, j, m, n);
+        }
 }
 
 /* Values that are kept between steps must fit into a block; one step between tensors as they lie keeps none. */
@@ -393,6 +350,7 @@ static void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
         worker.values[task->first_constant[i].value].is_one = 1;
         dml_elementwise_fill(worker.values[task->first_constant[i].value].place, task->first_constant + i);
     }
+    dml_elementwise_choose_direct(&worker);
     if (task->across)
         worker.turned = malloc((size_t)task->inputs * DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE * 4);
     for (; begin < end; begin++)

@@ -58,6 +58,21 @@
     UNARY(int8_bits, int32_t, uint32_t, (int8_t)x) \
     UNARY(int16_bits, int32_t, uint32_t, (int16_t)x)
 
+/* The nearest integer between two, the lower one for NaN. */
+static inline int32_t dml_within(float value, float low, float high)
+{
+    float bounded = value >= low ? value : low;
+    return (int32_t)(bounded <= high ? bounded : high);
+}
+
+/* Of an element, a scale and a zero point. */
+#define DML_QUANTIZATIONS(TERNARY) \
+    TERNARY(quantize_int8, int32_t, float, float, int32_t, dml_within(rintf(x / y) + (float)z, INT8_MIN, INT8_MAX)) \
+    TERNARY(quantize_uint8, int32_t, float, float, int32_t, dml_within(rintf(x / y) + (float)z, 0, UINT8_MAX)) \
+    TERNARY(quantize_int16, int32_t, float, float, int32_t, dml_within(rintf(x / y) + (float)z, INT16_MIN, INT16_MAX)) \
+    TERNARY(quantize_uint16, int32_t, float, float, int32_t, dml_within(rintf(x / y) + (float)z, 0, UINT16_MAX)) \
+    TERNARY(dequantize_int32, float, int32_t, float, int32_t, (float)(x - z) * y)
+
 #define DML_CONVERSIONS(UNARY) \
     UNARY(saturated_float32_int32, int32_t, float, DML_INT32_OF(x)) \
     UNARY(saturated_float64_int32, int32_t, double, DML_INT32_OF(x)) \
@@ -75,6 +90,7 @@
     DML_OF_INTEGERS(UNARY, BINARY, uint32, uint32_t) \
     DML_OF_BITS(UNARY, BINARY) \
     DML_CONVERSIONS(UNARY) \
+    DML_QUANTIZATIONS(TERNARY) \
     TERNARY(where_bits, uint32_t, uint32_t, uint32_t, uint32_t, x ? y : z) \
     TERNARY(where_float64, double, uint32_t, double, double, x ? y : z) \
     OWN(multiply_add_float32) \

@@ -1,0 +1,123 @@
+/* Programs of steps over narrow elements as they lie in memory. */
+#pragma once
+
+#include "worker.h"
+
+/* The number of the input that a value is; `inputs` if it is none. */
+static int dml_elementwise_input_of(const dml_elementwise *task, int value)
+{
+    int i = 0;
+    while (i < task->inputs && task->tensors[i].value != value)
+        i++;
+    return i;
+}
+
+/* Whether a step wraps integers that wrap anyway where they are stored as `type`. */
+static int dml_elementwise_wraps(const dml_elementwise *task, const dml_elementwise_step *step, int type)
+{
+    uint64_t mask = type == DML_ELEMENTWISE_U8 ? UINT8_MAX : UINT16_MAX;
+    if (step->code != DML_STEP_and_bits || (type != DML_ELEMENTWISE_U8 && type != DML_ELEMENTWISE_U16))
+        return (step->code == DML_STEP_int8_bits && type == DML_ELEMENTWISE_I8) ||
+               (step->code == DML_STEP_int16_bits && type == DML_ELEMENTWISE_I16);
+    for (int i = 0; i < task->constants; i++)
+        if (task->first_constant[i].value == step->operands[1])
+            return task->first_constant[i].bits == mask;
+    return 0;
+}
+
+/* Whether tensors lie as direct steps read and write them, which are of one type. */
+static int dml_elementwise_lies_direct(const dml_elementwise *task)
+{
+    for (int i = 0; i <= task->inputs; i++) {
+        int64_t size = dml_elementwise_sizes[task->tensors[i].type];
+        uintptr_t places = task->tensors[i].memory;
+        for (int axis = 0; axis < task->rank; axis++)
+            places |= (uintptr_t)task->tensors[i].strides[axis];
+        if (places % (uintptr_t)size != 0 || task->tensors[i].strides[task->rank - 1] != size ||
+            (i < task->inputs && task->tensors[i].type != task->tensors[0].type))
+            return 0;
+    }
+    return task->inputs >= 1 && task->outputs == 1 && !task->across;
+}
+
+/* The direct step of elements that are the value `result`, and of a constant or, where `is_first`, of another input;
+   and where its lane is. Constants have lanes of FLOAT32. */
+static dml_elementwise_direct_step dml_elementwise_direct_of(const dml_elementwise_worker *worker,
+                                                             const dml_elementwise_step *step, int result, int is_first)
+{
+    const dml_elementwise *task = worker->task;
+    int type = task->tensors[0].type, is_constant = step->uniform != 0 && type == DML_ELEMENTWISE_F16;
+    int swapped = step->uniform == 1 && (step->code == DML_STEP_fmin_float32 || step->code == DML_STEP_fmax_float32);
+    dml_elementwise_direct_step direct = {dml_dispatch->elementwise->direct[step->code][type],
+                                          (const float *)worker->values[step->operands[!swapped]].place};
+    if (swapped)
+        direct.call = dml_dispatch->elementwise->direct_swapped[step->code == DML_STEP_fmax_float32];
+    if (step->operands[swapped] != result ||
+        !(is_constant ? step->uniform == (swapped ? 1 : 2)
+                      : is_first && dml_elementwise_input_of(task, step->operands[1]) < task->inputs) ||
+        (swapped && isnan(*direct.lane)))
+        direct.call = NULL;
+    return direct;
+}
+
+/* Fills in the direct steps if all of the program are such, each of which goes on with the result of the one before. */
+static void dml_elementwise_choose_direct(dml_elementwise_worker *worker)
+{
+    const dml_elementwise *task = worker->task;
+    const dml_elementwise_step *steps = task->first_step;
+    const dml_elementwise_tensor *output = task->tensors + task->inputs;
+    int count = task->steps, result = task->tensors[0].value;
+    if (count < 1 || !dml_elementwise_lies_direct(task) || steps[count - 1].result != output->value)
+        return;
+    if (count > 1 && steps[count - 1].operands[0] == steps[count - 2].result &&
+        dml_elementwise_wraps(task, steps + count - 1, output->type))
+        count--;
+    if (count > DML_ELEMENTWISE_DIRECT)
+        return;
+    for (int i = 0; i < count; i++) {
+        int is_cast = steps[i].code == DML_STEP_float32_int32 || steps[i].code == DML_STEP_float32_uint32;
+        worker->steps[i] = dml_elementwise_direct_of(worker, steps + i, result, i == 0);
+        if (!worker->steps[i].call || (is_cast && count > 1) ||
+            output->type != (is_cast ? DML_ELEMENTWISE_F32 : task->tensors[0].type))
+            return;
+        result = steps[i].result;
+    }
+    worker->direct = count;
+    worker->block = DML_ELEMENTWISE_PART;
+}
+
+/* A block, or a longer part, without lanes: row by row where the tensors' rows do not all follow each other. */
+static void dml_elementwise_block_direct(dml_elementwise_worker *worker, int64_t row, int64_t column, int64_t rows,
+                                         int64_t columns)
+{
+    enum { TILE = 2048 };
+    const dml_elementwise *task = worker->task;
+    const dml_elementwise_view *views = worker->views, *to = views + task->inputs;
+    int64_t size = to->step, own = views->step, n, packed = 1;
+    int second = dml_elementwise_input_of(task, task->first_step->operands[1]);
+    char made[TILE * 4] __attribute__((aligned(64)));
+    for (int i = 0; i <= task->inputs; i++)
+        packed &= rows == 1 || views[i].line == views[i].step * columns;
+    if (packed) {
+        columns *= rows;
+        rows = 1;
+    }
+    for (int64_t i = row; i < row + rows; i++) {
+        const char *from = views->first + i * views->line + column * own;
+        const char *other = second == task->inputs || task->first_step->uniform
+                                ? NULL
+                                : views[second].first + i * views[second].line + column * own;
+        char *output = to->first + i * to->line + column * size;
+        for (int64_t done = 0; done < columns; done += n) {
+            char *target = worker->stream ? made : output + done * size;
+            n = columns - done < TILE ? columns - done : TILE;
+            if (done == 0 && n < columns)
+                n -= (int64_t)((uintptr_t)output & 63) / size;
+            for (int k = 0; k < worker->direct; k++)
+                worker->steps[k].call(target, k ? target : from + done * own, k || !other ? NULL : other + done * own,
+                                      worker->steps[k].lane, n);
+            if (worker->stream)
+                dml_dispatch->elementwise->stream(output + done * size, made, n * size, NULL, 0);
+        }
+    }
+}
