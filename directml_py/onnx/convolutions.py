@@ -45,6 +45,27 @@ def convolution(node: Node) -> Results:
     )
 
 
+@operator("NhwcConv", domain=MICROSOFT)
+def channels_last_convolution(node: Node) -> Results:
+    """Channels come last in the input, the filters and the output; the first two are read as they are."""
+    shapes = [node.shape(index) for index in (0, 1)]
+    rank = len(shapes[0])
+    order = (0, rank - 1, *range(1, rank - 1))
+    x, filters = (node.reordered(node.tensor(index), shape, order) for index, shape in enumerate(shapes))
+    window = window_of(node, shapes[0][1:-1], shapes[1][1:-1])
+    y = node.graph.convolution(
+        x,
+        filters,
+        node.tensor(2, per_channel(node, math.prod(node.shape(2)))) if node.has(2) else None,
+        mode=DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+        direction=DML_CONVOLUTION_DIRECTION_FORWARD,
+        output_padding=[0] * len(window.kernel),
+        group_count=node.get("group", 1),
+        **window.convolution(),
+    )
+    return node.transposed(y, y.desc.sizes, (0, *range(2, rank), 1))
+
+
 @operator("ConvTranspose")
 def transposed_convolution(node: Node) -> Results:
     return transposed(node, transposed_window(node), bias_of(node, 2))

@@ -92,8 +92,9 @@ class Model:
             return None
         return Executable(self.compiled, self._constants.first, self._uploading())
 
-    def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Array]:
-        """The outputs by name. Inputs are given by keyword, or in a dict where their names are no identifiers.
+    def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
+        """The outputs by name, a sequence as a list. Inputs are given by keyword, or in a dict where their names are no
+        identifiers.
 
         Raises ``TypeError`` and ``ValueError`` that name the input that is missing or does not fit.
         """
@@ -104,7 +105,7 @@ class Model:
             raise ValueError(f"the model has no input {unknown[0]!r}; it has {names}")
         arrays = {name: _checked(value, given.get(name)) for name, value in self.inputs.items()}
         results = self._executable.run(arrays) if self._executable is not None else {}
-        return {name: _result(value, results.get(name)) for name, value in self.outputs.items()}
+        return {name: _result(name, value, results) for name, value in self.outputs.items()}
 
     def save(self, path: str | Path) -> list[Path]:
         """Write the graph as a serialized graph that DxDispatch runs, and its constants to files beside it.
@@ -137,12 +138,27 @@ def _checked(value: Value, given: Any) -> Array:
     return in_memory(array).reshape(tensor_sizes(value.shape))
 
 
-def _result(value: Value, array: Array | None) -> Array:
+def _result(name: str, value: Value, results: Mapping[str, Array]) -> Any:
+    """An array, or for a sequence a list of arrays."""
+    if value.items is not None:
+        return [_result(item_name(name, place), item, results) for place, item in enumerate(value.items)]
     if value.array is not None:
         return value.array
-    assert array is not None
-    shaped = array.reshape(value.shape)
+    shaped = results[name].reshape(value.shape)
     return shaped.view(np.bool_) if value.dtype == np.bool_ else shaped.astype(value.dtype, copy=False)
+
+
+def item_name(name: str, place: int) -> str:
+    """The name of the graph's output for a tensor of a sequence."""
+    return f"{name}[{place}]"
+
+
+def _tensors(outputs: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
+    for name, value in outputs.items():
+        if value.items is None:
+            yield name, value
+        else:
+            yield from ((item_name(name, place), item) for place, item in enumerate(value.items))
 
 
 def load(
@@ -254,7 +270,7 @@ def _input(graph: Graph, index: int, item: Declared, shape: tuple[int, ...], fil
 def _connect(graph: Graph, outputs: Mapping[str, Value]) -> None:
     """Makes the graph's outputs, and more of what nodes write and nothing reads."""
     connected: dict[str, Expression] = {}
-    for name, value in outputs.items():
+    for name, value in _tensors(outputs):
         if value.array is None and value.expression is not None:
             own = value.expression
             if isinstance(own.source, FromInput):

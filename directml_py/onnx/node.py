@@ -150,6 +150,18 @@ class Node:
         index, name = self.constants.add(value.name, array), self.constants.name(value.name)
         return self.graph.input_tensor(index, kind, array.shape, flags=flags, name=name)
 
+    def value(self, own: Expression, dtype: np.dtype[Any], shape: Sizes) -> Value:
+        """What an operator made, in a type of the same size."""
+        inputs = [value.inputs for value in self.inputs if value is not None]
+        return Value(
+            "part",
+            dtype,
+            shape,
+            None,
+            self.graph.reinterpret(own, data_type(dtype)),
+            frozenset().union(*inputs),
+        )
+
     def constant(self, array: Any, dtype: Any = None) -> Expression:
         """A tensor of the graph with this content."""
         return self.expression(known("constant", np.asarray(array, dtype)))
@@ -194,11 +206,13 @@ class Node:
 
     def transposed(self, own: Expression, shape: Sizes, order: Sequence[int]) -> Expression:
         """A packed copy of ``own`` of ``shape`` with its axes in another order."""
+        return self.packed(self.reordered(own, shape, order))
+
+    def reordered(self, own: Expression, shape: Sizes, order: Sequence[int]) -> Expression:
+        """A view of ``own`` of ``shape`` with its axes in another order."""
         strides = packed_strides(shape)
-        view = self.graph.reinterpret(
-            own, sizes=[shape[axis] for axis in order], strides=[strides[axis] for axis in order]
-        )
-        return self.packed(view)
+        sizes = [shape[axis] for axis in order]
+        return self.graph.reinterpret(own, sizes=sizes, strides=[strides[axis] for axis in order])
 
     def cast(self, own: Expression, dtype: np.dtype[Any] | type[np.generic]) -> Expression:
         """``own`` with elements of ``dtype``; an integer of the same size with another sign is the same bytes."""

@@ -18,6 +18,7 @@ from . import (  # noqa: F401 - each fills the table
     recurrent,
     reductions,
     sampling,
+    sequences,
     shapes,
 )
 from .registry import OPERATORS as OPERATORS

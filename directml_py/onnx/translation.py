@@ -147,7 +147,8 @@ class Translation:
         try:
             # The branches of an If may hold what is right only where they are taken.
             is_branch = node.op_type == "If" and not domain
-            inferred = {} if is_branch else inferred_outputs(schema, node, inputs, opsets)
+            has_lists = any(value.items is not None for value in inputs.values())
+            inferred = {} if is_branch or has_lists else inferred_outputs(schema, node, inputs, opsets)
             problem = ""
         except (onnx.shape_inference.InferenceError, ValueError, RuntimeError) as error:
             # ONNX's own functions have calls that inference objects to and the evaluator takes.
@@ -244,6 +245,8 @@ class Translation:
     ) -> Value:
         if isinstance(result, np.ndarray):
             return Value(name, result.dtype, result.shape, result)
+        if isinstance(result, Value) and result.items is not None:
+            return result
         if isinstance(result, Value):
             shape = result.shape if inferred is None else inferred[1]
             array = None if result.array is None else result.array.reshape(shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -36,6 +37,8 @@ class Value:
     inputs: frozenset[str] = frozenset()
     # Of a constant, the graph input that is not OWNED_BY_DML.
     bound: Expression | None = None
+    # The tensors of a sequence, which has no elements of its own.
+    items: tuple[Value, ...] | None = None
 
     @property
     def is_known(self) -> bool:
@@ -44,6 +47,11 @@ class Value:
     @property
     def size(self) -> int:
         return math.prod(self.shape)
+
+
+def sequence(items: Iterable[Value]) -> Value:
+    """A sequence of tensors."""
+    return Value("sequence", np.dtype(object), (), items=tuple(items))
 
 
 def known(name: str, array: Array) -> Value:

@@ -235,3 +235,13 @@ def test_group_norm(last):
         "GroupNorm", [np.ascontiguousarray(x), scale, bias], groups=4, activation=1, channels_last=last
     )
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_channels_last_convolution():
+    x, filters, bias = floats(1, 5, 6, 2), floats(3, 3, 3, 2), floats(3)
+    found = run_alone("NhwcConv", [x, filters, bias], pads=[1, 1, 1, 1], strides=[1, 2])
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0))), (3, 3), (1, 2)
+    )
+    expected = np.einsum("bhwcij,oijc->bhwo", windows[:, :, ::2], filters) + bias
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,119 @@
+"""Sequences of tensors, and optional values: lists that the host knows, of which nothing is left in the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import Refusal, UnknownValue
+from .movement import sliced
+from .node import Node
+from .registry import Result, Results, operator
+from .values import Value, known, sequence
+
+
+def items_of(node: Node, index: int = 0) -> tuple[Value, ...]:
+    items = node.input(index).items
+    if items is None:
+        raise Refusal("is no sequence", f"input {index}")
+    return items
+
+
+def place_of(node: Node, index: int, count: int) -> int:
+    """A position, counted from the end if it is negative."""
+    value = node.input(index)
+    if value.array is None:
+        raise UnknownValue(value.name, "input position")
+    place = int(value.array.reshape(-1)[0])
+    if not -count <= place < count:
+        raise Refusal(f"is {place}; the sequence has {count} tensors", "input position")
+    return place % count
+
+
+@operator("SequenceEmpty")
+def empty(node: Node) -> Results:
+    return sequence(())
+
+
+@operator("SequenceConstruct")
+def construct(node: Node) -> Results:
+    return sequence(node.input(index) for index in range(len(node.inputs)))
+
+
+@operator("SequenceAt")
+def at(node: Node) -> Results:
+    items = items_of(node)
+    return items[place_of(node, 1, len(items))]
+
+
+@operator("SequenceErase")
+def erase(node: Node) -> Results:
+    items = items_of(node)
+    place = place_of(node, 1, len(items)) if node.has(1) else len(items) - 1
+    return sequence(items[:place] + items[place + 1 :])
+
+
+@operator("SequenceInsert")
+def insert(node: Node) -> Results:
+    items = items_of(node)
+    place = place_of(node, 2, len(items) + 1) if node.has(2) else len(items)
+    # Counted from the end, the last place is before the last tensor.
+    if node.has(2) and int(node.known(2, "position").reshape(-1)[0]) < 0:
+        place -= 1
+    return sequence((*items[:place], node.input(1), *items[place:]))
+
+
+@operator("SequenceLength")
+def length(node: Node) -> Results:
+    return np.array(len(items_of(node)), np.int64)
+
+
+@operator("ConcatFromSequence")
+def concat(node: Node) -> Results:
+    items = items_of(node)
+    if not items:
+        raise Refusal("is empty", "input input_sequence")
+    rank = len(items[0].shape) + node.get("new_axis", 0)
+    axis = node.axis(rank)
+    if node.get("new_axis", 0):
+        sizes = [(*item.shape[:axis], 1, *item.shape[axis:]) for item in items]
+    else:
+        sizes = [item.shape for item in items]
+    parts = [node.moved(item, size) for item, size in zip(items, sizes)]
+    joined = node.graph.join(parts, axis=axis) if len(parts) > 1 else parts[0]
+    result = list(sizes[0])
+    result[axis] = sum(size[axis] for size in sizes)
+    return node.value(joined, items[0].dtype, tuple(result))
+
+
+@operator("SplitToSequence")
+def split(node: Node) -> Results:
+    shape = node.shape()
+    axis = node.axis(len(shape), 0)
+    kept = True
+    if node.has(1):
+        given = node.known(1, "split")
+        step = max(1, int(given)) if given.ndim == 0 else 1
+        equal = [min(step, shape[axis] - start) for start in range(0, shape[axis], step)]
+        sizes = [int(size) for size in given] if given.ndim else equal
+    else:
+        sizes, kept = [1] * shape[axis], bool(node.get("keepdims", 1))
+    starts = np.cumsum([0, *sizes])
+    parts: list[Value] = []
+    for start, size in zip(starts, sizes):
+        middle = (size,) if kept else ()
+        own = (*shape[:axis], *middle, *shape[axis + 1 :])
+        if not size:
+            parts.append(known("part", np.empty(own, node.input().dtype)))
+            continue
+        parts.append(node.value(sliced(node, node.moved(), axis, int(start), size), node.input().dtype, own))
+    return sequence(parts)
+
+
+@operator("Optional", "OptionalGetElement")
+def unwrapped(node: Node) -> Result:
+    return node.input()
+
+
+@operator("OptionalHasElement")
+def has_element(node: Node) -> Results:
+    return np.array(node.has(0))
