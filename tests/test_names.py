@@ -27,12 +27,16 @@ SAME_MODULES = {
         "schema",
         "structs",
     },
-    "a family of operators, how its valid descs are generated, and its benchmarks": {
+    "a family of operators, how its valid descs are generated, its benchmarks, and what is ONNX in it": {
         "activation",
         "element_wise",
         "filling",
         "indexing",
+        "matrices",
+        "movement",
+        "normalization",
         "ordering",
+        "pooling",
         "quantized",
         "recurrent",
         "sampling",
@@ -45,6 +49,7 @@ SAME_MODULES = {
         "nonzero",
         "reduce",
     },
+    "ONNX's back ends are modules of that name, and kernels have one of theirs": {"backend"},
     "a sample is called like the operators that it shows": {"join_split"},
 }
 SAME_CLASSES = {

@@ -16,7 +16,7 @@ from .progress import track
 
 if TYPE_CHECKING:
     from ..onnx.explaining import Explanation
-    from ..onnx.model import Model
+    from ..onnx.onnx_model import Model
 
 HELP = "Show which DirectML operators an ONNX model becomes; run it, compare it with ONNX Runtime, save the graph."
 

@@ -12,6 +12,6 @@ except ImportError as _error:
     raise ImportError("directml_py.onnx needs the package onnx: pip install 'directml-py[onnx]'") from _error
 
 from .errors import OnnxError
-from .model import Model, load
+from .onnx_model import Model, load
 
 __all__ = ["Model", "OnnxError", "load"]

@@ -17,14 +17,14 @@ from ..api.enums import (
 from ..graph import Expression
 from .errors import Refusal
 from .movement import sliced
-from .node import Node
-from .registry import MICROSOFT, Results, operator
+from .node import OnnxNode
+from .translators import MICROSOFT, Results, operator
 from .values import Sizes
 
 FILTER = -10000.0
 
 
-def masked(node: Node, index: int, sizes: Sizes) -> dict[str, Any]:
+def masked(node: OnnxNode, index: int, sizes: Sizes) -> dict[str, Any]:
     """The mask beside scores of ``sizes`` {batch, heads, queries, keys}: lengths of keys, their ends and starts, or a
     truth for each key."""
     settings: dict[str, Any] = {"mask_filter_value": node.get("mask_filter_value", FILTER)}
@@ -46,11 +46,11 @@ def masked(node: Node, index: int, sizes: Sizes) -> dict[str, Any]:
     return {**settings, "mask": mask, "mask_type": DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN}
 
 
-def scale_of(node: Node, head_size: int) -> float:
+def scale_of(node: OnnxNode, head_size: int) -> float:
     return float(node.get("scale", 0.0) or 1 / math.sqrt(head_size))
 
 
-def causal_bias(node: Node, sizes: Sizes, like: Expression) -> Expression:
+def causal_bias(node: OnnxNode, sizes: Sizes, like: Expression) -> Expression:
     """What keeps a query from later keys: the filter value above the diagonal."""
     _, _, queries, keys = sizes
     later = np.triu(np.full((queries, keys), node.get("mask_filter_value", FILTER)), keys - queries + 1)
@@ -58,7 +58,7 @@ def causal_bias(node: Node, sizes: Sizes, like: Expression) -> Expression:
 
 
 @operator("MultiHeadAttention", domain=MICROSOFT)
-def multi_head_attention(node: Node) -> Results:
+def multi_head_attention(node: OnnxNode) -> Results:
     """Queries, keys and values apart, keys and values stacked, or all three; past ones may precede the keys."""
     node.only("unidirectional", 0, "MULTIHEAD_ATTENTION has no causal mask")
     for index, name in ((8, "past_sequence_length"), (9, "cache_indirection")):
@@ -97,7 +97,7 @@ def multi_head_attention(node: Node) -> Results:
 
 
 @operator("Attention", domain=MICROSOFT)
-def attention(node: Node) -> Results:
+def attention(node: OnnxNode) -> Results:
     """One product for queries, keys and values, which then are those of MULTIHEAD_ATTENTION."""
     for name in ("do_rotary", "past_present_share_buffer"):
         node.only(name, 0, "MULTIHEAD_ATTENTION does not do that")
@@ -144,7 +144,7 @@ def attention(node: Node) -> Results:
     return [results.output, _joined(node, results) if node.wants(1) else None]
 
 
-def _pasts(node: Node) -> dict[str, Any]:
+def _pasts(node: OnnxNode) -> dict[str, Any]:
     """Past keys and values, which ONNX Runtime has in one tensor."""
     x, sizes = node.tensor(4), node.shape(4)[1:]
     names = ("past_key", "past_value")
@@ -154,7 +154,7 @@ def _pasts(node: Node) -> dict[str, Any]:
     }
 
 
-def _joined(node: Node, results: Any) -> Expression:
+def _joined(node: OnnxNode, results: Any) -> Expression:
     both = [
         node.graph.reinterpret(value, sizes=(1, *value.desc.sizes))
         for value in (results.output_present_key, results.output_present_value)
@@ -163,7 +163,7 @@ def _joined(node: Node, results: Any) -> Expression:
 
 
 @operator("RotaryEmbedding", domain=MICROSOFT)
-def rotary_embedding(node: Node) -> Results:
+def rotary_embedding(node: OnnxNode) -> Results:
     """Pairs of elements turned by angles that a table has for each position."""
     for name in ("is_packed_batching", "rotary_embedding_dim"):
         node.only(name, 0, "it is not translated")
@@ -174,7 +174,7 @@ def rotary_embedding(node: Node) -> Results:
     if len(shape) == 4:
         x = node.transposed(node.tensor(), shape, (0, 2, 1, 3))
     sizes = x.desc.sizes
-    places = _places(node, batch, length)
+    places = _positions(node, batch, length)
     cosines, sines = (
         node.spread(
             graph.gather(node.tensor(index, (1, *node.shape(index))), places, axis=1, index_dimensions=1),
@@ -200,7 +200,7 @@ def rotary_embedding(node: Node) -> Results:
     return graph.reinterpret(y, sizes=shape)
 
 
-def _places(node: Node, batch: int, length: int) -> Expression:
+def _positions(node: OnnxNode, batch: int, length: int) -> Expression:
     """The position of each token: given, or counted from a given first one."""
     count = batch * length
     if node.input(1).size == count:

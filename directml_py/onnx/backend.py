@@ -11,8 +11,8 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from ..dml import IDMLDevice
-from .model import built_for, device_of
 from .model_file import ModelFile
+from .onnx_model import built_for, device_of
 from .values import Array
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 
-from .model import built_for, device_of
 from .model_file import ModelFile
+from .onnx_model import built_for, device_of
 from .values import Array
 
 

@@ -12,24 +12,24 @@ from ..api.enums import (
 )
 from ..graph import Expression
 from .errors import Refusal
-from .node import Node
-from .registry import MICROSOFT, Results, operator
-from .windows import Window, split, window_of
+from .node import OnnxNode
+from .translators import MICROSOFT, Results, operator
+from .window_attributes import WindowAttributes, split, window_of
 
 
-def bias_of(node: Node, index: int) -> Expression | None:
+def bias_of(node: OnnxNode, index: int) -> Expression | None:
     """A bias for each channel, as a tensor of the input's dimensions."""
     if not node.has(index):
         return None
     return node.tensor(index, per_channel(node, math.prod(node.shape(index))))
 
 
-def per_channel(node: Node, count: int) -> tuple[int, ...]:
+def per_channel(node: OnnxNode, count: int) -> tuple[int, ...]:
     return (1, count, *(1,) * (len(node.shape()) - 2))
 
 
 @operator("Conv")
-def convolution(node: Node) -> Results:
+def convolution(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
     window = window_of(node, node.shape()[2:], node.shape(1)[2:])
     return node.graph.convolution(
@@ -46,7 +46,7 @@ def convolution(node: Node) -> Results:
 
 
 @operator("NhwcConv", domain=MICROSOFT)
-def channels_last_convolution(node: Node) -> Results:
+def channels_last_convolution(node: OnnxNode) -> Results:
     """Channels come last in the input, the filters and the output; the first two are read as they are."""
     shapes = [node.shape(index) for index in (0, 1)]
     rank = len(shapes[0])
@@ -67,18 +67,18 @@ def channels_last_convolution(node: Node) -> Results:
 
 
 @operator("ConvTranspose")
-def transposed_convolution(node: Node) -> Results:
+def transposed_convolution(node: OnnxNode) -> Results:
     return transposed(node, transposed_window(node), bias_of(node, 2))
 
 
 @operator("ConvTransposeWithDynamicPads", domain=MICROSOFT)
-def with_dynamic_pads(node: Node) -> Results:
+def with_dynamic_pads(node: OnnxNode) -> Results:
     if node.has(2):
         node.attributes["pads"] = node.numbers(2, "Pads")
     return transposed(node, transposed_window(node), bias_of(node, 3))
 
 
-def transposed_window(node: Node) -> tuple[Window, list[int]]:
+def transposed_window(node: OnnxNode) -> tuple[WindowAttributes, list[int]]:
     """The window, and what the output has beyond what the padding leaves."""
     sizes = node.shape()[2:]
     own = dict(node.attributes)
@@ -105,7 +105,9 @@ def transposed_window(node: Node) -> tuple[Window, list[int]]:
     return window, [more - less for more, less in zip(extra, taken)]
 
 
-def transposed(node: Node, plan: tuple[Window, list[int]], bias: Expression | None) -> Expression:
+def transposed(
+    node: OnnxNode, plan: tuple[WindowAttributes, list[int]], bias: Expression | None
+) -> Expression:
     activation, node.activation = node.activation, None
     window, extra = plan
     settings: dict[str, Any] = {
@@ -127,7 +129,7 @@ def transposed(node: Node, plan: tuple[Window, list[int]], bias: Expression | No
 
 
 @operator("ConvInteger")
-def integer_convolution(node: Node) -> Results:
+def integer_convolution(node: OnnxNode) -> Results:
     window = window_of(node, node.shape()[2:], node.shape(1)[2:])
     return node.graph.convolution_integer(
         node.tensor(0),
@@ -140,7 +142,7 @@ def integer_convolution(node: Node) -> Results:
     )
 
 
-def zero_point(node: Node, index: int, filters: bool = False) -> Expression | None:
+def zero_point(node: OnnxNode, index: int, filters: bool = False) -> Expression | None:
     """A number, or for filters one for each output channel."""
     if not node.has(index):
         return None
@@ -151,7 +153,7 @@ def zero_point(node: Node, index: int, filters: bool = False) -> Expression | No
 
 
 @operator("QLinearConv")
-def quantized_convolution(node: Node) -> Results:
+def quantized_convolution(node: OnnxNode) -> Results:
     window = window_of(node, node.shape()[2:], node.shape(3)[2:])
     return node.graph.quantized_linear_convolution(
         node.tensor(0),
@@ -169,5 +171,5 @@ def quantized_convolution(node: Node) -> Results:
     )
 
 
-def _scale(node: Node, index: int) -> Expression:
+def _scale(node: OnnxNode, index: int) -> Expression:
     return node.tensor(index, per_channel(node, math.prod(node.shape(index))))

@@ -12,11 +12,11 @@ from ..descs.tensor_size import packed_strides
 from ..graph import Expression
 from .errors import Refusal
 from .matrices import multiplied, ranked
-from .node import Node
-from .registry import Results, operator
+from .node import OnnxNode
+from .translators import Results, operator
 
 
-class Operand(NamedTuple):
+class EinsumTerm(NamedTuple):
     """A packed tensor with a letter for each dimension."""
 
     x: Expression
@@ -30,7 +30,7 @@ class Operand(NamedTuple):
 class Einsum:
     """One equation on one node's inputs."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: OnnxNode) -> None:
         self.node = node
         text = node.get("equation").replace(" ", "")
         left, arrow, right = text.partition("->")
@@ -75,7 +75,7 @@ class Einsum:
             whole = self._summed(whole, set(self.result))
         return self._ordered(whole, self.result).x
 
-    def _diagonal(self, index: int, term: str) -> Operand:
+    def _diagonal(self, index: int, term: str) -> EinsumTerm:
         """The input, with letters that are there twice as one dimension: a diagonal is a view with added strides."""
         own, shape = self.node.tensor(index), self.node.shape(index)
         letters = "".join(dict.fromkeys(term))
@@ -83,16 +83,16 @@ class Einsum:
             max(size for size, own_letter in zip(shape, term) if own_letter == letter) for letter in letters
         )
         if letters == term:
-            return Operand(own, letters, shape)
+            return EinsumTerm(own, letters, shape)
         strides = packed_strides(shape)
         added = [
             sum(stride for stride, own_letter in zip(strides, term) if own_letter == letter)
             for letter in letters
         ]
         view = self.node.graph.reinterpret(own, sizes=sizes, strides=added)
-        return Operand(self.node.packed(view), letters, sizes)
+        return EinsumTerm(self.node.packed(view), letters, sizes)
 
-    def _summed(self, operand: Operand, kept: set[str]) -> Operand:
+    def _summed(self, operand: EinsumTerm, kept: set[str]) -> EinsumTerm:
         axes = [axis for axis, letter in enumerate(operand.letters) if letter not in kept]
         if not axes:
             return operand
@@ -103,16 +103,16 @@ class Einsum:
             output_data_type=operand.x.desc.data_type,
         )
         letters = "".join(letter for letter in operand.letters if letter in kept)
-        return Operand(x, letters, operand.size(letters))
+        return EinsumTerm(x, letters, operand.size(letters))
 
-    def _ordered(self, operand: Operand, letters: str) -> Operand:
+    def _ordered(self, operand: EinsumTerm, letters: str) -> EinsumTerm:
         order = [operand.letters.index(letter) for letter in letters]
         if order == list(range(len(order))):
             return operand
         x = self.node.graph.reinterpret(operand.x, sizes=operand.sizes)
-        return Operand(self.node.transposed(x, operand.sizes, order), letters, operand.size(letters))
+        return EinsumTerm(self.node.transposed(x, operand.sizes, order), letters, operand.size(letters))
 
-    def _pair(self, a: Operand, b: Operand, later: set[str]) -> Operand:
+    def _pair(self, a: EinsumTerm, b: EinsumTerm, later: set[str]) -> EinsumTerm:
         a, b = self._summed(a, later | set(b.letters)), self._summed(b, later | set(a.letters))
         shared = [letter for letter in a.letters if letter in b.letters]
         batch = "".join(letter for letter in shared if letter in later)
@@ -130,12 +130,12 @@ class Einsum:
             self._as(right.x, (count, depth, width)),
         )
         sizes = a.size(batch) + a.size(rows) + b.size(columns)
-        return Operand(product, batch + rows + columns, sizes)
+        return EinsumTerm(product, batch + rows + columns, sizes)
 
     def _as(self, x: Expression, sizes: Sequence[int]) -> Expression:
         return self.node.graph.reinterpret(x, sizes=ranked(self.node, sizes))
 
 
 @operator("Einsum")
-def einsum(node: Node) -> Results:
+def einsum(node: OnnxNode) -> Results:
     return Einsum(node).run()

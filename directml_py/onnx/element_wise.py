@@ -16,9 +16,9 @@ from ..api.enums import (
 )
 from ..graph import Expression
 from .errors import Refusal
-from .node import Node
-from .registry import Results, Translator, operator, rows
-from .values import Sizes, Value, data_type
+from .node import OnnxNode
+from .translators import Results, Translator, operator, rows
+from .values import OnnxValue, Sizes, data_type
 
 UNARY = {
     "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan",
@@ -43,7 +43,7 @@ INFINITIES = {
 }
 
 
-def common_shape(*values: Value) -> Sizes:
+def common_shape(*values: OnnxValue) -> Sizes:
     """The sizes that tensors are broadcast to. Raises ``Refusal`` if they do not agree."""
     try:
         return np.broadcast_shapes(*(value.shape for value in values))
@@ -52,7 +52,7 @@ def common_shape(*values: Value) -> Sizes:
         raise Refusal(f"sizes {sizes} do not broadcast to each other") from None
 
 
-def spread_all(node: Node) -> list[Expression]:
+def spread_all(node: OnnxNode) -> list[Expression]:
     """All inputs, broadcast to their common sizes."""
     shape = common_shape(*(node.input(index) for index in range(len(node.inputs))))
     return [node.broadcast(index, shape) for index in range(len(node.inputs))]
@@ -71,7 +71,7 @@ def comparison(function: str) -> Translator:
 
 
 def variadic(function: str) -> Translator:
-    def translate(node: Node) -> Results:
+    def translate(node: OnnxNode) -> Results:
         call: Callable[..., Expression] = getattr(node.graph, function)
         values = spread_all(node)
         return reduce(call, values[1:], values[0]) if len(values) > 1 else node.input()
@@ -86,7 +86,7 @@ rows(VARIADIC, variadic)
 
 
 @operator("Add")
-def add(node: Node) -> Results:
+def add(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
     a, b = spread_all(node)
     if activation is not None:
@@ -95,7 +95,7 @@ def add(node: Node) -> Results:
 
 
 @operator("Mean")
-def mean(node: Node) -> Results:
+def mean(node: OnnxNode) -> Results:
     values = spread_all(node)
     if len(values) == 2:
         return node.graph.element_wise_mean(*values)
@@ -104,14 +104,14 @@ def mean(node: Node) -> Results:
 
 
 @operator("Neg")
-def negate(node: Node) -> Results:
+def negate(node: OnnxNode) -> Results:
     if node.input().dtype.kind == "f":
         return node.graph.identity(node.tensor(), scale_bias=(-1.0, 0.0))
     return node.graph.element_wise_negate(node.tensor())
 
 
 @operator("Mod")
-def modulus(node: Node) -> Results:
+def modulus(node: OnnxNode) -> Results:
     """``fmod`` gives the sign of the dividend, otherwise that of the divisor."""
     if node.get("fmod", 0):
         return node.graph.modulus_truncate(*spread_all(node))
@@ -119,7 +119,7 @@ def modulus(node: Node) -> Results:
 
 
 @operator("Pow")
-def power(node: Node) -> Results:
+def power(node: OnnxNode) -> Results:
     base, exponent = node.input(0), node.input(1)
     shape = common_shape(base, exponent)
     number = None if exponent.array is None or exponent.size != 1 else exponent.array.reshape(-1)[0]
@@ -135,24 +135,24 @@ def power(node: Node) -> Results:
 
 
 @operator("BitShift")
-def shift(node: Node) -> Results:
+def shift(node: OnnxNode) -> Results:
     functions = {"LEFT": node.graph.bit_shift_left, "RIGHT": node.graph.bit_shift_right}
     result: Expression = node.choice("direction", "", functions)(*spread_all(node))
     return result
 
 
 @operator("Round")
-def rounded(node: Node) -> Results:
+def rounded(node: OnnxNode) -> Results:
     return node.graph.round(node.tensor(), rounding_mode=DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN)
 
 
 @operator("IsNaN")
-def is_nan(node: Node) -> Results:
+def is_nan(node: OnnxNode) -> Results:
     return node.graph.is_nan(node.tensor(), output_data_type=np.uint8)
 
 
 @operator("IsInf")
-def is_infinite(node: Node) -> Results:
+def is_infinite(node: OnnxNode) -> Results:
     signs = node.get("detect_negative", 1), node.get("detect_positive", 1)
     if signs not in INFINITIES:
         zero = node.constant(np.zeros(1, np.uint8))
@@ -161,19 +161,19 @@ def is_infinite(node: Node) -> Results:
 
 
 @operator("Where")
-def where(node: Node) -> Results:
+def where(node: OnnxNode) -> Results:
     condition, a, b = spread_all(node)
     return node.graph.if_(condition, node.movable(a), node.movable(b))
 
 
 @operator("Clip")
-def clip(node: Node) -> Results:
+def clip(node: OnnxNode) -> Results:
     """Bounds are attributes before operator set 11, and scalars from then on."""
     low, high = (_bound(node, name, index) for index, name in ((1, "min"), (2, "max")))
     x, dtype = node.tensor(), node.input().dtype
-    if isinstance(low, Value) or isinstance(high, Value):
+    if isinstance(low, OnnxValue) or isinstance(high, OnnxValue):
         for bound, limit in ((low, node.graph.max), (high, node.graph.min)):
-            if isinstance(bound, Value):
+            if isinstance(bound, OnnxValue):
                 x = limit(x, node.broadcast(bound, x.desc.sizes))
             elif bound is not None:
                 x = limit(x, node.scalar(bound, x))
@@ -188,7 +188,7 @@ def clip(node: Node) -> Results:
     return node.graph.clip1(x, min_max_data_type=data_type(dtype), min=int(low), max=int(high))
 
 
-def _bound(node: Node, name: str, index: int) -> Any:
+def _bound(node: OnnxNode, name: str, index: int) -> Any:
     """A number, None, or a value that is known only when the graph runs."""
     if name in node.attributes:
         return node.attributes[name]

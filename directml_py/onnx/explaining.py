@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .model import Model, Progress, built, device_of
 from .model_file import Bindings, ModelFile
+from .onnx_model import Model, Progress, built, device_of
 
 HOST = "computed by the host"
 
 
-class Row(NamedTuple):
+class NodeReport(NamedTuple):
     """A node of a model, and the DirectML operators that it became, or why it is refused.
 
     ``level`` is the lowest feature level that takes a refused node; empty if none does.
@@ -36,7 +36,7 @@ class Explanation(NamedTuple):
     """``model`` is whole if nothing is ``refused``."""
 
     model: Model
-    rows: list[Row]
+    rows: list[NodeReport]
 
     @property
     def needed(self) -> set[str]:
@@ -44,7 +44,7 @@ class Explanation(NamedTuple):
         return {name for step in self.model.steps for name in step.needs}
 
     @property
-    def refused(self) -> list[Row]:
+    def refused(self) -> list[NodeReport]:
         return [row for row in self.rows if row.refused]
 
 
@@ -57,7 +57,7 @@ def explain(
     """The nodes of a model that its outputs depend on. Raises ``OnnxError`` for what is wrong with the whole model."""
     model = built(ModelFile(source), device_of(feature_level), inputs or {}, True, progress)
     rows = [
-        Row(
+        NodeReport(
             step.name,
             step.kind,
             tuple(model.graph.nodes[index].kind for index in step.nodes),

@@ -11,7 +11,7 @@ import onnx
 from onnx.reference import ReferenceEvaluator
 
 from .protobuf import captured
-from .values import Array, Sizes, Value
+from .values import Array, OnnxValue, Sizes
 
 # Above this count of elements only what moves elements is done by the host.
 LARGE = 1 << 16
@@ -30,7 +30,7 @@ RANDOM = {
 IR_VERSION = 10
 
 
-def is_foldable(node: Any, inputs: Mapping[str, Value], outputs: Mapping[str, tuple[Any, Sizes]]) -> bool:
+def is_foldable(node: Any, inputs: Mapping[str, OnnxValue], outputs: Mapping[str, tuple[Any, Sizes]]) -> bool:
     """Whether the host should compute the node."""
     if node.op_type in RANDOM or not all(value.is_known for value in inputs.values()):
         return False
@@ -39,7 +39,7 @@ def is_foldable(node: Any, inputs: Mapping[str, Value], outputs: Mapping[str, tu
     return node.op_type in CHEAP or max(sizes, default=0) <= LARGE
 
 
-def folded(node: Any, inputs: Mapping[str, Value], opsets: Mapping[str, int]) -> list[Array] | None:
+def folded(node: Any, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]) -> list[Array] | None:
     """The outputs of a node; None if the evaluator cannot compute them."""
     needed = [*dict.fromkeys(name for name in (*node.input, *sorted(captured(node))) if name)]
     given = [

@@ -19,7 +19,7 @@ from ..api.operator_descs import (
     DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC,
 )
 from .protobuf import attributes_of, reads
-from .values import Value
+from .values import OnnxValue
 
 # An activation's desc and, for each of its fields, the attribute and the default.
 ACTIVATIONS: dict[str, tuple[Any, dict[str, tuple[str, float]]]] = {
@@ -78,6 +78,6 @@ class Fusions:
         """Notes that ``node`` runs the activation behind it."""
         self._taken.add(node.output[0])
 
-    def done(self, node: Any, scope: MutableMapping[str, Value]) -> Value | None:
+    def done(self, node: Any, scope: MutableMapping[str, OnnxValue]) -> OnnxValue | None:
         """The output of an activation that ran already."""
         return scope[node.input[0]] if node.input and node.input[0] in self._taken else None

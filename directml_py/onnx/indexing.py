@@ -7,26 +7,26 @@ import math
 import numpy as np
 
 from ..graph import Expression
-from .node import Node
-from .registry import Results, operator
+from .node import OnnxNode
+from .translators import Results, operator
 from .values import Sizes
 
 
 @operator("Gather")
-def gather(node: Node) -> Results:
+def gather(node: OnnxNode) -> Results:
     shape = node.shape()
     indices = node.tensor(1, (1, 1, math.prod(node.shape(1))))
     return gathered(node, shape, node.axis(len(shape), 0), indices)
 
 
-def gathered(node: Node, shape: Sizes, axis: int, indices: Expression) -> Expression:
+def gathered(node: OnnxNode, shape: Sizes, axis: int, indices: Expression) -> Expression:
     """Blocks along an axis of the input, of ``shape``: the dimensions before and after it are one each."""
     sizes = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
     return node.graph.gather(node.moved(0, sizes), indices, axis=1, index_dimensions=1)
 
 
 @operator("Compress")
-def compress(node: Node) -> Results:
+def compress(node: OnnxNode) -> Results:
     """A gather, once the condition is known."""
     condition = node.known(1, "condition")
     whole = node.shape() if "axis" in node.attributes else (node.input().size,)
@@ -40,13 +40,13 @@ def compress(node: Node) -> Results:
 
 
 @operator("GatherElements")
-def gather_elements(node: Node) -> Results:
+def gather_elements(node: OnnxNode) -> Results:
     axis = node.axis(len(node.shape()), 0)
     return node.graph.gather_elements(node.moved(0), node.tensor(1), axis=axis)
 
 
 @operator("GatherND")
-def gather_nd(node: Node) -> Results:
+def gather_nd(node: OnnxNode) -> Results:
     shape, indices = node.shape(0), node.shape(1)
     batch = node.get("batch_dims", 0)
     rank = max(len(shape), len(indices), len(shape) + len(indices) - indices[-1] - 1 - batch)
@@ -64,14 +64,14 @@ def padded(shape: Sizes, rank: int) -> Sizes:
 
 
 @operator("Scatter", "ScatterElements")
-def scatter(node: Node) -> Results:
+def scatter(node: OnnxNode) -> Results:
     node.only("reduction", "none", "DirectML's SCATTER overwrites elements")
     axis = node.axis(len(node.shape()), 0)
     return node.graph.scatter(node.moved(0), node.tensor(1), node.moved(2), axis=axis)
 
 
 @operator("ScatterND")
-def scatter_nd(node: Node) -> Results:
+def scatter_nd(node: OnnxNode) -> Results:
     node.only("reduction", "none", "DirectML's SCATTER_ND overwrites elements")
     shapes = [node.shape(index) for index in range(3)]
     rank = max(map(len, shapes))
@@ -86,7 +86,7 @@ def scatter_nd(node: Node) -> Results:
 
 
 @operator("OneHot")
-def one_hot(node: Node) -> Results:
+def one_hot(node: OnnxNode) -> Results:
     """ONE_HOT wants whole indices, with a dimension of 1 at the axis; negative ones count from the end."""
     depth = int(node.known(1, "depth").reshape(-1)[0])
     shape = node.shape(0)

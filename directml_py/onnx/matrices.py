@@ -11,8 +11,8 @@ import numpy as np
 from ..api.enums import DML_MATRIX_TRANSFORM_NONE, DML_MATRIX_TRANSFORM_TRANSPOSE
 from ..graph import Expression
 from .errors import Refusal
-from .node import Node
-from .registry import MICROSOFT, Results, operator
+from .node import OnnxNode
+from .translators import MICROSOFT, Results, operator
 from .values import Sizes
 
 LEVEL_4_0 = 0x4000
@@ -20,7 +20,7 @@ LEVEL_4_0 = 0x4000
 MOST = 4
 
 
-class Product(NamedTuple):
+class ProductSizes(NamedTuple):
     """Sizes of both factors, of their batches, and of the product, as NumPy's ``matmul`` has them."""
 
     a: Sizes
@@ -29,7 +29,7 @@ class Product(NamedTuple):
     is_flat: bool
 
 
-def product(a: Sizes, b: Sizes) -> Product:
+def product(a: Sizes, b: Sizes) -> ProductSizes:
     """Matrices of two to four dimensions; a factor that is the same for all batches makes the other one matrix."""
     a = (1, *a) if len(a) == 1 else a
     b = (*b, 1) if len(b) == 1 else b
@@ -42,11 +42,11 @@ def product(a: Sizes, b: Sizes) -> Product:
     (rows, inner), columns = a[-2:], b[-1]
     if math.prod(b[:-2]) == 1:
         count = math.prod(a[:-2]) * rows
-        return Product((count, inner), (inner, columns), (count, columns), True)
-    return Product((*batch, rows, inner), (*batch, inner, columns), (*batch, rows, columns), False)
+        return ProductSizes((count, inner), (inner, columns), (count, columns), True)
+    return ProductSizes((*batch, rows, inner), (*batch, inner, columns), (*batch, rows, columns), False)
 
 
-def factors(node: Node, a: int, b: int) -> tuple[Expression, Expression]:
+def factors(node: OnnxNode, a: int, b: int) -> tuple[Expression, Expression]:
     """The inputs at these positions as factors of one product, with batches in at most two dimensions."""
     shapes = node.shape(a), node.shape(b)
     plan = product(*shapes)
@@ -63,7 +63,7 @@ def factors(node: Node, a: int, b: int) -> tuple[Expression, Expression]:
     return collapsed(node, views[0]), collapsed(node, views[1])
 
 
-def collapsed(node: Node, view: Expression) -> Expression:
+def collapsed(node: OnnxNode, view: Expression) -> Expression:
     """``view`` with at most four dimensions; broadcast batches beyond two are copied."""
     sizes = view.desc.sizes
     if len(sizes) <= MOST:
@@ -78,25 +78,27 @@ def collapsed(node: Node, view: Expression) -> Expression:
     return node.graph.reinterpret(view, sizes=ranked(node, (math.prod(sizes[:-2]), *sizes[-2:])))
 
 
-def ranked(node: Node, sizes: Sequence[int]) -> Sizes:
+def ranked(node: OnnxNode, sizes: Sequence[int]) -> Sizes:
     """``sizes`` with leading ones up to four dimensions, which older feature levels want."""
     least = MOST if node.level < LEVEL_4_0 else len(sizes)
     return (1,) * (least - len(sizes)) + tuple(sizes)
 
 
-def multiplied(node: Node, a: Expression, b: Expression, alpha: float = 1.0, **choices: Any) -> Expression:
+def multiplied(
+    node: OnnxNode, a: Expression, b: Expression, alpha: float = 1.0, **choices: Any
+) -> Expression:
     activation, node.activation = node.activation, None
     settings = {"trans_a": DML_MATRIX_TRANSFORM_NONE, "trans_b": DML_MATRIX_TRANSFORM_NONE, **choices}
     return node.graph.gemm(a, b, alpha=alpha, beta=1.0, fused_activation=activation, **settings)
 
 
 @operator("MatMul")
-def matmul(node: Node) -> Results:
+def matmul(node: OnnxNode) -> Results:
     return multiplied(node, *factors(node, 0, 1))
 
 
 @operator("Gemm")
-def gemm(node: Node) -> Results:
+def gemm(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
     transforms = [
         DML_MATRIX_TRANSFORM_TRANSPOSE if node.get(name, 0) else DML_MATRIX_TRANSFORM_NONE
@@ -118,7 +120,7 @@ def gemm(node: Node) -> Results:
 
 
 @operator("FusedMatMul", domain=MICROSOFT)
-def fused_matmul(node: Node) -> Results:
+def fused_matmul(node: OnnxNode) -> Results:
     for name in ("transBatchA", "transBatchB"):
         node.only(name, 0, "DirectML transposes the last two dimensions alone")
     shapes = [node.shape(index) for index in (0, 1)]
@@ -135,7 +137,7 @@ def fused_matmul(node: Node) -> Results:
 
 
 @operator("MatMulInteger")
-def matmul_integer(node: Node) -> Results:
+def matmul_integer(node: OnnxNode) -> Results:
     a, b = factors(node, 0, 1)
     return node.graph.matrix_multiply_integer(
         a, b, *(parameter(node, index, like, side) for index, like, side in ((2, a, 0), (3, b, 1)))
@@ -143,7 +145,7 @@ def matmul_integer(node: Node) -> Results:
 
 
 @operator("QLinearMatMul")
-def quantized_matmul(node: Node) -> Results:
+def quantized_matmul(node: OnnxNode) -> Results:
     a, b = factors(node, 0, 3)
     dtype = node.input(7).dtype
     return node.graph.quantized_linear_matrix_multiply(
@@ -159,7 +161,7 @@ def quantized_matmul(node: Node) -> Results:
     )
 
 
-def parameter(node: Node, index: int, like: Expression, side: int) -> Any:
+def parameter(node: OnnxNode, index: int, like: Expression, side: int) -> Any:
     """A scale or a zero point beside a factor: one number, or one for each row of A or each column of B."""
     if not node.has(index):
         return None

@@ -19,21 +19,21 @@ from .errors import Refusal
 from .fusing import ACTIVATIONS, activation_desc
 from .matrices import factors, fused_matmul, multiplied, parameter
 from .movement import sliced
-from .node import Node
+from .node import OnnxNode
 from .pooling import padded, whole
-from .registry import MICROSOFT, Result, Results, operator
+from .translators import MICROSOFT, Result, Results, operator
 from .values import data_type
-from .windows import Window, window_of
+from .window_attributes import WindowAttributes, window_of
 
 
 @operator("BiasAdd", domain=MICROSOFT)
-def bias_add(node: Node) -> Results:
+def bias_add(node: OnnxNode) -> Results:
     biased = node.graph.add(node.tensor(0), node.broadcast(1, node.shape()))
     return node.graph.add(biased, node.broadcast(2, node.shape()))
 
 
 @operator("BiasSplitGelu", domain=MICROSOFT)
-def bias_split_gelu(node: Node) -> Results:
+def bias_split_gelu(node: OnnxNode) -> Results:
     """The first half of the biased input, times GELU of the second."""
     x = node.graph.add(node.tensor(0), node.broadcast(1, node.shape()))
     half, axis = node.shape()[-1] // 2, len(node.shape()) - 1
@@ -42,7 +42,7 @@ def bias_split_gelu(node: Node) -> Results:
 
 
 @operator("GroupNorm", domain=MICROSOFT)
-def group_norm(node: Node) -> Results:
+def group_norm(node: OnnxNode) -> Results:
     """Groups of channels, which come last by default, normalized; SiLU behind it on request."""
     shape, groups = node.shape(), node.get("groups")
     is_last = bool(node.get("channels_last", 1))
@@ -69,7 +69,7 @@ def group_norm(node: Node) -> Results:
 
 
 @operator("EmbedLayerNormalization", domain=MICROSOFT)
-def embed_layer_norm(node: Node) -> Results:
+def embed_layer_norm(node: OnnxNode) -> Results:
     """Rows of up to three tables, added and normalized."""
     batch, length = node.shape(0)
     width = node.shape(2)[1]
@@ -101,7 +101,7 @@ def embed_layer_norm(node: Node) -> Results:
     return [y, _lengths(node) if node.wants(1) else None, total if node.wants(2) else None]
 
 
-def _lengths(node: Node) -> Result:
+def _lengths(node: OnnxNode) -> Result:
     """How many tokens count, for each batch; 0 without a mask."""
     if not node.has(7):
         return np.zeros(node.shape(0)[0], np.int32)
@@ -111,7 +111,7 @@ def _lengths(node: Node) -> Result:
 
 
 @operator("FusedMatMulActivation", domain=MICROSOFT)
-def matmul_activation(node: Node) -> Results:
+def matmul_activation(node: OnnxNode) -> Results:
     kind = node.get("activation")
     if kind not in ACTIVATIONS:
         raise Refusal(f"is {kind!r}, which GEMM does not fuse", "attribute activation")
@@ -122,7 +122,7 @@ def matmul_activation(node: Node) -> Results:
 
 
 @operator("MatMulIntegerToFloat", domain=MICROSOFT)
-def matmul_integer_to_float(node: Node) -> Results:
+def matmul_integer_to_float(node: OnnxNode) -> Results:
     a, b = factors(node, 0, 1)
     result = node.graph.matrix_multiply_integer_to_float(
         a,
@@ -136,7 +136,7 @@ def matmul_integer_to_float(node: Node) -> Results:
     return _shaped(node, _biased(node, result, 6))
 
 
-def _matching(node: Node, zero: int, scale: int, b: Expression) -> Any:
+def _matching(node: OnnxNode, zero: int, scale: int, b: Expression) -> Any:
     """A zero point with the sizes of its scale, as the operator wants them."""
     own, wanted = parameter(node, zero, b, 1), parameter(node, scale, b, 1)
     if own is None or own.desc.sizes == wanted.desc.sizes:
@@ -144,18 +144,18 @@ def _matching(node: Node, zero: int, scale: int, b: Expression) -> Any:
     return node.packed(node.spread(own, own.desc.sizes, wanted.desc.sizes))
 
 
-def _biased(node: Node, x: Expression, bias: int) -> Expression:
+def _biased(node: OnnxNode, x: Expression, bias: int) -> Expression:
     return node.graph.add(x, node.broadcast(bias, x.desc.sizes)) if node.has(bias) else x
 
 
-def _shaped(node: Node, x: Expression) -> Expression:
+def _shaped(node: OnnxNode, x: Expression) -> Expression:
     a, b = node.shape(0), node.shape(1)
     batch = np.broadcast_shapes(a[:-2], b[:-2])
     return node.graph.reinterpret(x, sizes=(*batch, a[-2], b[-1]))
 
 
 @operator("DynamicQuantizeMatMul", domain=MICROSOFT)
-def dynamic_quantize_matmul(node: Node) -> Results:
+def dynamic_quantize_matmul(node: OnnxNode) -> Results:
     """A is quantized by its range, and the product is one of integers."""
     a, b = factors(node, 0, 1)
     quantized, scale, zero = node.graph.dynamic_quantize_linear(a, output_data_type=np.uint8)
@@ -172,7 +172,7 @@ def dynamic_quantize_matmul(node: Node) -> Results:
 
 
 @operator("MatMulNBits", domain=MICROSOFT)
-def matmul_of_blocks(node: Node) -> Results:
+def matmul_of_blocks(node: OnnxNode) -> Results:
     """B is dequantized, block by block, from 4 or 8 bits: a row of it for each column of the result."""
     bits, block = node.get("bits", 4), node.get("block_size")
     rows, depth = node.get("N"), node.get("K")
@@ -202,26 +202,26 @@ def matmul_of_blocks(node: Node) -> Results:
     return _biased(node, shaped, 5)
 
 
-def _zero_points(node: Node, bits: int, rows: int, blocks: int) -> Expression:
+def _zero_points(node: OnnxNode, bits: int, rows: int, blocks: int) -> Expression:
     own = node.tensor(3)
     return (
         node.graph.reinterpret(own, sizes=(rows, blocks)) if bits == 8 else _halves(node, own, rows, blocks)
     )
 
 
-def _midpoints(node: Node, bits: int, rows: int, blocks: int) -> Expression:
+def _midpoints(node: OnnxNode, bits: int, rows: int, blocks: int) -> Expression:
     if bits == 8:
         return node.constant(np.full((rows, blocks), 128, np.uint8))
     return _halves(node, node.constant(np.full((rows, (blocks + 1) // 2), 0x88, np.uint8)), rows, blocks)
 
 
-def _halves(node: Node, own: Expression, rows: int, blocks: int) -> Expression:
+def _halves(node: OnnxNode, own: Expression, rows: int, blocks: int) -> Expression:
     """Bytes as integers of 4 bits; each row begins at a byte."""
     strides = (blocks + blocks % 2, 1)
     return node.graph.reinterpret(own, DML_TENSOR_DATA_TYPE_UINT4, sizes=(rows, blocks), strides=strides)
 
 
-def spread_parameter(node: Node, index: int, sizes: tuple[int, ...]) -> Any:
+def spread_parameter(node: OnnxNode, index: int, sizes: tuple[int, ...]) -> Any:
     """One number as a tensor of ``sizes``; None if it is absent."""
     if not node.has(index):
         return None
@@ -231,7 +231,7 @@ def spread_parameter(node: Node, index: int, sizes: tuple[int, ...]) -> Any:
 
 
 @operator("QLinearAdd", domain=MICROSOFT)
-def quantized_add(node: Node) -> Results:
+def quantized_add(node: OnnxNode) -> Results:
     shape = np.broadcast_shapes(node.shape(0), node.shape(3))
     sizes = shape or (1,)
     a, b = node.broadcast(0, shape), node.broadcast(3, shape)
@@ -246,7 +246,7 @@ def quantized_add(node: Node) -> Results:
 
 
 @operator("QLinearAveragePool", domain=MICROSOFT)
-def quantized_average(node: Node) -> Results:
+def quantized_average(node: OnnxNode) -> Results:
     node.only("channels_last", 0, "the pools of DirectML have channels first")
     window = window_of(node, node.shape()[2:])
     sizes = [
@@ -259,13 +259,15 @@ def quantized_average(node: Node) -> Results:
 
 
 @operator("QLinearGlobalAveragePool", domain=MICROSOFT)
-def quantized_global_average(node: Node) -> Results:
+def quantized_global_average(node: OnnxNode) -> Results:
     node.only("channels_last", 0, "the pools of DirectML have channels first")
     window, sizes = whole(node)
     return _quantized_pool(node, window, False, sizes)
 
 
-def _quantized_pool(node: Node, window: Window, is_padded: bool, sizes: tuple[int, ...]) -> Expression:
+def _quantized_pool(
+    node: OnnxNode, window: WindowAttributes, is_padded: bool, sizes: tuple[int, ...]
+) -> Expression:
     x = node.tensor(sizes=padded(node.shape()))
     more = len(x.desc.sizes) - len(node.shape())
     own = {
@@ -283,7 +285,7 @@ def _quantized_pool(node: Node, window: Window, is_padded: bool, sizes: tuple[in
     return node.graph.reinterpret(result, sizes=sizes)
 
 
-def dequantized(node: Node, value: int, scale: int, zero: int) -> Expression:
+def dequantized(node: OnnxNode, value: int, scale: int, zero: int) -> Expression:
     x = node.tensor(value)
     if node.input(value).dtype.kind == "f":
         return x
@@ -293,7 +295,7 @@ def dequantized(node: Node, value: int, scale: int, zero: int) -> Expression:
     )
 
 
-def quantized(node: Node, x: Expression, scale: int, zero: int) -> Expression:
+def quantized(node: OnnxNode, x: Expression, scale: int, zero: int) -> Expression:
     sizes = x.desc.sizes
     kind = data_type(node.input(zero).dtype) if node.has(zero) else data_type(np.dtype(np.uint8))
     return node.graph.quantize_linear(
@@ -302,12 +304,12 @@ def quantized(node: Node, x: Expression, scale: int, zero: int) -> Expression:
 
 
 @operator("QLinearSigmoid", domain=MICROSOFT)
-def quantized_sigmoid(node: Node) -> Results:
+def quantized_sigmoid(node: OnnxNode) -> Results:
     return quantized(node, node.graph.activation_sigmoid(dequantized(node, 0, 1, 2)), 3, 4)
 
 
 @operator("QLinearConcat", domain=MICROSOFT)
-def quantized_concat(node: Node) -> Results:
+def quantized_concat(node: OnnxNode) -> Results:
     """Inputs with their scales and zero points, each dequantized."""
     places = range(2, len(node.inputs), 3)
     parts = [dequantized(node, place, place + 1, place + 2) for place in places]

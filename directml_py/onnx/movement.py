@@ -15,8 +15,8 @@ from ..api.enums import (
 )
 from ..graph import Expression
 from .errors import Refusal
-from .node import Node
-from .registry import Results, operator
+from .node import OnnxNode
+from .translators import Results, operator
 from .values import Array, Sizes
 
 PADDING_MODES = {
@@ -28,7 +28,7 @@ ORDERS = {"DCR": DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, "CRD": DML_DEPTH_SPACE_
 
 
 @operator("Transpose")
-def transpose(node: Node) -> Results:
+def transpose(node: OnnxNode) -> Results:
     shape = node.shape()
     order = node.get("perm", list(range(len(shape)))[::-1])
     moved = [axis for axis in order if shape[axis] != 1]
@@ -38,7 +38,7 @@ def transpose(node: Node) -> Results:
 
 
 @operator("Concat")
-def concat(node: Node) -> Results:
+def concat(node: OnnxNode) -> Results:
     parts = [value for value in node.inputs if value is not None]
     axis = node.axis(len(parts[0].shape), 1)
     full = [value for value in parts if value.size]
@@ -48,7 +48,7 @@ def concat(node: Node) -> Results:
 
 
 @operator("Split")
-def split(node: Node) -> Results:
+def split(node: OnnxNode) -> Results:
     shape = node.shape()
     axis = node.axis(len(shape), 0)
     sizes = node.numbers(1, "split")
@@ -67,13 +67,13 @@ def split(node: Node) -> Results:
     ]
 
 
-def _nothing(node: Node, index: int, axis: int) -> Array:
+def _nothing(node: OnnxNode, index: int, axis: int) -> Array:
     shape = list(node.shape())
     shape[axis] = 0
     return np.empty(shape, node.input().dtype)
 
 
-def sliced(node: Node, x: Expression, axis: int, start: int, size: int) -> Expression:
+def sliced(node: OnnxNode, x: Expression, axis: int, start: int, size: int) -> Expression:
     """``size`` elements of an axis from ``start`` on."""
     sizes = list(x.desc.sizes)
     offsets = [0] * len(sizes)
@@ -82,7 +82,7 @@ def sliced(node: Node, x: Expression, axis: int, start: int, size: int) -> Expre
 
 
 @operator("Slice")
-def slice_(node: Node) -> Results:
+def slice_(node: OnnxNode) -> Results:
     shape = node.shape()
     if "starts" in node.attributes:
         starts, ends = node.get("starts"), node.get("ends")
@@ -109,7 +109,7 @@ def slice_(node: Node) -> Results:
 
 
 @operator("Pad")
-def pad(node: Node) -> Results:
+def pad(node: OnnxNode) -> Results:
     shape = node.shape()
     pads = node.numbers(1, "pads")
     assert pads is not None
@@ -136,13 +136,13 @@ def pad(node: Node) -> Results:
     return node.graph.padding1(own, padding_value_data_type=kind, padding_value=int(value), **padding)
 
 
-def padding_value(node: Node) -> float:
+def padding_value(node: OnnxNode) -> float:
     if "value" in node.attributes:
         return float(node.get("value"))
     return node.known(2, "constant_value").reshape(-1)[0] if node.has(2) else 0
 
 
-def _cropped(node: Node, shape: Sizes, before: list[int], after: list[int]) -> tuple[Expression, Sizes]:
+def _cropped(node: OnnxNode, shape: Sizes, before: list[int], after: list[int]) -> tuple[Expression, Sizes]:
     """The input without what negative padding takes away."""
     if min((*before, *after), default=0) >= 0:
         return node.tensor(), shape
@@ -152,7 +152,7 @@ def _cropped(node: Node, shape: Sizes, before: list[int], after: list[int]) -> t
     return cut, tuple(sizes)
 
 
-def _wrapped(node: Node, x: Expression, before: list[int], after: list[int]) -> Expression:
+def _wrapped(node: OnnxNode, x: Expression, before: list[int], after: list[int]) -> Expression:
     """Padding with elements from the other end."""
     x = node.movable(x)
     for axis, (low, high) in enumerate(zip(before, after)):
@@ -169,7 +169,7 @@ def _wrapped(node: Node, x: Expression, before: list[int], after: list[int]) -> 
 
 
 @operator("Tile")
-def tile(node: Node) -> Results:
+def tile(node: OnnxNode) -> Results:
     shape = node.shape()
     repeats = node.numbers(1, "repeats")
     assert repeats is not None
@@ -181,19 +181,19 @@ def tile(node: Node) -> Results:
 
 
 @operator("DepthToSpace")
-def depth_to_space(node: Node) -> Results:
+def depth_to_space(node: OnnxNode) -> Results:
     block, order = node.get("blocksize"), node.choice("mode", "DCR", ORDERS)
     return node.graph.depth_to_space1(node.moved(), block_size=block, order=order)
 
 
 @operator("SpaceToDepth")
-def space_to_depth(node: Node) -> Results:
+def space_to_depth(node: OnnxNode) -> Results:
     block, order = node.get("blocksize"), node.choice("mode", "DCR", ORDERS)
     return node.graph.space_to_depth1(node.moved(), block_size=block, order=order)
 
 
 @operator("ReverseSequence")
-def reverse_sequence(node: Node) -> Results:
+def reverse_sequence(node: OnnxNode) -> Results:
     """Axes of time and of batches come in either order; REVERSE_SUBSEQUENCES takes lengths over all other axes."""
     shape = node.shape()
     batch, time = node.get("batch_axis", 1), node.get("time_axis", 0)
@@ -204,7 +204,7 @@ def reverse_sequence(node: Node) -> Results:
 
 
 @operator("Trilu")
-def triangle(node: Node) -> Results:
+def triangle(node: OnnxNode) -> Results:
     """Where a mask of the triangle, a constant, is set the elements, else 0."""
     shape = node.shape()
     offset = int(node.known(1, "k").reshape(-1)[0]) if node.has(1) else 0
@@ -216,7 +216,7 @@ def triangle(node: Node) -> Results:
 
 
 @operator("EyeLike")
-def eye_like(node: Node) -> Results:
+def eye_like(node: OnnxNode) -> Results:
     """A constant: only the sizes of the input count."""
     shape, (dtype, _) = node.shape(), node.inferred[node.outputs[0]]
     eye: Array = np.eye(shape[0], shape[1], k=node.get("k", 0)).astype(dtype)
@@ -224,7 +224,7 @@ def eye_like(node: Node) -> Results:
 
 
 @operator("CenterCropPad")
-def center_crop_pad(node: Node) -> Results:
+def center_crop_pad(node: OnnxNode) -> Results:
     shape = list(node.shape())
     wanted = node.numbers(1, "shape")
     axes = [axis % len(shape) for axis in node.get("axes", range(len(shape)))]

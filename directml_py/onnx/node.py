@@ -1,4 +1,4 @@
-"""``Node``: an ONNX node with concrete inputs, as an operator's function sees it."""
+"""``OnnxNode``: an ONNX node with concrete inputs, as an operator's function sees it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..descs.data_types import data_type_of
 from ..descs.tensor_size import packed_strides
 from ..graph import Expression, Graph
 from .errors import Refusal, UnknownValue
-from .values import MOVED_AS, Array, Sizes, Value, data_type, in_memory, known, tensor_sizes
+from .values import MOVED_AS, Array, OnnxValue, Sizes, data_type, in_memory, known, tensor_sizes
 
 if TYPE_CHECKING:
     from .constants import Constants
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEVEL_4_1 = 0x4100
 
 
-class Node:
+class OnnxNode:
     """An ONNX node whose inputs have concrete types and sizes.
 
     ``version`` is the operator set in force, ``outputs`` are the names of outputs ("" for absent ones) and ``inferred``
@@ -33,7 +33,7 @@ class Node:
         kind: str,
         version: int,
         attributes: dict[str, Any],
-        inputs: Sequence[Value | None],
+        inputs: Sequence[OnnxValue | None],
         outputs: Sequence[str],
         inferred: dict[str, tuple[np.dtype[Any], Sizes]],
         graph: Graph,
@@ -68,7 +68,7 @@ class Node:
         """Whether the output is asked for."""
         return index < len(self.outputs) and bool(self.outputs[index])
 
-    def input(self, index: int = 0) -> Value:
+    def input(self, index: int = 0) -> OnnxValue:
         value = self.inputs[index] if index < len(self.inputs) else None
         if value is None:
             raise Refusal("is missing", f"input {index}")
@@ -123,7 +123,10 @@ class Node:
         return [int(item) for item in self.known(index, name).reshape(-1)]
 
     def tensor(
-        self, value: int | Value = 0, sizes: Sequence[int] | None = None, strides: Sequence[int] | None = None
+        self,
+        value: int | OnnxValue = 0,
+        sizes: Sequence[int] | None = None,
+        strides: Sequence[int] | None = None,
     ) -> Expression:
         """An input in the graph, packed, or viewed with other sizes and strides."""
         source = self.input(value) if isinstance(value, int) else value
@@ -133,7 +136,7 @@ class Node:
             return own
         return self.graph.reinterpret(own, sizes=wanted, strides=strides)
 
-    def expression(self, value: Value) -> Expression:
+    def expression(self, value: OnnxValue) -> Expression:
         """The value in the graph: a constant becomes an input of it."""
         if value.array is None or self.owned:
             if value.expression is None:
@@ -143,17 +146,17 @@ class Node:
             value.bound = self._input(value, DML_TENSOR_FLAG_NONE)
         return value.bound
 
-    def _input(self, value: Value, flags: int) -> Expression:
+    def _input(self, value: OnnxValue, flags: int) -> Expression:
         assert value.array is not None
         kind = data_type(value.dtype)
         array = np.ascontiguousarray(in_memory(value.array)).reshape(tensor_sizes(value.shape))
         index, name = self.constants.add(value.name, array), self.constants.name(value.name)
         return self.graph.input_tensor(index, kind, array.shape, flags=flags, name=name)
 
-    def value(self, own: Expression, dtype: np.dtype[Any], shape: Sizes) -> Value:
+    def value(self, own: Expression, dtype: np.dtype[Any], shape: Sizes) -> OnnxValue:
         """What an operator made, in a type of the same size."""
         inputs = [value.inputs for value in self.inputs if value is not None]
-        return Value(
+        return OnnxValue(
             "part",
             dtype,
             shape,
@@ -185,12 +188,12 @@ class Node:
             raise Refusal(f"sizes {list(shape)} do not broadcast to {list(sizes)}")
         return self.graph.reinterpret(own, sizes=wanted, strides=strides)
 
-    def broadcast(self, value: int | Value, sizes: Sequence[int]) -> Expression:
+    def broadcast(self, value: int | OnnxValue, sizes: Sequence[int]) -> Expression:
         """An input broadcast to ``sizes``, right-aligned."""
         source = self.input(value) if isinstance(value, int) else value
         return self.spread(self.expression(source), source.shape, sizes)
 
-    def moved(self, value: int | Value = 0, sizes: Sequence[int] | None = None) -> Expression:
+    def moved(self, value: int | OnnxValue = 0, sizes: Sequence[int] | None = None) -> Expression:
         """An input in a type that moves its elements: bytes of doubles are moved as those of integers."""
         return self.movable(self.tensor(value, sizes))
 

@@ -7,8 +7,8 @@ import math
 from ..api.enums import DML_REDUCE_FUNCTION_AVERAGE
 from ..graph import Expression
 from .convolutions import per_channel
-from .node import Node
-from .registry import MICROSOFT, Results, operator
+from .node import OnnxNode
+from .translators import MICROSOFT, Results, operator
 from .values import Sizes
 
 LEVEL_6_3 = 0x6300
@@ -17,7 +17,7 @@ LP_EPSILON = 1e-5
 
 
 @operator("BatchNormalization")
-def batch_norm(node: Node) -> Results:
+def batch_norm(node: OnnxNode) -> Results:
     if node.get("training_mode", 0):
         return _training(node)
     activation, node.activation = node.activation, None
@@ -39,13 +39,13 @@ def batch_norm(node: Node) -> Results:
     )
 
 
-def _parameter(node: Node, index: int, spatial: bool) -> Sizes:
+def _parameter(node: OnnxNode, index: int, spatial: bool) -> Sizes:
     if spatial:
         return (1, math.prod(node.shape(index)), *(1,) * (len(node.shape()) - 2))[: max(2, len(node.shape()))]
     return (1, *node.shape()[1:])
 
 
-def _training(node: Node) -> Results:
+def _training(node: OnnxNode) -> Results:
     """The statistics of the batch, and the running ones that they change."""
     momentum = node.get("momentum", 0.9)
     scale, bias, mean, variance = (
@@ -67,7 +67,7 @@ def _training(node: Node) -> Results:
 
 
 @operator("InstanceNormalization")
-def instance_norm(node: Node) -> Results:
+def instance_norm(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
     rank = len(node.shape())
     return node.graph.mean_variance_normalization1(
@@ -82,7 +82,7 @@ def instance_norm(node: Node) -> Results:
 
 
 @operator("MeanVarianceNormalization")
-def mean_variance_norm(node: Node) -> Results:
+def mean_variance_norm(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
     default = [0, 2, 3] if node.get("across_channels", 0) == 0 else [0, 1, 2, 3]
     return node.graph.mean_variance_normalization1(
@@ -95,11 +95,11 @@ def mean_variance_norm(node: Node) -> Results:
 
 
 @operator("LayerNormalization")
-def layer_norm(node: Node) -> Results:
+def layer_norm(node: OnnxNode) -> Results:
     return normalized(node, node.tensor(), 1, 2)
 
 
-def normalized(node: Node, x: Expression, scale: int, bias: int) -> list[Expression | None]:
+def normalized(node: OnnxNode, x: Expression, scale: int, bias: int) -> list[Expression | None]:
     """``x``, with the sizes of the first input, normalized along the axes from ``axis`` on."""
     shape = node.shape()
     axes = list(range(node.axis(len(shape), -1), len(shape)))
@@ -123,7 +123,7 @@ def normalized(node: Node, x: Expression, scale: int, bias: int) -> list[Express
     ]
 
 
-def _factor(node: Node, index: int, shape: Sizes) -> Expression | None:
+def _factor(node: OnnxNode, index: int, shape: Sizes) -> Expression | None:
     if not node.has(index):
         return None
     own = node.shape(index)
@@ -131,16 +131,16 @@ def _factor(node: Node, index: int, shape: Sizes) -> Expression | None:
     return node.cast(node.tensor(index, sizes), node.input().dtype)
 
 
-def _average(node: Node, x: Expression, axes: list[int]) -> Expression:
+def _average(node: OnnxNode, x: Expression, axes: list[int]) -> Expression:
     kind = x.desc.data_type
     return node.graph.reduce(x, function=DML_REDUCE_FUNCTION_AVERAGE, axes=axes, output_data_type=kind)
 
 
-def _inverse_root(node: Node, x: Expression, epsilon: float) -> Expression:
+def _inverse_root(node: OnnxNode, x: Expression, epsilon: float) -> Expression:
     return node.graph.recip(node.graph.sqrt(x, scale_bias=(1.0, epsilon)))
 
 
-def root_mean_square(node: Node, x: Expression, scale: int) -> Expression:
+def root_mean_square(node: OnnxNode, x: Expression, scale: int) -> Expression:
     """``x`` divided by the root of its mean square along the axes from ``axis`` on, times a scale."""
     shape = node.shape()
     axes = list(range(node.axis(len(shape), -1), len(shape)))
@@ -158,11 +158,11 @@ def root_mean_square(node: Node, x: Expression, scale: int) -> Expression:
 
 @operator("RMSNormalization", "SimplifiedLayerNormalization")
 @operator("SimplifiedLayerNormalization", domain=MICROSOFT)
-def rms_norm(node: Node) -> Results:
+def rms_norm(node: OnnxNode) -> Results:
     return root_mean_square(node, node.tensor(), 1)
 
 
-def _skipped(node: Node, bias: int) -> Expression:
+def _skipped(node: OnnxNode, bias: int) -> Expression:
     """The sum of input, skip and bias."""
     shape = node.shape()
     total = node.graph.add(node.tensor(0), node.broadcast(1, shape))
@@ -170,27 +170,27 @@ def _skipped(node: Node, bias: int) -> Expression:
 
 
 @operator("SkipLayerNormalization", domain=MICROSOFT)
-def skip_layer_norm(node: Node) -> Results:
+def skip_layer_norm(node: OnnxNode) -> Results:
     total = _skipped(node, 4)
     results = normalized(node, total, 2, 3)
     return [*results, *[None] * (3 - len(results)), total if node.wants(3) else None]
 
 
 @operator("SkipSimplifiedLayerNormalization", domain=MICROSOFT)
-def skip_rms_norm(node: Node) -> Results:
+def skip_rms_norm(node: OnnxNode) -> Results:
     total = _skipped(node, 3)
     return [root_mean_square(node, total, 2), None, None, total if node.wants(3) else None]
 
 
 @operator("LpNormalization")
-def lp_norm(node: Node) -> Results:
+def lp_norm(node: OnnxNode) -> Results:
     return node.graph.lp_normalization(
         node.tensor(), axis=node.axis(len(node.shape()), -1), epsilon=LP_EPSILON, p=node.get("p", 2)
     )
 
 
 @operator("LRN")
-def local_response_norm(node: Node) -> Results:
+def local_response_norm(node: OnnxNode) -> Results:
     return node.graph.local_response_normalization(
         node.tensor(),
         cross_channel=True,

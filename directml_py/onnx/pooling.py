@@ -9,10 +9,10 @@ import numpy as np
 from ..api.enums import DML_PADDING_MODE_CONSTANT
 from ..graph import Expression
 from .errors import Refusal
-from .node import Node
-from .registry import Results, operator
+from .node import OnnxNode
+from .translators import Results, operator
 from .values import Sizes
-from .windows import Window, window_of
+from .window_attributes import WindowAttributes, window_of
 
 # Pools take two or three spatial dimensions.
 FEWEST = 4
@@ -23,7 +23,9 @@ def padded(shape: Sizes) -> Sizes:
     return (*shape[:2], *(1,) * (FEWEST - len(shape)), *shape[2:])
 
 
-def pool(node: Node, names: tuple[str, str], window: Window, sizes: Sizes, **settings: Any) -> Any:
+def pool(
+    node: OnnxNode, names: tuple[str, str], window: WindowAttributes, sizes: Sizes, **settings: Any
+) -> Any:
     """The pool without dilations, or the one with them."""
     more = FEWEST - len(sizes)
     own = {
@@ -37,25 +39,25 @@ def pool(node: Node, names: tuple[str, str], window: Window, sizes: Sizes, **set
     return getattr(node.graph, dilated)(x, output_sizes=padded(sizes), **own, **settings)
 
 
-def averaged(node: Node, window: Window, is_padded: bool, sizes: Sizes) -> Expression:
+def averaged(node: OnnxNode, window: WindowAttributes, is_padded: bool, sizes: Sizes) -> Expression:
     names = "average_pooling", "average_pooling1"
     result: Expression = pool(node, names, window, sizes, include_padding=is_padded)
     return result
 
 
-def norms(node: Node, window: Window, sizes: Sizes) -> Expression:
+def norms(node: OnnxNode, window: WindowAttributes, sizes: Sizes) -> Expression:
     result: Expression = pool(node, ("lp_pooling", "lp_pooling1"), window, sizes, p=node.get("p", 2))
     return result
 
 
 @operator("AveragePool")
-def average(node: Node) -> Results:
+def average(node: OnnxNode) -> Results:
     window = window_of(node, node.shape()[2:])
     return averaged(node, window, bool(node.get("count_include_pad", 0)), node.output_shape())
 
 
 @operator("MaxPool")
-def maximum(node: Node) -> Results:
+def maximum(node: OnnxNode) -> Results:
     window = window_of(node, node.shape()[2:])
     if not node.wants(1):
         return pooled_maximum(node, window, node.output_shape())
@@ -71,41 +73,41 @@ def maximum(node: Node) -> Results:
     return [both.output, node.cast(both.output_indices, np.int64)]
 
 
-def pooled_maximum(node: Node, window: Window, sizes: Sizes) -> Expression:
+def pooled_maximum(node: OnnxNode, window: WindowAttributes, sizes: Sizes) -> Expression:
     result = pool(node, ("max_pooling", "max_pooling2"), window, sizes)
     return result if isinstance(result, Expression) else result.output
 
 
 @operator("LpPool")
-def norm(node: Node) -> Results:
+def norm(node: OnnxNode) -> Results:
     return norms(node, window_of(node, node.shape()[2:]), node.output_shape())
 
 
-def whole(node: Node) -> tuple[Window, Sizes]:
+def whole(node: OnnxNode) -> tuple[WindowAttributes, Sizes]:
     """One window over all spatial dimensions, and the sizes of what it gives."""
     sizes = node.shape()[2:]
     ones, zeros = [1] * len(sizes), [0] * len(sizes)
-    return Window(list(sizes), ones, ones, zeros, zeros), (*node.shape()[:2], *ones)
+    return WindowAttributes(list(sizes), ones, ones, zeros, zeros), (*node.shape()[:2], *ones)
 
 
 @operator("GlobalAveragePool")
-def global_average(node: Node) -> Results:
+def global_average(node: OnnxNode) -> Results:
     window, sizes = whole(node)
     return averaged(node, window, False, sizes)
 
 
 @operator("GlobalMaxPool")
-def global_maximum(node: Node) -> Results:
+def global_maximum(node: OnnxNode) -> Results:
     return pooled_maximum(node, *whole(node))
 
 
 @operator("GlobalLpPool")
-def global_norm(node: Node) -> Results:
+def global_norm(node: OnnxNode) -> Results:
     return norms(node, *whole(node))
 
 
 @operator("MaxUnpool")
-def unpool(node: Node) -> Results:
+def unpool(node: OnnxNode) -> Results:
     """Indices are those of the smallest output that could have been pooled; what a larger one has more is 0."""
     shape = node.shape()
     window = window_of(node, shape[2:])

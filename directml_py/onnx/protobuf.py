@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from .values import Array, Sizes, Value
+from .values import Array, OnnxValue, Sizes
 
 # Inference is told the content of integers up to this size: they may be sizes.
 SMALL = 1024
@@ -61,7 +61,7 @@ def live(nodes: Sequence[Any], outputs: Iterable[str]) -> list[Any]:
     return kept[::-1]
 
 
-def tensor_type(value: Value) -> Any:
+def tensor_type(value: OnnxValue) -> Any:
     element = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
     return onnx.helper.make_tensor_type_proto(element, value.shape)
 
@@ -78,7 +78,7 @@ def type_and_sizes(message: Any) -> tuple[np.dtype[Any], Sizes] | None:
 
 
 def inferred_outputs(
-    schema: Any, node: Any, inputs: dict[str, Value], opsets: dict[str, int]
+    schema: Any, node: Any, inputs: dict[str, OnnxValue], opsets: dict[str, int]
 ) -> dict[str, tuple[np.dtype[Any], Sizes]]:
     """The types and sizes of a node's outputs, of those that follow. Raises ``onnx``'s ``InferenceError``."""
     if schema is None or not schema.has_type_and_shape_inference_function:

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..api.enums import DML_QUANTIZATION_TYPE_SCALE, DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT
 from ..graph import Expression
-from .node import Node
-from .registry import MICROSOFT, Results, operator
+from .node import OnnxNode
+from .translators import MICROSOFT, Results, operator
 from .values import data_type
 
 
-def parameter_sizes(node: Node, index: int) -> tuple[int, ...]:
+def parameter_sizes(node: OnnxNode, index: int) -> tuple[int, ...]:
     """The sizes of a scale or a zero point beside the input: one number, one along the axis, or one a block."""
     shape, own = node.shape(), node.shape(index)
     if math.prod(own) == 1:
@@ -25,7 +25,7 @@ def parameter_sizes(node: Node, index: int) -> tuple[int, ...]:
     return own
 
 
-def is_blocked(node: Node) -> bool:
+def is_blocked(node: OnnxNode) -> bool:
     """Whether a parameter is for blocks of more than one element along an axis, or elements have 4 bits."""
     own = parameter_sizes(node, 1)
     return any(1 < size < whole for size, whole in zip(own, node.shape()))
@@ -33,7 +33,7 @@ def is_blocked(node: Node) -> bool:
 
 @operator("QuantizeLinear")
 @operator("QuantizeLinear", domain=MICROSOFT)
-def quantize(node: Node) -> Results:
+def quantize(node: OnnxNode) -> Results:
     dtype = node.input(2).dtype if node.has(2) else _output_type(node)
     x = node.tensor()
     if is_blocked(node) or dtype.name in ("int4", "uint4"):
@@ -49,14 +49,14 @@ def quantize(node: Node) -> Results:
     return node.graph.quantize_linear(x, scale, zero, output_data_type=data_type(dtype))
 
 
-def _output_type(node: Node) -> np.dtype[Any]:
+def _output_type(node: OnnxNode) -> np.dtype[Any]:
     name = node.outputs[0]
     return node.inferred[name][0] if name in node.inferred else np.dtype(np.uint8)
 
 
 @operator("DequantizeLinear")
 @operator("DequantizeLinear", domain=MICROSOFT)
-def dequantize(node: Node) -> Results:
+def dequantize(node: OnnxNode) -> Results:
     x = node.tensor()
     if is_blocked(node) or node.input().dtype.name in ("int4", "uint4"):
         kind, tensors = _parameters(node)
@@ -66,16 +66,16 @@ def dequantize(node: Node) -> Results:
     return node.graph.dequantize_linear(x, _spread(node, 1, sizes), zero)
 
 
-def _spread(node: Node, index: int, sizes: tuple[int, ...]) -> Expression:
+def _spread(node: OnnxNode, index: int, sizes: tuple[int, ...]) -> Expression:
     own = parameter_sizes(node, index)
     return node.spread(node.tensor(index, own), own, sizes)
 
 
-def _zeros(node: Node, dtype: np.dtype[Any], sizes: tuple[int, ...]) -> Expression:
+def _zeros(node: OnnxNode, dtype: np.dtype[Any], sizes: tuple[int, ...]) -> Expression:
     return node.spread(node.constant(np.zeros(1, dtype)), (1,), sizes)
 
 
-def _parameters(node: Node) -> tuple[int, list[Expression]]:
+def _parameters(node: OnnxNode) -> tuple[int, list[Expression]]:
     tensors = [node.tensor(index, parameter_sizes(node, index)) for index in (1, 2) if node.has(index)]
     return (
         DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT if len(tensors) == 2 else DML_QUANTIZATION_TYPE_SCALE
@@ -83,5 +83,5 @@ def _parameters(node: Node) -> tuple[int, list[Expression]]:
 
 
 @operator("DynamicQuantizeLinear")
-def dynamic_quantize(node: Node) -> Results:
+def dynamic_quantize(node: OnnxNode) -> Results:
     return list(node.graph.dynamic_quantize_linear(node.tensor(), output_data_type=np.uint8))

@@ -20,8 +20,8 @@ from ..api.operator_descs import (
 from ..graph import Expression
 from .errors import Refusal
 from .fusing import ACTIVATIONS, activation_desc
-from .node import Node
-from .registry import Results, operator
+from .node import OnnxNode
+from .translators import Results, operator
 
 DIRECTIONS = {
     "forward": DML_RECURRENT_NETWORK_DIRECTION_FORWARD,
@@ -37,7 +37,7 @@ OTHERS = {
 DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
 
 
-def activations(node: Node) -> list[Any]:
+def activations(node: OnnxNode) -> list[Any]:
     """The activations of all directions, in order."""
     directions = 2 if node.get("direction", "forward") == "bidirectional" else 1
     names = node.get("activations") or DEFAULTS[node.kind] * directions
@@ -65,7 +65,7 @@ def activations(node: Node) -> list[Any]:
 class Sequences:
     """The tensors that the three networks share, in DirectML's four dimensions."""
 
-    def __init__(self, node: Node, initial: Mapping[str, int]) -> None:
+    def __init__(self, node: OnnxNode, initial: Mapping[str, int]) -> None:
         self.node = node
         # Microsoft's library takes no tensors of these operators OWNED_BY_DML.
         node.owned = False
@@ -110,7 +110,7 @@ class Sequences:
 
 
 @operator("RNN")
-def rnn(node: Node) -> Results:
+def rnn(node: OnnxNode) -> Results:
     of = Sequences(node, {"hidden_init": 5})
     y, single = node.graph.rnn(
         **of.tensors,
@@ -122,7 +122,7 @@ def rnn(node: Node) -> Results:
 
 
 @operator("GRU")
-def gru(node: Node) -> Results:
+def gru(node: OnnxNode) -> Results:
     of = Sequences(node, {"hidden_init": 5})
     y, single = node.graph.gru(
         **of.tensors,
@@ -135,7 +135,7 @@ def gru(node: Node) -> Results:
 
 
 @operator("LSTM")
-def lstm(node: Node) -> Results:
+def lstm(node: OnnxNode) -> Results:
     of = Sequences(node, {"hidden_init": 5, "cell_mem_init": 6})
     clip = node.get("clip", 0.0)
     results = node.graph.lstm(

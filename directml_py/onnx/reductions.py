@@ -23,8 +23,8 @@ from ..api.enums import (
 )
 from ..graph import Expression
 from .errors import Refusal
-from .node import Node
-from .registry import Results, Translator, operator, rows
+from .node import OnnxNode
+from .translators import Results, Translator, operator, rows
 
 REDUCTIONS = {
     "ReduceL1": DML_REDUCE_FUNCTION_L1,
@@ -41,7 +41,7 @@ REDUCTIONS = {
 EXTREMES = {"ArgMax": "argmax", "ArgMin": "argmin"}
 
 
-def chosen_axes(node: Node, axes: Sequence[int] | None, rank: int) -> list[int]:
+def chosen_axes(node: OnnxNode, axes: Sequence[int] | None, rank: int) -> list[int]:
     """The axes from 0 on; all if none are given."""
     if not axes:
         return list(range(rank))
@@ -52,7 +52,7 @@ def chosen_axes(node: Node, axes: Sequence[int] | None, rank: int) -> list[int]:
 
 
 def reduction(function: DML_REDUCE_FUNCTION) -> Translator:
-    def translate(node: Node) -> Results:
+    def translate(node: OnnxNode) -> Results:
         axes = node.numbers(1, "axes")
         if not axes and node.get("noop_with_empty_axes", 0):
             # What is done to each element is done all the same: a dimension of 1 is reduced.
@@ -68,7 +68,7 @@ def reduction(function: DML_REDUCE_FUNCTION) -> Translator:
 
 
 def extreme(function: str) -> Translator:
-    def translate(node: Node) -> Results:
+    def translate(node: OnnxNode) -> Results:
         x = node.tensor()
         last = node.get("select_last_index", 0)
         places: Expression = getattr(node.graph, function)(
@@ -87,7 +87,7 @@ rows(EXTREMES, extreme)
 
 
 @operator("TopK")
-def top_k(node: Node) -> Results:
+def top_k(node: OnnxNode) -> Results:
     shape = node.shape()
     count = node.numbers(1, "K") if "k" not in node.attributes else [node.get("k")]
     assert count is not None
@@ -103,7 +103,7 @@ def top_k(node: Node) -> Results:
 
 
 @operator("CumSum")
-def cumulative_sum(node: Node) -> Results:
+def cumulative_sum(node: OnnxNode) -> Results:
     return node.graph.cumulative_summation(
         node.tensor(),
         axis=_axis(node),
@@ -113,7 +113,7 @@ def cumulative_sum(node: Node) -> Results:
 
 
 @operator("CumProd")
-def cumulative_product(node: Node) -> Results:
+def cumulative_product(node: OnnxNode) -> Results:
     return node.graph.cumulative_product(
         node.tensor(),
         axis=_axis(node),
@@ -122,10 +122,10 @@ def cumulative_product(node: Node) -> Results:
     )
 
 
-def _axis(node: Node) -> int:
+def _axis(node: OnnxNode) -> int:
     rank = len(node.shape())
     return int(node.known(1, "axis").reshape(-1)[0]) % max(rank, 1)
 
 
-def _direction(node: Node) -> int:
+def _direction(node: OnnxNode) -> int:
     return DML_AXIS_DIRECTION_DECREASING if node.get("reverse", 0) else DML_AXIS_DIRECTION_INCREASING

@@ -18,8 +18,8 @@ from ..api.enums import (
 from ..api.structs import DML_SIZE_2D
 from ..graph import Expression
 from .errors import Refusal
-from .node import Node
-from .registry import Results, operator
+from .node import OnnxNode
+from .translators import Results, operator
 from .values import Sizes
 
 INTERPOLATIONS = {
@@ -46,7 +46,7 @@ ROUNDING = {
 
 
 @operator("Resize")
-def resize(node: Node) -> Results:
+def resize(node: OnnxNode) -> Results:
     """Inputs are X and scales in operator set 10, and X, roi, scales and sizes from 11 on."""
     shape = node.shape()
     if node.version < 11:
@@ -80,7 +80,7 @@ def resize(node: Node) -> Results:
     return resampled(node, sizes, scales, offsets, direction)
 
 
-def _target(node: Node, axes: Sequence[int]) -> tuple[Sizes, list[float]]:
+def _target(node: OnnxNode, axes: Sequence[int]) -> tuple[Sizes, list[float]]:
     """The output's sizes, and the scales."""
     shape = node.shape()
     sizes, scales = list(shape), [1.0] * len(shape)
@@ -102,14 +102,18 @@ def _target(node: Node, axes: Sequence[int]) -> tuple[Sizes, list[float]]:
 
 
 @operator("Upsample")
-def upsample(node: Node) -> Results:
+def upsample(node: OnnxNode) -> Results:
     scales = [float(scale) for scale in (node.get("scales") or node.known(1, "scales"))]
     sizes = tuple(math.floor(size * scale) for size, scale in zip(node.shape(), scales))
     return resampled(node, sizes, scales, [(0.0, 0.0)] * len(scales), DML_AXIS_DIRECTION_DECREASING)
 
 
 def resampled(
-    node: Node, sizes: Sizes, scales: Sequence[float], offsets: Sequence[tuple[float, float]], direction: int
+    node: OnnxNode,
+    sizes: Sizes,
+    scales: Sequence[float],
+    offsets: Sequence[tuple[float, float]],
+    direction: int,
 ) -> Expression:
     """RESAMPLE2; leading dimensions that stay are one, as four is all it takes."""
     shape = node.shape()
@@ -139,7 +143,7 @@ def resampled(
 
 
 @operator("RoiAlign")
-def roi_align(node: Node) -> Results:
+def roi_align(node: OnnxNode) -> Results:
     scale = node.get("spatial_scale", 1.0)
     count = node.get("sampling_ratio", 0)
     height, width = node.get("output_height", 1), node.get("output_width", 1)
@@ -169,7 +173,7 @@ def roi_align(node: Node) -> Results:
 
 
 @operator("MaxRoiPool")
-def roi_pool(node: Node) -> Results:
+def roi_pool(node: OnnxNode) -> Results:
     height, width = node.get("pooled_shape")
     return node.graph.roi_pooling(
         node.tensor(0),
@@ -180,7 +184,7 @@ def roi_pool(node: Node) -> Results:
 
 
 @operator("Col2Im")
-def columns_to_image(node: Node) -> Results:
+def columns_to_image(node: OnnxNode) -> Results:
     image, block = node.numbers(1, "image_shape"), node.numbers(2, "block_shape")
     assert image is not None
     assert block is not None

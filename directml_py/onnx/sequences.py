@@ -6,19 +6,19 @@ import numpy as np
 
 from .errors import Refusal, UnknownValue
 from .movement import sliced
-from .node import Node
-from .registry import Result, Results, operator
-from .values import Value, known, sequence
+from .node import OnnxNode
+from .translators import Result, Results, operator
+from .values import OnnxValue, known, sequence
 
 
-def items_of(node: Node, index: int = 0) -> tuple[Value, ...]:
+def items_of(node: OnnxNode, index: int = 0) -> tuple[OnnxValue, ...]:
     items = node.input(index).items
     if items is None:
         raise Refusal("is no sequence", f"input {index}")
     return items
 
 
-def place_of(node: Node, index: int, count: int) -> int:
+def position_of(node: OnnxNode, index: int, count: int) -> int:
     """A position, counted from the end if it is negative."""
     value = node.input(index)
     if value.array is None:
@@ -30,32 +30,32 @@ def place_of(node: Node, index: int, count: int) -> int:
 
 
 @operator("SequenceEmpty")
-def empty(node: Node) -> Results:
+def empty(node: OnnxNode) -> Results:
     return sequence(())
 
 
 @operator("SequenceConstruct")
-def construct(node: Node) -> Results:
+def construct(node: OnnxNode) -> Results:
     return sequence(node.input(index) for index in range(len(node.inputs)))
 
 
 @operator("SequenceAt")
-def at(node: Node) -> Results:
+def at(node: OnnxNode) -> Results:
     items = items_of(node)
-    return items[place_of(node, 1, len(items))]
+    return items[position_of(node, 1, len(items))]
 
 
 @operator("SequenceErase")
-def erase(node: Node) -> Results:
+def erase(node: OnnxNode) -> Results:
     items = items_of(node)
-    place = place_of(node, 1, len(items)) if node.has(1) else len(items) - 1
+    place = position_of(node, 1, len(items)) if node.has(1) else len(items) - 1
     return sequence(items[:place] + items[place + 1 :])
 
 
 @operator("SequenceInsert")
-def insert(node: Node) -> Results:
+def insert(node: OnnxNode) -> Results:
     items = items_of(node)
-    place = place_of(node, 2, len(items) + 1) if node.has(2) else len(items)
+    place = position_of(node, 2, len(items) + 1) if node.has(2) else len(items)
     # Counted from the end, the last place is before the last tensor.
     if node.has(2) and int(node.known(2, "position").reshape(-1)[0]) < 0:
         place -= 1
@@ -63,12 +63,12 @@ def insert(node: Node) -> Results:
 
 
 @operator("SequenceLength")
-def length(node: Node) -> Results:
+def length(node: OnnxNode) -> Results:
     return np.array(len(items_of(node)), np.int64)
 
 
 @operator("ConcatFromSequence")
-def concat(node: Node) -> Results:
+def concat(node: OnnxNode) -> Results:
     items = items_of(node)
     if not items:
         raise Refusal("is empty", "input input_sequence")
@@ -86,7 +86,7 @@ def concat(node: Node) -> Results:
 
 
 @operator("SplitToSequence")
-def split(node: Node) -> Results:
+def split(node: OnnxNode) -> Results:
     shape = node.shape()
     axis = node.axis(len(shape), 0)
     kept = True
@@ -98,7 +98,7 @@ def split(node: Node) -> Results:
     else:
         sizes, kept = [1] * shape[axis], bool(node.get("keepdims", 1))
     starts = np.cumsum([0, *sizes])
-    parts: list[Value] = []
+    parts: list[OnnxValue] = []
     for start, size in zip(starts, sizes):
         middle = (size,) if kept else ()
         own = (*shape[:axis], *middle, *shape[axis + 1 :])
@@ -110,10 +110,10 @@ def split(node: Node) -> Results:
 
 
 @operator("Optional", "OptionalGetElement")
-def unwrapped(node: Node) -> Result:
+def unwrapped(node: OnnxNode) -> Result:
     return node.input()
 
 
 @operator("OptionalHasElement")
-def has_element(node: Node) -> Results:
+def has_element(node: OnnxNode) -> Results:
     return np.array(node.has(0))

@@ -8,20 +8,20 @@ import onnx
 from ..graph import Expression
 from .element_wise import common_shape
 from .errors import Refusal
-from .node import Node
-from .registry import Results, operator
-from .values import Sizes, Value, data_type, known
+from .node import OnnxNode
+from .translators import Results, operator
+from .values import OnnxValue, Sizes, data_type, known
 
 
-def renamed(node: Node, shape: Sizes) -> Value:
+def renamed(node: OnnxNode, shape: Sizes) -> OnnxValue:
     """The first input with other sizes."""
     source = node.input()
     array = None if source.array is None else source.array.reshape(shape)
-    return Value(source.name, source.dtype, shape, array, source.expression, source.inputs)
+    return OnnxValue(source.name, source.dtype, shape, array, source.expression, source.inputs)
 
 
 @operator("Flatten", "Squeeze", "Unsqueeze", "Identity", "Reshape")
-def other_sizes(node: Node) -> Results:
+def other_sizes(node: OnnxNode) -> Results:
     """Its sizes follow by shape inference, once the axes or the shape are known."""
     if node.kind in ("Reshape", "Squeeze", "Unsqueeze"):
         node.numbers(1, "shape" if node.kind == "Reshape" else "axes")
@@ -29,7 +29,7 @@ def other_sizes(node: Node) -> Results:
 
 
 @operator("Dropout")
-def dropout(node: Node) -> Results:
+def dropout(node: OnnxNode) -> Results:
     """The identity, with a mask of ones: only training drops elements."""
     if node.has(2) and bool(node.known(2, "training_mode").reshape(-1)[0]):
         raise Refusal("is true; DirectML has no operator that drops elements", "input training_mode")
@@ -38,16 +38,16 @@ def dropout(node: Node) -> Results:
 
 
 @operator("Cast")
-def cast(node: Node) -> Results:
+def cast(node: OnnxNode) -> Results:
     return cast_to(node, np.dtype(onnx.helper.tensor_dtype_to_np_dtype(node.get("to"))))
 
 
 @operator("CastLike")
-def cast_like(node: Node) -> Results:
+def cast_like(node: OnnxNode) -> Results:
     return cast_to(node, node.input(1).dtype)
 
 
-def cast_to(node: Node, dtype: np.dtype[np.generic]) -> Expression | Value:
+def cast_to(node: OnnxNode, dtype: np.dtype[np.generic]) -> Expression | OnnxValue:
     """To a boolean, whatever is not 0 is true; other conversions are CAST's."""
     source = node.input()
     if source.dtype == dtype:
@@ -60,7 +60,7 @@ def cast_to(node: Node, dtype: np.dtype[np.generic]) -> Expression | Value:
 
 
 @operator("Expand")
-def expand(node: Node) -> Results:
+def expand(node: OnnxNode) -> Results:
     wanted = node.numbers(1, "shape")
     assert wanted is not None
     target = known("shape", np.empty(tuple(wanted), np.bool_)) if 0 not in wanted else None
@@ -71,7 +71,7 @@ def expand(node: Node) -> Results:
 
 
 @operator("BitCast")
-def bit_cast(node: Node) -> Results:
+def bit_cast(node: OnnxNode) -> Results:
     """The same bytes as elements of another type of the same size."""
     dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(node.get("to")))
     if dtype == np.bool_ or node.input().dtype == np.bool_:
@@ -80,7 +80,7 @@ def bit_cast(node: Node) -> Results:
 
 
 @operator("ConstantOfShape", "Range")
-def from_numbers(node: Node) -> Results:
+def from_numbers(node: OnnxNode) -> Results:
     """What the host computes, once all inputs are known."""
     for index, name in enumerate(
         ("input",) if node.kind == "ConstantOfShape" else ("start", "limit", "delta")

@@ -18,21 +18,21 @@ from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
 from .constants import Constants
 from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded
+from .every_operator import OPERATORS
 from .folding import folded, is_foldable
-from .functions import body_of
+from .function_bodies import body_of
 from .fusing import Fusions
-from .node import Node
-from .operators import OPERATORS
+from .node import OnnxNode
 from .protobuf import attributes_of, captured, constant_of, inferred_outputs, live, tensor_type
-from .registry import Result, Results
-from .values import Array, Sizes, Value, data_type, tensor_sizes
+from .translators import Result, Results
+from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
 
-Scope = MutableMapping[str, Value]
+Scope = MutableMapping[str, OnnxValue]
 Inferred = dict[str, tuple[np.dtype[Any], Sizes]]
 
 
 @dataclass(frozen=True)
-class Step:
+class NodeOutcome:
     """What became of a node: names of the graph's nodes, or the reason of a refusal.
 
     ``level`` is the lowest feature level that takes a refused node, if any does.
@@ -59,7 +59,7 @@ class Translation:
         self.constants = constants
         self.file = file
         self.keep_going = keep_going
-        self.steps: list[Step] = []
+        self.steps: list[NodeOutcome] = []
         self._depth = 0
 
     def run(
@@ -94,12 +94,12 @@ class Translation:
             self._placeholders(node, scope, opsets)
             needs = error.inputs if isinstance(error, ValueNeeded) else ()
             self.steps.append(
-                Step(_name(node), node.op_type, refused=_reason(error), level=level, needs=needs)
+                NodeOutcome(_name(node), node.op_type, refused=_reason(error), level=level, needs=needs)
             )
         else:
             made = tuple(range(first, len(self.graph.nodes)))
             is_folded = all(scope[name].is_known for name in node.output if name)
-            self.steps.append(Step(_name(node), node.op_type, made, folded=is_folded))
+            self.steps.append(NodeOutcome(_name(node), node.op_type, made, folded=is_folded))
         finally:
             self._depth -= 1
 
@@ -161,7 +161,7 @@ class Translation:
         attributes = attributes_of(node)
         if node.op_type == "If" and not domain:
             return self._branch(attributes, scope, opsets, node), {}
-        made = Node(
+        made = OnnxNode(
             node.op_type,
             opsets[domain],
             attributes,
@@ -195,7 +195,7 @@ class Translation:
             raise Refusal(f"operator set {version} {words}has no such operator") from None
 
     def _by_host(
-        self, node: Any, domain: str, inputs: dict[str, Value], inferred: Inferred, opsets: dict[str, int]
+        self, node: Any, domain: str, inputs: dict[str, OnnxValue], inferred: Inferred, opsets: dict[str, int]
     ) -> list[Array] | None:
         """The outputs, where they follow from what the host knows."""
         if node.op_type in ("Shape", "Size") and not domain:
@@ -224,7 +224,7 @@ class Translation:
         own: Scope = {}
         for tensor in body.initializer:
             array = np.asarray(onnx.numpy_helper.to_array(tensor))
-            own[tensor.name] = Value(tensor.name, array.dtype, array.shape, array)
+            own[tensor.name] = OnnxValue(tensor.name, array.dtype, array.shape, array)
         inner = ChainMap(own, scope)
         self.run(body.node, [item.name for item in body.output], inner, opsets)
         return [inner[item.name] for item in body.output]
@@ -242,15 +242,15 @@ class Translation:
 
     def _value(
         self, name: str, result: Result, inferred: tuple[np.dtype[Any], Sizes] | None, inputs: frozenset[str]
-    ) -> Value:
+    ) -> OnnxValue:
         if isinstance(result, np.ndarray):
-            return Value(name, result.dtype, result.shape, result)
-        if isinstance(result, Value) and result.items is not None:
+            return OnnxValue(name, result.dtype, result.shape, result)
+        if isinstance(result, OnnxValue) and result.items is not None:
             return result
-        if isinstance(result, Value):
+        if isinstance(result, OnnxValue):
             shape = result.shape if inferred is None else inferred[1]
             array = None if result.array is None else result.array.reshape(shape)
-            return Value(name, result.dtype, shape, array, result.expression, result.inputs)
+            return OnnxValue(name, result.dtype, shape, array, result.expression, result.inputs)
         assert isinstance(result, Expression)
         if inferred is None:
             inferred = data_type_of(result.desc.data_type).dtype, result.desc.sizes
@@ -261,7 +261,7 @@ class Translation:
             raise TypeError(f"output {name} is {result.desc}, not {want.name} {shape}")
         if have != want:
             result = self.graph.reinterpret(result, wanted)
-        return Value(name, dtype, shape, None, result, inputs)
+        return OnnxValue(name, dtype, shape, None, result, inputs)
 
     def _placeholders(self, node: Any, scope: Scope, opsets: dict[str, int]) -> None:
         domain = "" if node.domain == "ai.onnx" else node.domain
@@ -279,7 +279,7 @@ class Translation:
                 )
             except (Refusal, DMLError):
                 continue
-            scope[name] = Value(name, dtype, shape, None, made)
+            scope[name] = OnnxValue(name, dtype, shape, None, made)
 
 
 def lowest_level(node: Any, scope: Scope, opsets: dict[str, int], above: int) -> str:
@@ -291,7 +291,7 @@ def lowest_level(node: Any, scope: Scope, opsets: dict[str, int], above: int) ->
         try:
             for name in _read(node, scope):
                 value = scope[name]
-                own[name] = Value(name, value.dtype, value.shape, value.array)
+                own[name] = OnnxValue(name, value.dtype, value.shape, value.array)
                 if value.array is None:
                     index, sizes = constants.add(name, np.empty(0)), tensor_sizes(value.shape)
                     own[name].expression = graph.input_tensor(index, data_type(value.dtype), sizes)
@@ -303,7 +303,7 @@ def lowest_level(node: Any, scope: Scope, opsets: dict[str, int], above: int) ->
 
 
 def _listed(results: Results) -> Sequence[Result]:
-    if isinstance(results, (Expression, Value, np.ndarray)) or results is None:
+    if isinstance(results, (Expression, OnnxValue, np.ndarray)) or results is None:
         return [results]
     return results
 

@@ -22,7 +22,7 @@ MOVED_AS = {"FLOAT64": "UINT64"}
 
 
 @dataclass(eq=False)
-class Value:
+class OnnxValue:
     """A tensor with concrete sizes.
 
     ``array`` is its content where the host knows it; ``expression`` packed memory in the graph with as many elements.
@@ -38,7 +38,7 @@ class Value:
     # Of a constant, the graph input that is not OWNED_BY_DML.
     bound: Expression | None = None
     # The tensors of a sequence, which has no elements of its own.
-    items: tuple[Value, ...] | None = None
+    items: tuple[OnnxValue, ...] | None = None
 
     @property
     def is_known(self) -> bool:
@@ -49,13 +49,13 @@ class Value:
         return math.prod(self.shape)
 
 
-def sequence(items: Iterable[Value]) -> Value:
+def sequence(items: Iterable[OnnxValue]) -> OnnxValue:
     """A sequence of tensors."""
-    return Value("sequence", np.dtype(object), (), items=tuple(items))
+    return OnnxValue("sequence", np.dtype(object), (), items=tuple(items))
 
 
-def known(name: str, array: Array) -> Value:
-    return Value(name, array.dtype, array.shape, array)
+def known(name: str, array: Array) -> OnnxValue:
+    return OnnxValue(name, array.dtype, array.shape, array)
 
 
 def data_type(dtype: np.dtype[Any]) -> DML_TENSOR_DATA_TYPE:

@@ -19,8 +19,8 @@ from .constants import Constants
 from .errors import OnnxError, Refusal, ValueNeeded
 from .model_file import Bindings, Declared, ModelFile, bound_sizes
 from .running import Executable
-from .translation import Step, Translation
-from .values import Array, Value, data_type, in_memory, tensor_sizes
+from .translation import NodeOutcome, Translation
+from .values import Array, OnnxValue, data_type, in_memory, tensor_sizes
 
 # Outputs of the graph that nothing asks for, as DirectML wants every output of a node connected.
 UNUSED = "unused output "
@@ -38,10 +38,10 @@ class Model:
         self,
         file: str,
         graph: Graph,
-        inputs: dict[str, Value],
-        outputs: dict[str, Value],
+        inputs: dict[str, OnnxValue],
+        outputs: dict[str, OnnxValue],
         constants: Constants,
-        steps: list[Step],
+        steps: list[NodeOutcome],
     ) -> None:
         self.file = file
         self.graph = graph
@@ -123,7 +123,7 @@ class Model:
         return save_graph(path, self.compiled, inputs)
 
 
-def _checked(value: Value, given: Any) -> Array:
+def _checked(value: OnnxValue, given: Any) -> Array:
     if given is None:
         raise ValueError(f"the input {value.name!r} is missing")
     array = np.asarray(given)
@@ -138,7 +138,7 @@ def _checked(value: Value, given: Any) -> Array:
     return in_memory(array).reshape(tensor_sizes(value.shape))
 
 
-def _result(name: str, value: Value, results: Mapping[str, Array]) -> Any:
+def _result(name: str, value: OnnxValue, results: Mapping[str, Array]) -> Any:
     """An array, or for a sequence a list of arrays."""
     if value.items is not None:
         return [_result(item_name(name, place), item, results) for place, item in enumerate(value.items)]
@@ -153,7 +153,7 @@ def item_name(name: str, place: int) -> str:
     return f"{name}[{place}]"
 
 
-def _tensors(outputs: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
+def _tensors(outputs: Mapping[str, OnnxValue]) -> Iterator[tuple[str, OnnxValue]]:
     for name, value in outputs.items():
         if value.items is None:
             yield name, value
@@ -200,13 +200,13 @@ def built(
     """``model`` as a graph; with ``keep_going`` refused nodes are noted and passed over."""
     graph, declared = Graph(device), model.inputs()
     _check_names(model, declared, bindings)
-    scope: dict[str, Value] = {
-        name: Value(name, array.dtype, array.shape, array) for name, array in model.initializers().items()
+    scope: dict[str, OnnxValue] = {
+        name: OnnxValue(name, array.dtype, array.shape, array) for name, array in model.initializers().items()
     }
     arrays = {name: array for name, array in bindings.items() if isinstance(array, np.ndarray)}
     open_inputs = [item for item in declared if item.name not in arrays]
     constants = Constants(len(open_inputs))
-    own: dict[str, Value] = {}
+    own: dict[str, OnnxValue] = {}
     for index, item in enumerate(open_inputs):
         own[item.name] = _input(graph, index, item, bound_sizes(item, bindings, model.file), model.file)
         constants.reserve(item.name)
@@ -214,7 +214,7 @@ def built(
         if item.name in arrays:
             bound_sizes(item, bindings, model.file)
             array = arrays[item.name].astype(item.dtype, copy=False)
-            scope[item.name] = Value(item.name, item.dtype, array.shape, array)
+            scope[item.name] = OnnxValue(item.name, item.dtype, array.shape, array)
     scope.update(own)
     translation = Translation(graph, constants, model.file, keep_going)
     names = [item.name for item in model.graph.output]
@@ -254,20 +254,20 @@ def _check_names(model: ModelFile, declared: Sequence[Declared], bindings: Bindi
         raise OnnxError(f"inputs has {unknown[0]!r}, which the model has not; it has {known}", model.file)
 
 
-def _input(graph: Graph, index: int, item: Declared, shape: tuple[int, ...], file: str) -> Value:
+def _input(graph: Graph, index: int, item: Declared, shape: tuple[int, ...], file: str) -> OnnxValue:
     where = f"input {item.name!r}"
     if 0 in shape:
-        return Value(item.name, item.dtype, shape, np.empty(shape, item.dtype))
+        return OnnxValue(item.name, item.dtype, shape, np.empty(shape, item.dtype))
     try:
         own = graph.input_tensor(index, data_type(item.dtype), tensor_sizes(shape), name=item.name)
     except Refusal as error:
         raise OnnxError(error.reason, file, where) from None
     except DMLError as error:
         raise OnnxError("; ".join(map(str, error.diagnostics)), file, where) from None
-    return Value(item.name, item.dtype, shape, None, own, frozenset((item.name,)))
+    return OnnxValue(item.name, item.dtype, shape, None, own, frozenset((item.name,)))
 
 
-def _connect(graph: Graph, outputs: Mapping[str, Value]) -> None:
+def _connect(graph: Graph, outputs: Mapping[str, OnnxValue]) -> None:
     """Makes the graph's outputs, and more of what nodes write and nothing reads."""
     connected: dict[str, Expression] = {}
     for name, value in _tensors(outputs):

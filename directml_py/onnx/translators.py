@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..graph import Expression
-from .values import Array, Value
+from .values import Array, OnnxValue
 
 if TYPE_CHECKING:
-    from .node import Node
+    from .node import OnnxNode
 
 ONNX = ""
 MICROSOFT = "com.microsoft"
 # An operator's outputs in order; an absent one is None.
-Result: TypeAlias = Expression | Array | Value | None
+Result: TypeAlias = Expression | Array | OnnxValue | None
 Results: TypeAlias = Result | Sequence[Result]
-Translator: TypeAlias = "Callable[[Node], Results]"
+Translator: TypeAlias = "Callable[[OnnxNode], Results]"
 OPERATORS: dict[tuple[str, str], Translator] = {}
 
 

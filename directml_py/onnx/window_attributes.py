@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .errors import Refusal
-from .node import Node
+from .node import OnnxNode
 from .values import Sizes
 
 WORDS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
 
-class Window(NamedTuple):
+class WindowAttributes(NamedTuple):
     """The attributes of a window in each spatial dimension."""
 
     kernel: list[int]
@@ -37,7 +37,7 @@ class Window(NamedTuple):
         return {"window_size": self.kernel, **self.convolution()}
 
 
-def window_of(node: Node, sizes: Sizes, kernel: Sizes | None = None) -> Window:
+def window_of(node: OnnxNode, sizes: Sizes, kernel: Sizes | None = None) -> WindowAttributes:
     """The window over spatial ``sizes``; ``auto_pad`` pads so that each stride has a result."""
     count = len(sizes)
     given = node.get("kernel_shape", kernel)
@@ -47,7 +47,7 @@ def window_of(node: Node, sizes: Sizes, kernel: Sizes | None = None) -> Window:
     pads = list(node.get("pads", [0] * (2 * count)))
     if len(pads) != 2 * count:
         raise Refusal(f"has {len(pads)} numbers for {count} dimensions", "attribute pads")
-    window = Window(
+    window = WindowAttributes(
         list(given),
         list(node.get("strides", ones)),
         list(node.get("dilations", ones)),

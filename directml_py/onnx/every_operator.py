@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import (  # noqa: F401 - each fills the table
-    activations,
+    activation,
     attention,
     convolutions,
     einsum,
@@ -21,4 +21,4 @@ from . import (  # noqa: F401 - each fills the table
     sequences,
     shapes,
 )
-from .registry import OPERATORS as OPERATORS
+from .translators import OPERATORS as OPERATORS

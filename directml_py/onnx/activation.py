@@ -8,8 +8,8 @@ from typing import Any
 
 from ..graph import Expression
 from .fusing import ACTIVATIONS
-from .node import Node
-from .registry import MICROSOFT, Results, Translator, operator, rows
+from .node import OnnxNode
+from .translators import MICROSOFT, Results, Translator, operator, rows
 
 # The builder's function, and for each argument the attribute and its default.
 Row = tuple[str, dict[str, tuple[str, float]]]
@@ -43,7 +43,7 @@ LEVEL_5_1 = 0x5100
 def activation(row: Row) -> Translator:
     function, arguments = row
 
-    def translate(node: Node) -> Results:
+    def translate(node: OnnxNode) -> Results:
         given = {name: node.get(attribute, default) for name, (attribute, default) in arguments.items()}
         result: Expression = getattr(node.graph, function)(node.tensor(), **given)
         return result
@@ -52,7 +52,7 @@ def activation(row: Row) -> Translator:
 
 
 def along_axes(functions: tuple[str, str]) -> Translator:
-    def translate(node: Node) -> Results:
+    def translate(node: OnnxNode) -> Results:
         shape = node.shape()
         axis = node.axis(len(shape), -1 if node.version >= 13 else 1)
         # Before operator set 13 all dimensions from the axis on are one.
@@ -76,12 +76,12 @@ assert set(ACTIVATIONS) <= set(ROWS)
 
 
 @operator("Softplus")
-def softplus(node: Node) -> Results:
+def softplus(node: OnnxNode) -> Results:
     return node.graph.activation_softplus(node.tensor(), steepness=1.0)
 
 
 @operator("PRelu")
-def parameterized_relu(node: Node) -> Results:
+def parameterized_relu(node: OnnxNode) -> Results:
     """The slope is broadcast as usual or, as before operator set 7, one for each channel."""
     shape, slope = node.shape(), node.shape(1)
     if len(shape) > 1 and len(slope) == 1 and slope[0] not in (1, shape[-1]) and slope[0] == shape[1]:
@@ -91,14 +91,14 @@ def parameterized_relu(node: Node) -> Results:
 
 
 @operator("Gelu")
-def gelu(node: Node) -> Results:
+def gelu(node: OnnxNode) -> Results:
     """The exact function; ``approximate`` is that of FastGelu."""
     if node.get("approximate", "none") == "tanh":
         return fast_gelu_of(node, node.tensor())
     return node.graph.activation_gelu(node.tensor())
 
 
-def fast_gelu_of(node: Node, x: Expression) -> Expression:
+def fast_gelu_of(node: OnnxNode, x: Expression) -> Expression:
     """0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
     graph = node.graph
     cubic = graph.constant_pow(x, exponent=3.0)
@@ -108,21 +108,21 @@ def fast_gelu_of(node: Node, x: Expression) -> Expression:
 
 
 @operator("HardSwish")
-def hard_swish(node: Node) -> Results:
+def hard_swish(node: OnnxNode) -> Results:
     return node.graph.activation_hard_swish(node.tensor(), alpha=1 / 6, beta=0.5)
 
 
 @operator("Swish")
-def swish(node: Node) -> Results:
+def swish(node: OnnxNode) -> Results:
     return node.graph.activation_swish(node.tensor(), sigmoid_input_scale=node.get("alpha", 1.0))
 
 
 @operator("QuickGelu", domain=MICROSOFT)
-def quick_gelu(node: Node) -> Results:
+def quick_gelu(node: OnnxNode) -> Results:
     return node.graph.activation_swish(node.tensor(), sigmoid_input_scale=node.get("alpha", 1.702))
 
 
-def biased(node: Node) -> Expression:
+def biased(node: OnnxNode) -> Expression:
     """The first input with the second, along its last dimension, added if it is there."""
     if not node.has(1):
         return node.tensor()
