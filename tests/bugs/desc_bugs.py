@@ -76,7 +76,11 @@ def a_negative_axis(bench, wrong):
     )
 
 
-@bug("joined along another axis than the output grows", "DML-JOIN-sizes", repair="the sizes for that axis")
+@bug(
+    "joined along an axis other than the one that the output grows along",
+    "DML-JOIN-sizes",
+    repair="the sizes for that axis",
+)
 def the_wrong_axis(bench, wrong):
     parts = [tensor(1, 2, 2, 3), tensor(1, 2, 2, 3)]
     return dml.DML_JOIN_OPERATOR_DESC(
@@ -95,7 +99,7 @@ def broadcasting_by_sizes(bench, wrong):
 
 
 @bug(
-    "half the window as padding on both sides, of an even window",
+    "half of an even window as padding on both sides",
     "DML-CONVOLUTION-page-sizes",
     repair="the output's sizes",
 )

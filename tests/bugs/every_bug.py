@@ -11,7 +11,7 @@ __all__ = ["GROUPS"]
 TITLES = {
     desc_bugs: "In descs",
     dispatch_bugs: "In what is recorded, bound and waited for",
-    silent_bugs: "What no message finds",
+    silent_bugs: "What no message catches",
 }
 GROUPS: dict[str, list[Bug]] = {
     title: [found for found in BUGS if found.program.__module__ == module.__name__]

@@ -12,17 +12,17 @@ HEAD = """\
 
 # Bugs that tests find
 
-Bugs that programs over DirectML really have, and what a test on this device says of each: in descs at `CreateOperator`,
+Bugs that DirectML programs really have, and what a test on this device reports for each: in descs at `CreateOperator`,
 the rest under the debug layers, with `dml_device` of the {doc}`pytest plugin <python>` or `libdirectml.so`. On Windows
-most of the second table shows on some cards and not on others. Each row is a test of this package: the program with the
-bug gets this message and no other, the same program without it gets none.
+most of the second table shows up on some GPUs and not on others. Each row is a test of this package: the program with
+the bug gets this message and no other, the same program without it gets none.
 
-The last column is what the message tells you to write. Where it is empty, the message says where to look, and the mend
+The last column is what the message tells you to write. Where it is empty, the message says where to look, and the fix
 is yours to find.
 """
 SILENT = """\
-These leave every call right. Only results tell: compare them with a reference, `dml.evaluate` of what you mean, or what
-the model computes elsewhere.
+In these, every call is valid. Only the results are wrong: compare them with a reference, `dml.evaluate` of what you
+mean, or what the model computes elsewhere.
 """
 
 
