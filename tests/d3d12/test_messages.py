@@ -18,7 +18,7 @@ from ..hazards.hazard import HazardBench
 from .message_programs import PROGRAMS
 
 LIST = debug_messages.rows()
-TOLD = {row.id for row in LIST if row.status == "told"}
+TOLD = {row.id for row in LIST if row.status == "reported"}
 BY_NUMBER = {row.id: row for row in LIST}
 PREFIX = "D3D12_MESSAGE_ID_"
 # Rules of calls, which have a program of their own.

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 FILE = Path(__file__).with_name("debug_messages.toml")
-STATUSES = {"told": "told", "raised": "raised", "not_yet": "not yet"}
+STATUSES = {"told": "reported", "raised": "raised", "not_yet": "not yet"}
 COLUMNS = ("D3D12_MESSAGE_ID_", "Number", "")
 WIDTHS = (55, 10, 35)
 
 
 class Row(NamedTuple):
-    """A message: ``status`` is ``told``, ``raised``, ``not yet``, or why it cannot come up, where ``impossible``."""
+    """A message: ``status`` is ``reported``, ``raised``, ``not yet``, or why it is ``impossible``."""
 
     title: str
     source: str
