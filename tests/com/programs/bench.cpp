@@ -61,6 +61,18 @@ void enable_debug_layer()
     debug->EnableDebugLayer();
 }
 
+// Buffers are made in the state that the program accounts them in, as DirectML's samples do it.
+static void deny_notes_on_initial_states(ID3D12Device* device)
+{
+    D3D12_MESSAGE_ID ids[] = {D3D12_MESSAGE_ID_CREATERESOURCE_STATE_IGNORED};
+    D3D12_INFO_QUEUE_FILTER filter = {};
+    filter.DenyList.NumIDs = 1;
+    filter.DenyList.pIDList = ids;
+    ComPtr<ID3D12InfoQueue> queue;
+    need(device->QueryInterface(IID_PPV_ARGS(&queue)), "QueryInterface(ID3D12InfoQueue)");
+    need(queue->AddStorageFilterEntries(&filter), "AddStorageFilterEntries");
+}
+
 Bench::Bench(Debug debug)
 {
     if (debug == Debug::On)
@@ -68,6 +80,8 @@ Bench::Bench(Debug debug)
     need(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d12)), "D3D12CreateDevice");
     const auto flags = debug == Debug::On ? DML_CREATE_DEVICE_FLAG_DEBUG : DML_CREATE_DEVICE_FLAG_NONE;
     need(DMLCreateDevice(d3d12.Get(), flags, IID_PPV_ARGS(&dml)), "DMLCreateDevice");
+    if (debug == Debug::On)
+        deny_notes_on_initial_states(d3d12.Get());
     fill();
 }
 
