@@ -27,9 +27,9 @@ def test_git_knows_what_is_generated():
     """What says so itself in its first line, and the file that cannot; not what a build makes, which is not in git."""
     said = {
         path.relative_to(ROOT).as_posix()
-        for folder in ("directml_py", "include")
+        for folder in ("directml_py", "docs", "include")
         for path in (ROOT / folder).rglob("*")
-        if path.suffix in (".py", ".pyi", ".h") and says_that_it_is_generated(path)
+        if path.suffix in (".py", ".pyi", ".h", ".md") and says_that_it_is_generated(path)
     }
     lines = (ROOT / ".gitattributes").read_text(encoding="utf-8").splitlines()
     marked = {line.split()[0] for line in lines if line.endswith(" linguist-generated")}
