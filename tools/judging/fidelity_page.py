@@ -22,21 +22,21 @@ PAGE = ROOT / "docs" / "inside" / "fidelity.md"
 TEXT = """\
 <!-- Written by tools/judge.py --page. -->
 
-# Fidelity: held against Microsoft's library
+# Fidelity: compared with Microsoft's library
 
-Microsoft's own DirectML is the judge of this package. The wheel of torch-directml on PyPI has it for Linux, feature
-levels up to 6.2, and on the emulated Direct3D 12 device it says of any desc whether it accepts it. What it refuses is
+This package is judged by Microsoft's own DirectML. The wheel of torch-directml on PyPI has it for Linux, with feature
+levels up to 6.2; on the emulated Direct3D 12 device it tells whether it accepts a given desc. What it refuses is
 refused here, by a rule whose source is `{library}` where no page states it. What a page forbids and it accepts executes
 here as there, with a warning; `validate(desc, strict=True)`, `pytest --dml-strict` and the profiles `strict` and
-`demanding` make an error of that. What it computes was recorded on a software Direct3D 12 device, and is what this
-package computes, within the tolerances below; a test runs all recorded cases.
+`demanding` turn that into an error. Its results were recorded on a software Direct3D 12 device, and this package
+computes the same within the tolerances below; a test runs all recorded cases.
 
 <!-- not run: fetches the library with pip, and takes a million descs -->
 ```sh
 nox -s judge
 ```
 
-You can do the same with a library of your own, on WSL or on Windows also with what a GPU computes:
+You can do the same with a library of your own and, on WSL or on Windows, also compare the results of a GPU:
 
 <!-- not run: the paths are yours -->
 ```sh
@@ -51,15 +51,15 @@ python -m directml_py compare FILE --directml PATH --d3d12 PATH --save disagreem
 | --- | --- | --- | --- | --- | --- |
 {streams}
 
-`valid` are descs that this package's generator calls valid; `mutations` are such with one field changed, which nobody
-filtered; `tables` are all data types and dimension counts of one tensor, or of all, of each operator; `graphs` are
+`valid` are descs that this package's generator calls valid; `mutations` are such descs with one field changed,
+unfiltered; `tables` are all data types and dimension counts of one tensor, or of all, of each operator; `graphs` are
 graphs of up to four operators, most of them right, given to CompileGraph.
 
 ## Where this package is stricter
 
 {stricter}
 
-The library ends its process on some descs: {crashes}. Here they are refused, or execute.
+The library crashes its process on some descs: {crashes}. Here they are refused, or execute.
 
 ## Rules that no page states
 
@@ -72,8 +72,8 @@ The library ends its process on some descs: {crashes}. Here they are refused, or
 ## By operator
 
 *Within* is how far a recorded result may be from ours: ULP of the element for functions, ULP of the largest element for
-sums; 0 is the same bits. The software device's exponentials, logarithms and tangents are coarse; ours are not, and such
-tolerances are its own.
+sums; 0 means the same bits. The software device's exponentials, logarithms and tangents are coarse and ours are not, so
+that such tolerances are due to the device.
 
 | Operator | Descs judged | Stricter here | Recorded cases | Within |
 | --- | --- | --- | --- | --- |
@@ -81,12 +81,12 @@ tolerances are its own.
 
 ## What is unknown
 
-- The library's levels above 6.2, and those below: it does not limit itself to a lower one. There the pages stand, and
-  what was learnt of the older operators.
-- GPUs: the results were recorded on a software device. What is plainly that device's doing is not followed:
+- The library's levels above 6.2, and those below: it does not limit itself to a lower one. For these this package
+  follows the pages, and what was learnt about the older operators.
+- GPUs: the results were recorded on a software device. What is clearly specific to that device is not followed:
 {device}
-- Windows and WSL: `directml_py.hardware` was tried with a DirectML whose device is the emulated one, and is written
-  after the documentation where it drives a real Direct3D 12.
+- Windows and WSL: `directml_py.hardware` was tried with a DirectML whose device is the emulated one; where it drives a
+  real Direct3D 12, it follows the documentation.
 """
 
 
