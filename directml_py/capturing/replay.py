@@ -40,7 +40,7 @@ class ReplayDifference(NamedTuple):
 
 def replay(log: CaptureLog) -> Iterator[tuple[Executed, list[ReplayDifference]]]:
     """Execute every dispatch, clear, query and immediate write again on its recorded contents, in the order in which
-    they ran, and compare bit by bit.
+    they ran, and compare bit for bit.
 
     Each is compared in isolation: later commands start from the recorded contents. Padding between elements, scratch
     memory and timestamps are not compared. Commands that ``is_unknown`` are skipped. Raises ``CaptureError`` for what

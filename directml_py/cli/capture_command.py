@@ -22,12 +22,12 @@ HELP = "Record what a program does with DirectML, show it as a page, replay it."
 USAGE = """
   %(prog)s OUT -- PROGRAM [ARGS]   run a program, in Python or with libdirectml.so, and record into the folder OUT
   %(prog)s show OUT [--html FILE]  write a page, OUT/index.html or FILE (- is the standard output)
-  %(prog)s replay OUT              replay dispatches and clears and compare what they write, bit by bit
+  %(prog)s replay OUT              replay dispatches and clears and compare what they write, bit for bit
   %(prog)s export OUT N [--json FILE]
                                    write dispatch N with its inputs as a DxDispatch model, dispatch-N.json or FILE
 
-With a -- it is a recording, so that a folder may be called show."""
-# The exit code of a replay whose recording is not whole.
+With -- the command records, so a folder may also be named show."""
+# The exit code of a replay whose recording is incomplete.
 CUT = 3
 
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """The exit code: the recorded program's; else 0, 1 if a replay differs, 2 for unreadable input or wrong usage, 3 if
-    a replay does not differ, but the recording is not whole."""
+    a replay does not differ, but the recording is incomplete."""
     words: list[str] = arguments.words
     if "--" in words:
         place = words.index("--")
@@ -119,10 +119,10 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _warn_of_cuts(logs: Sequence[CaptureLog]) -> bool:
-    """Whether a recording is not whole, which is told on standard error."""
+    """Whether a recording is incomplete, which is reported on standard error."""
     for log in logs:
         if log.cut:
-            print(f"capture: {shown(str(log.path))} is not whole; {log.cut}", file=sys.stderr)
+            print(f"capture: {shown(str(log.path))} is incomplete; {log.cut}", file=sys.stderr)
     return any(log.cut for log in logs)
 
 

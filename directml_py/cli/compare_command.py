@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 HELP = "Compare Microsoft's DirectML with the emulator: which operators each accepts, and what they compute."
 USAGE = """
   %(prog)s FILE --directml PATH                  whether both accept each operator of FILE
-  %(prog)s FILE --directml PATH --d3d12 PATH     also what both compute, on that library's GPU
+  %(prog)s FILE --directml PATH --d3d12 PATH     also what both compute, theirs on that library's GPU
   %(prog)s CASES.jsonl                           what the emulator computes for recorded cases
 
 FILE is an operator desc as JSON, a graph that Graph.save wrote, a DxDispatch model, a serialized graph, recorded cases

@@ -1,4 +1,4 @@
-"""``python -m directml_py doctor``: what is missing, what each part is for, and which package brings it."""
+"""``python -m directml_py doctor``: what is missing, what each part is for, and which package provides it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..dml.profiles import PROFILE_VARIABLE, profile_of
 from ..kernels.backend import KERNELS_VARIABLE, THREADS_VARIABLE, backend
 from .config_command import LIBRARY, SYSTEM_HEADERS, Missing, check_library, guids
 
-HELP = "What is missing for which use, and the package that brings it."
+HELP = "What is missing, what it is needed for, and the package that provides it."
 PREFIX = "DIRECTML_PY_"
 VARIABLES = {
     CAPTURE_VARIABLE,
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The exit code: 1 if something is wrong that every use suffers from, else 0."""
+    """The exit code: 1 if something is wrong that affects every use, else 0."""
     rows = [*map(examined, PARTS), *environment()]
     if arguments.json:
         print(json.dumps(rows, indent=1))
@@ -77,7 +77,7 @@ def environment() -> Iterator[dict[str, str]]:
             yield {"state": "set", "name": name, "text": os.environ[name]}
             continue
         similar = get_close_matches(name, VARIABLES, 1)
-        hint = f"; is {similar[0]} meant?" if similar else ""
+        hint = f"; did you mean {similar[0]}?" if similar else ""
         yield {"state": "broken", "name": name, "text": f"nothing reads this variable{hint}"}
 
 
@@ -105,7 +105,7 @@ def _probing() -> str:
     method = memory_probing()
     if method == "not at all":
         raise NotHere(
-            "neither process_vm_readv nor a pipe is permitted here, so a wild pointer ends the process"
+            "neither process_vm_readv nor a pipe is permitted here, so a wild pointer crashes the process"
         )
     return f"by {method}"
 
@@ -121,14 +121,14 @@ def _library() -> str:
 def _headers() -> str:
     header = SYSTEM_HEADERS / "directx" / "d3d12.h"
     if not header.exists():
-        raise NotHere(f"{header} is not there; apt-get install directx-headers-dev")
+        raise NotHere(f"{header} is missing; apt-get install directx-headers-dev")
     return str(header)
 
 
 def _guids() -> str:
     options = guids()
     if not options:
-        raise NotHere("libDirectX-Guids is not there; apt-get install directx-headers-dev")
+        raise NotHere("libDirectX-Guids is missing; apt-get install directx-headers-dev")
     return " ".join(options)
 
 

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-S",
         "--show_dependencies",
         action="store_true",
-        help="list what models run on, with versions, and exit",
+        help="list the software that models run on, with versions, and exit",
     )
     parser.add_argument("--input_path", metavar="PATH", type=Path, help="the folder of the model's files")
     parser.add_argument(
@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-p",
         "--print_onnx_bindings",
         action="store_true",
-        help="accepted, and changes nothing: ONNX models do not run here",
+        help="accepted without effect: ONNX models do not run here",
     )
     timing = parser.add_argument_group("timing")
     for short, long, default, text in (

@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--compare", action="store_true", help="with --run: compare with ONNX Runtime on the CPU"
     )
     parser.add_argument(
-        "--every-node", action="store_true", help="with --compare: also what each node computes, in order"
+        "--every-node",
+        action="store_true",
+        help="with --compare: also compare what each node computes, in order",
     )
     parser.add_argument(
         "--save", metavar="OUT", type=Path, help="write the serialized graph, and its constants beside it"

@@ -28,12 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="WORD",
-        help="only rules whose identifier has these parts, such as JOIN, axis or DML-JOIN",
+        help="only rules whose identifier contains these parts, such as JOIN, axis or DML-JOIN",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="a table in Markdown")
     form.add_argument("--json", action="store_true", help="a list in JSON")
-    form.add_argument("--explain", action="store_true", help="each in full, as the command explain prints it")
+    form.add_argument(
+        "--explain", action="store_true", help="each rule in full, as the explain command prints it"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

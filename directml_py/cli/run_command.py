@@ -12,7 +12,7 @@ HELP = "Run a Python script that imports pydirectml or directml with this packag
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("script", metavar="SCRIPT", help="the script's path, as python takes it")
-    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the script's arguments")
 
 
 def run(arguments: argparse.Namespace) -> int:

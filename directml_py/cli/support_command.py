@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     completed_by(operator, lambda: [schema.name for schema in CATALOG.values()])
     parser.add_argument(
-        "--json", action="store_true", help="print JSON, as in the document of the command schema"
+        "--json", action="store_true", help="print JSON, as in the output of the schema command"
     )
 
 

@@ -57,10 +57,10 @@ def test_programs_that_are_ended(tmp_path, code, capsys):
     (log,) = read_capture(out)
     assert not log.ended
     assert main(["capture", "replay", str(out)]) == CUT == 3
-    assert f"{log.path} is not whole; it has no end" in capsys.readouterr().err
+    assert f"{log.path} is incomplete; it has no end" in capsys.readouterr().err
     assert main(["capture", "show", str(out)]) == 0
-    assert "is not whole; it has no end" in capsys.readouterr().err
-    assert "This recording is not whole; it has no end" in (out / "index.html").read_text(encoding="utf-8")
+    assert "is incomplete; it has no end" in capsys.readouterr().err
+    assert "This recording is incomplete; it has no end" in (out / "index.html").read_text(encoding="utf-8")
 
 
 def test_a_full_disk(tmp_path, capsys):
@@ -69,7 +69,7 @@ def test_a_full_disk(tmp_path, capsys):
     code = f"signal.signal(signal.SIGXFSZ, signal.SIG_IGN); {limit}\nfor _ in range(9): negate()"
     assert run(tmp_path / "out", code) == 0
     assert main(["capture", "replay", str(tmp_path / "out")]) == CUT
-    assert "is not whole" in capsys.readouterr().err
+    assert "is incomplete" in capsys.readouterr().err
 
 
 def test_a_difference_is_more_than_a_cut(copied, capsys):

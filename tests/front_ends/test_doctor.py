@@ -69,7 +69,7 @@ def test_a_misspelt_variable(rows, monkeypatch: pytest.MonkeyPatch) -> None:
     code, found = rows()
     assert found["DIRECTML_PY_THREAD"] == (
         "broken",
-        "nothing reads this variable; is DIRECTML_PY_THREADS meant?",
+        "nothing reads this variable; did you mean DIRECTML_PY_THREADS?",
     )
     assert code == 1
 

@@ -80,6 +80,6 @@ def _process(log: CaptureLog, prefix: str) -> HTML:
     facts = f"{process.started} · process {process.pid} · directml-py {process.version} · {process.kernels}"
     parts = [element("h2", process.title, class_="program"), element("p", facts, class_="quiet")]
     if log.cut:
-        parts.append(element("p", f"This recording is not whole; {log.cut}.", class_="note"))
+        parts.append(element("p", f"This recording is incomplete; {log.cut}.", class_="note"))
     parts += [lanes(log, prefix), *Timeline(log, prefix).all()]
     return element("main", join(parts), id=f"{prefix}timeline")
