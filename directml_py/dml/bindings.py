@@ -81,7 +81,7 @@ TYPE = rule(
 )
 COUNT = rule(
     "DML-Binding-count",
-    "The number of bindings is the number of bindings given",
+    "bindingCount is the number of bindings given",
     "ns-directml-dml_binding_desc",
 )
 
@@ -172,7 +172,9 @@ def buffer_view(
     resource, offset, size = record.Buffer, record.Offset, record.SizeInBytes
     if not isinstance(resource, ID3D12Resource):
         report.add(
-            FAULT_RULES["interface"], f"{path}.Buffer", f"is an {type(resource).__name__}, no ID3D12Resource"
+            FAULT_RULES["interface"],
+            f"{path}.Buffer",
+            f"is an {type(resource).__name__}, not an ID3D12Resource",
         )
         return None
     if resource.device is not device:

@@ -27,12 +27,12 @@ RESOURCE_ALIGNMENT = 256
 COUNTS = {
     "input": rule(
         "DML-BindInputs-count",
-        "As many bindings as the dispatchable has inputs, absent optional ones included",
+        "There are as many bindings as the dispatchable has inputs, absent optional ones included",
         "nf-directml-idmlbindingtable-bindinputs",
     ),
     "output": rule(
         "DML-BindOutputs-count",
-        "As many bindings as the dispatchable has outputs, absent optional ones included",
+        "There are as many bindings as the dispatchable has outputs, absent optional ones included",
         "nf-directml-idmlbindingtable-bindoutputs",
     ),
 }

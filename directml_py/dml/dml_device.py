@@ -146,7 +146,7 @@ class IDMLDevice(IDMLObject):
     @hresult_method
     def CreateOperator(self, desc: Any) -> IDMLOperator:
         """Validate an operator desc. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every violation,
-        including types that CheckFeatureSupport denies, ``DXGI_ERROR_UNSUPPORTED`` for operator types internal to
+        including types that the device does not support, ``DXGI_ERROR_UNSUPPORTED`` for operator types internal to
         Microsoft's library, and ``TypeError`` if it is not a desc."""
         return self.checked_operator(*check(desc, self.feature_level))
 

@@ -158,8 +158,8 @@ def no_level(asked: Sequence[int] | None, level: int) -> DMLError:
 
 
 def check_types(profile: Profile, desc: OperatorDesc, report: Report) -> None:
-    """Report tensors of an operator whose types the device denies."""
+    """Report tensors of an operator whose types the device does not support."""
     for path, _, tensor in (*desc.inputs, *desc.outputs):
         if tensor is not None and tensor.data_type in profile.denied:
-            text = f"is {DML_TENSOR_DATA_TYPE(tensor.data_type).name}, which CheckFeatureSupport denies on this device"
+            text = f"is {DML_TENSOR_DATA_TYPE(tensor.data_type).name}, which CheckFeatureSupport reports as unsupported"
             report.add(TYPES, f"{path}.DataType", text)

@@ -95,7 +95,7 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
         report.add(
             FAULT_RULES["interface"],
             "Dispatchable",
-            f"is an {type(dispatchable).__name__}, no IDMLDispatchable",
+            f"is an {type(dispatchable).__name__}, not an IDMLDispatchable",
         )
         return None
     if dispatchable.device is not device:

@@ -71,13 +71,11 @@ class OfEachElement(ElementWise):
 
 NAN = {
     name: own_rule(name, "nan", f"No row of {name} {says} NaN", debug=True, library=True)
-    for older, says in (("LOG_SOFTMAX", "has numbers beside"), ("HARDMAX", "begins with"))
+    for older, says in (("LOG_SOFTMAX", "mixes numbers and"), ("HARDMAX", "begins with"))
     for name in (f"ACTIVATION_{older}", f"ACTIVATION_{older}1")
 }
 RANGES = {
-    name: own_rule(
-        name, "half-range", f"No sum of {name} of FLOAT16 leaves its range", debug=True, library=True
-    )
+    name: own_rule(name, "half-range", f"No FLOAT16 sum of {name} is out of range", debug=True, library=True)
     for name in ALONG_AXES
     if name.rstrip("1") in SOFTMAX
 }

@@ -16,7 +16,7 @@ FAULT_RULES = {
     "unreadable": rule("DML-Desc-unreadable", "A pointer points to readable memory", SOURCE),
     "type": rule(
         "DML-Desc-type",
-        "Type is one of the values that give the type of Desc",
+        "Type is a value that identifies the type of Desc",
         "ns-directml-dml_tensor_desc",
     ),
     "reserved": rule(

@@ -16,7 +16,7 @@ TENSORS = rule(
     PAGE,
 )
 SUPPORTED = rule(
-    "DML-FusedActivation-type", "Only activations, and CLIP where the page has it, can be fused", PAGE
+    "DML-FusedActivation-type", "Only activations, and CLIP where the page lists it, can be fused", PAGE
 )
 UNLISTED = rule(
     "DML-FusedActivation-unlisted",
@@ -30,7 +30,7 @@ AXES_UNIQUE = rule(
 )
 LEVEL = rule(
     "DML-FusedActivation-feature-level",
-    "The device's feature level has the fused activation",
+    "The device's feature level supports the fused activation",
     "dml-feature-level-history",
 )
 

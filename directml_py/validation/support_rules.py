@@ -18,7 +18,7 @@ from .tensor_rules import level_name
 
 OPERATOR_LEVEL = rule(
     "DML-Operator-feature-level",
-    "The device's feature level has the operator",
+    "The device's feature level supports the operator",
     "dml-feature-level-history",
 )
 

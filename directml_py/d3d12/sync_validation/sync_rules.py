@@ -80,7 +80,7 @@ SPLIT_ACROSS = rule(
 )
 SPLIT_BEGUN = rule(
     "D3D12-ResourceBarrier-split-begun",
-    "A split barrier that has begun is ended before the program is",
+    "A split barrier that has begun is ended before the program ends",
     BARRIERS,
     Severity.WARNING,
     debug=True,

@@ -155,7 +155,7 @@ def _node(device: IDMLDevice, index: int, entry: Record, report: Report) -> Grap
     if operator is None:
         return None
     if not isinstance(operator, IDMLOperator):
-        report.add(FAULT_RULES["interface"], path, f"is an {type(operator).__name__}, no IDMLOperator")
+        report.add(FAULT_RULES["interface"], path, f"is an {type(operator).__name__}, not an IDMLOperator")
         return None
     if operator.device is not device:
         report.add(SAME_DEVICE, path, "belongs to another DirectML device")

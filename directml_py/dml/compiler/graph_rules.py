@@ -30,9 +30,9 @@ UNUSED = rule(
     GRAPH,
     Severity.WARNING,
 )
-NODE_UNUSED = rule("DML-Graph-node-unconnected", "Some output of every node is connected", LIBRARY)
+NODE_UNUSED = rule("DML-Graph-node-unconnected", "At least one output of every node is connected", LIBRARY)
 # The page lets a graph output be connected to any number of nodes. An unconnected one has no binding.
-OUTPUT_UNFED = rule("DML-Graph-graph-output-unconnected", "Some graph output is connected", LIBRARY)
+OUTPUT_UNFED = rule("DML-Graph-graph-output-unconnected", "At least one graph output is connected", LIBRARY)
 # Several nodes write their tensors to the same memory, from its first byte, and no page gives an order.
 OUTPUT_SHARED = rule(
     "DML-Graph-graph-output-shared",
@@ -84,6 +84,6 @@ OWNED_SOURCE = rule(
 )
 OWNED_ALIKE = rule(
     "DML-Graph-owned-alike",
-    "All inputs connected to one graph input have the flag OWNED_BY_DML, or none has",
+    "All inputs connected to one graph input have the flag OWNED_BY_DML, or none does",
     GRAPH,
 )

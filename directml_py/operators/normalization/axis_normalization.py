@@ -19,7 +19,7 @@ from ..operator import Inputs, Kernel, Operator, Outputs, own_rule
 # The operators whose divisor comes from a statistic stored in FLOAT16.
 RANGES = {
     name: own_rule(
-        name, "half-range", f"No FLOAT16 that {name} squares leaves its range", debug=True, library=True
+        name, "half-range", f"No FLOAT16 square of {name} is out of range", debug=True, library=True
     )
     for name in (
         "BATCH_NORMALIZATION_TRAINING",

@@ -22,7 +22,11 @@ SPATIAL, WITH_CHANNELS = (2, 3), (1, 2, 3)
 VERSIONS = ("MEAN_VARIANCE_NORMALIZATION", "MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2")
 SINGLE = {
     name: own_rule(
-        name, "single-elements", f"What {name} normalizes alone is above -Epsilon", debug=True, library=True
+        name,
+        "single-elements",
+        f"A single element that {name} normalizes is above -Epsilon",
+        debug=True,
+        library=True,
     )
     for name in VERSIONS
 }

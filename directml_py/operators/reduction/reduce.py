@@ -29,7 +29,7 @@ _RANGE = own_rule(
 
 _NAN = {
     name: own_rule(
-        name, "nan", f"No group that {name} gives an index of begins with NaN", debug=True, library=True
+        name, "nan", f"No group that {name} returns an index into begins with NaN", debug=True, library=True
     )
     for name in ("ARGMAX", "ARGMIN", "REDUCE")
 }

@@ -99,7 +99,9 @@ def convolved_sizes(desc: OperatorDesc) -> Sizes:
     return (batches, channels, *follow)
 
 
-_OUTPUT_PADDING = own_rule("CONVOLUTION", "output-padding", "OutputPadding leaves elements of OutputTensor")
+_OUTPUT_PADDING = own_rule(
+    "CONVOLUTION", "output-padding", "OutputPadding leaves at least one element of OutputTensor"
+)
 # The activations that the native kernel has as epilogues.
 STORED = ("IDENTITY", "RELU")
 
