@@ -312,7 +312,7 @@ class DML_ELEMENT_WISE_ATAN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_CEIL_OPERATOR_DESC(TypedOperatorDesc):
-    """The nearest integer that is not less: f(x) = ceil(x).
+    """The smallest integer that is not less: f(x) = ceil(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -376,7 +376,7 @@ class DML_ELEMENT_WISE_COS_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC(TypedOperatorDesc):
-    """The quotient: f(a, b) = a / b; of integers its whole part.
+    """The quotient: f(a, b) = a / b; for integers its whole part.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -416,7 +416,7 @@ class DML_ELEMENT_WISE_EXP_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
-    """The nearest integer that is not greater: f(x) = floor(x).
+    """The largest integer that is not greater: f(x) = floor(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -456,7 +456,7 @@ class DML_ELEMENT_WISE_LOG_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where both elements are true, which is what is not 0, else 0: f(a, b) = a and b.
+    """1 where both elements are not 0, else 0: f(a, b) = a and b.
 
     - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
     - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
@@ -597,7 +597,7 @@ class DML_ELEMENT_WISE_LOGICAL_XOR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_MAX_OPERATOR_DESC(TypedOperatorDesc):
-    """The greater of two elements: f(a, b) = max(a, b).
+    """The larger of two elements: f(a, b) = max(a, b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -637,7 +637,7 @@ class DML_ELEMENT_WISE_MEAN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_MIN_OPERATOR_DESC(TypedOperatorDesc):
-    """The lesser of two elements: f(a, b) = min(a, b).
+    """The smaller of two elements: f(a, b) = min(a, b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -844,7 +844,7 @@ class DML_ELEMENT_WISE_THRESHOLD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
-    """Numbers as 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).
+    """Floats quantized to 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -911,7 +911,7 @@ class DML_ACTIVATION_ELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_HARDMAX_OPERATOR_DESC(TypedOperatorDesc):
-    """1 at the first greatest element of each row, 0 at all others.
+    """1 at the first largest element of each row, 0 elsewhere.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -929,7 +929,7 @@ class DML_ACTIVATION_HARDMAX_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
-    """A sigmoid made of straight lines: f(x) = max(0, min(Alpha * x + Beta, 1)).
+    """A piecewise linear sigmoid: f(x) = max(0, min(Alpha * x + Beta, 1)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -989,7 +989,7 @@ class DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
-    """A straight line: f(x) = Alpha * x + Beta.
+    """A linear function: f(x) = Alpha * x + Beta.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1151,7 +1151,7 @@ class DML_ACTIVATION_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
-    """Each row as shares that add up to 1: f(x) = e^x / sum(e^row).
+    """Each row as positive numbers that add up to 1: f(x) = e^x / sum(e^row).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1294,7 +1294,7 @@ class DML_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_GEMM_OPERATOR_DESC(TypedOperatorDesc):
-    """A product of matrices: activation(Alpha * A x B + Beta * C), with A and B transposed on request.
+    """A product of matrices: activation(Alpha * A x B + Beta * C), with A and B optionally transposed.
 
     - ``ATensor``: input, 2 to 4 dimensions of FLOAT16-32
     - ``BTensor``: input, 2 to 4 dimensions of FLOAT16-32
@@ -1424,7 +1424,7 @@ class DML_LP_POOLING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MAX_POOLING_OPERATOR_DESC(TypedOperatorDesc):
-    """The greatest element under a sliding window.
+    """The largest element under a sliding window.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -1458,7 +1458,7 @@ class DML_MAX_POOLING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ROI_POOLING_OPERATOR_DESC(TypedOperatorDesc):
-    """The greatest element in each cell of a grid laid over regions of interest.
+    """The largest element in each cell of a grid laid over regions of interest.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``ROITensor``: input, 4 dimensions of FLOAT16-32
@@ -1737,7 +1737,7 @@ class DML_TILE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_TOP_K_OPERATOR_DESC(TypedOperatorDesc):
-    """The K greatest elements along Axis, the greatest first, and their indices.
+    """The K largest elements along Axis, the largest first, and their indices.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputValueTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -1826,7 +1826,7 @@ class DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements over a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.
+    """Elements divided by a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
@@ -1854,7 +1854,7 @@ class DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_LP_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements over the Lp norm of their sequence along Axis, for P of 1 or 2.
+    """Elements divided by the Lp norm of their sequence along Axis, for P of 1 or 2.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -2206,7 +2206,7 @@ class DML_ELEMENT_WISE_IF_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(TypedOperatorDesc):
-    """As ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).
+    """Like ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -2228,7 +2228,7 @@ class DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SHRINK_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements drawn toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.
+    """Elements shrunk toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
@@ -2250,7 +2250,7 @@ class DML_ACTIVATION_SHRINK_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MAX_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
-    """As MAX_POOLING, with the indices of the greatest elements as a second output.
+    """Like MAX_POOLING, with the indices of the largest elements as a second output.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -2377,7 +2377,7 @@ class DML_ONE_HOT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE_OPERATOR_DESC(TypedOperatorDesc):
-    """Tensors enlarged or made smaller by Scales, with the nearest element or linear interpolation.
+    """Tensors enlarged or reduced by Scales, with the nearest element or linear interpolation.
 
     - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
     - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
@@ -2402,7 +2402,7 @@ class DML_RESAMPLE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC(TypedOperatorDesc):
-    """Bits moved toward the highest: f(a, b) = a << b.
+    """Bits shifted left: f(a, b) = a << b.
 
     - ``ATensor``: input, 1 to 8 dimensions of UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of UINT8-64
@@ -2422,7 +2422,7 @@ class DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC(TypedOperatorDesc):
-    """Bits moved toward the lowest: f(a, b) = a >> b.
+    """Bits shifted right: f(a, b) = a >> b.
 
     - ``ATensor``: input, 1 to 8 dimensions of UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of UINT8-64
@@ -2682,7 +2682,7 @@ class DML_SCATTER_ND_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MAX_POOLING2_OPERATOR_DESC(TypedOperatorDesc):
-    """As MAX_POOLING1, with dilated windows.
+    """Like MAX_POOLING1, with dilated windows.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -2722,7 +2722,7 @@ class DML_MAX_POOLING2_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SLICE1_OPERATOR_DESC(TypedOperatorDesc):
-    """As SLICE, with strides that may be negative and then read the window backwards.
+    """Like SLICE, with strides that may be negative and then read the window backwards.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -2753,7 +2753,7 @@ class DML_SLICE1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_TOP_K1_OPERATOR_DESC(TypedOperatorDesc):
-    """As TOP_K, with a choice between the greatest and the least elements.
+    """Like TOP_K, with a choice between the largest and the smallest elements.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputValueTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -2780,7 +2780,7 @@ class DML_TOP_K1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DEPTH_TO_SPACE1_OPERATOR_DESC(TypedOperatorDesc):
-    """As DEPTH_TO_SPACE, with a choice in which order the depth is read.
+    """Like DEPTH_TO_SPACE, with a choice of the order in which the depth is read.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -2802,7 +2802,7 @@ class DML_DEPTH_TO_SPACE1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SPACE_TO_DEPTH1_OPERATOR_DESC(TypedOperatorDesc):
-    """As SPACE_TO_DEPTH, with a choice in which order the depth is written.
+    """Like SPACE_TO_DEPTH, with a choice of the order in which the depth is written.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -2824,7 +2824,7 @@ class DML_SPACE_TO_DEPTH1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC(TypedOperatorDesc):
-    """As MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.
+    """Like MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
@@ -2857,7 +2857,7 @@ class DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE1_OPERATOR_DESC(TypedOperatorDesc):
-    """As RESAMPLE, with offsets of the coordinates of input and output pixels.
+    """Like RESAMPLE, with offsets of the coordinates of input and output pixels.
 
     - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
     - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
@@ -2890,7 +2890,7 @@ class DML_RESAMPLE1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
-    """A product of integer matrices less their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).
+    """A product of integer matrices minus their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).
 
     - ``ATensor``: input, 2 to 4 dimensions of INT8, UINT8
     - ``AZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
@@ -2949,7 +2949,7 @@ class DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_CONVOLUTION_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
-    """A cross-correlation of integers less their zero points, in 32 bits.
+    """A cross-correlation of integers minus their zero points, in 32 bits.
 
     - ``InputTensor``: input, 3 to 4 dimensions of INT8, UINT8
     - ``InputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
@@ -3110,7 +3110,7 @@ class DML_ELEMENT_WISE_BIT_XOR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC(TypedOperatorDesc):
-    """All bits of an element turned over: f(x) = ~x.
+    """All bits of an element inverted: f(x) = ~x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -3146,7 +3146,7 @@ class DML_ELEMENT_WISE_BIT_COUNT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where A is greater or equal, else 0: f(a, b) = (a >= b).
+    """1 where A is greater than or equal to B, else 0: f(a, b) = (a >= b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -3167,7 +3167,7 @@ class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperator
 
 
 class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where A is less or equal, else 0: f(a, b) = (a <= b).
+    """1 where A is less than or equal to B, else 0: f(a, b) = (a <= b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -3229,7 +3229,7 @@ class DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of AVERAGE_POOLING: each element shared out over its window.
+    """The gradient of AVERAGE_POOLING: each element is spread over its window.
 
     - ``InputGradientTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputGradientTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -3265,7 +3265,7 @@ class DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MAX_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of MAX_POOLING2: each element goes to the place of the maximum of its window.
+    """The gradient of MAX_POOLING2: each element goes to the position of the maximum of its window.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``InputGradientTensor``: input, 4 to 5 dimensions of FLOAT16-32
@@ -3449,7 +3449,7 @@ class DML_ADAM_OPTIMIZER_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ARGMIN_OPERATOR_DESC(TypedOperatorDesc):
-    """The index of the least element along Axes; AxisDirection chooses among equal ones.
+    """The index of the smallest element along Axes; AxisDirection chooses among equal ones.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -3474,7 +3474,7 @@ class DML_ARGMIN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ARGMAX_OPERATOR_DESC(TypedOperatorDesc):
-    """The index of the greatest element along Axes; AxisDirection chooses among equal ones.
+    """The index of the largest element along Axes; AxisDirection chooses among equal ones.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -3535,7 +3535,7 @@ class DML_ROI_ALIGN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_GATHER_ND1_OPERATOR_DESC(TypedOperatorDesc):
-    """As GATHER_ND, with leading dimensions that input and indices share, as batches.
+    """Like GATHER_ND, with leading dimensions that input and indices share, as batches.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -3751,7 +3751,7 @@ class DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
-    """Floats as 8-bit integers, with a scale and a zero point that follow from their range.
+    """Floats as 8-bit integers, with a scale and a zero point derived from their range.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of INT8, UINT8
@@ -3774,7 +3774,7 @@ class DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ROI_ALIGN1_OPERATOR_DESC(TypedOperatorDesc):
-    """As ROI_ALIGN, with offsets of the coordinates of pixels, and regions aligned to corners on request.
+    """Like ROI_ALIGN, with offsets of the coordinates of pixels, and regions optionally aligned to corners.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
@@ -3862,7 +3862,7 @@ class DML_ROI_ALIGN_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC(TypedOperatorDesc):
-    """As BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.
+    """Like BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -3931,7 +3931,7 @@ class DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC(TypedOperatorDesc):
-    """As ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.
+    """Like ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -3957,7 +3957,7 @@ class DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
-    """As ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.
+    """Like ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -3984,7 +3984,7 @@ class DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_PADDING1_OPERATOR_DESC(TypedOperatorDesc):
-    """As PADDING, with a PaddingValue in the data type of the tensors.
+    """Like PADDING, with a PaddingValue in the data type of the tensors.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -4015,7 +4015,7 @@ class DML_PADDING1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC(TypedOperatorDesc):
-    """The negative: f(x) = -x.
+    """The negation: f(x) = -x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64
@@ -4051,7 +4051,7 @@ class DML_ACTIVATION_GELU_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
-    """As ACTIVATION_SOFTMAX, along Axes instead of rows.
+    """Like ACTIVATION_SOFTMAX, along Axes instead of rows.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4074,7 +4074,7 @@ class DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
-    """As ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.
+    """Like ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4097,7 +4097,7 @@ class DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_HARDMAX1_OPERATOR_DESC(TypedOperatorDesc):
-    """As ACTIVATION_HARDMAX, along Axes instead of rows.
+    """Like ACTIVATION_HARDMAX, along Axes instead of rows.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4120,7 +4120,7 @@ class DML_ACTIVATION_HARDMAX1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE2_OPERATOR_DESC(TypedOperatorDesc):
-    """As RESAMPLE1, with a choice in which direction the nearest element is rounded.
+    """Like RESAMPLE1, with a choice of the direction in which the nearest element is rounded.
 
     - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
     - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
@@ -4155,7 +4155,7 @@ class DML_RESAMPLE2_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
-    """As RESAMPLE_GRAD, with a choice in which direction the nearest element is rounded.
+    """Like RESAMPLE_GRAD, with a choice of the direction in which the nearest element is rounded.
 
     - ``InputGradientTensor``: input, 1 to 4 dimensions of FLOAT16-32
     - ``OutputGradientTensor``: output, 1 to 4 dimensions of FLOAT16-32
@@ -4190,7 +4190,7 @@ class DML_RESAMPLE_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
-    """As DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.
+    """Like DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.
 
     - ``InputTensor``: input, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64; may be None
     - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -4216,7 +4216,7 @@ class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
-    """Attention by several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.
+    """Attention with several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.
 
     - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
     - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
@@ -4268,7 +4268,7 @@ class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_LP_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
-    """As LP_POOLING, with dilated windows.
+    """Like LP_POOLING, with dilated windows.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -4307,7 +4307,7 @@ class DML_LP_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_AVERAGE_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
-    """As AVERAGE_POOLING, with dilated windows.
+    """Like AVERAGE_POOLING, with dilated windows.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -4366,7 +4366,7 @@ class DML_ACTIVATION_SWISH_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC(TypedOperatorDesc):
-    """A swish made of straight lines: f(x) = x * max(0, min(Alpha * x + Beta, 1)).
+    """A piecewise linear swish: f(x) = x * max(0, min(Alpha * x + Beta, 1)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4472,7 +4472,7 @@ class DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
-    """As MEAN_VARIANCE_NORMALIZATION1, with a choice to leave out the mean too.
+    """Like MEAN_VARIANCE_NORMALIZATION1, with the option to omit the mean too.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
@@ -4507,7 +4507,7 @@ class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
-    """As MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.
+    """Like MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.
 
     - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
     - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
@@ -4563,7 +4563,7 @@ class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_QUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
-    """Floats as integers of 4 or 8 bits, with a scale and perhaps a zero point for each block of elements.
+    """Floats as integers of 4 or 8 bits, with a scale and optionally a zero point for each block of elements.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``QuantizationType``: DML_QUANTIZATION_TYPE
@@ -4613,7 +4613,7 @@ class DML_DEQUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE3_OPERATOR_DESC(TypedOperatorDesc):
-    """As RESAMPLE2, with antialiasing on request where a tensor is made smaller.
+    """Like RESAMPLE2, with optional antialiasing where a tensor is reduced.
 
     - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
     - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8

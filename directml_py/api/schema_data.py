@@ -911,7 +911,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "The nearest integer that is not less: f(x) = ceil(x).",
+        "The smallest integer that is not less: f(x) = ceil(x).",
     ),
     8: OperatorSchema(
         "ELEMENT_WISE_CLIP",
@@ -981,7 +981,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "The quotient: f(a, b) = a / b; of integers its whole part.",
+        "The quotient: f(a, b) = a / b; for integers its whole part.",
     ),
     11: OperatorSchema(
         "ELEMENT_WISE_EXP",
@@ -1019,7 +1019,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "The nearest integer that is not greater: f(x) = floor(x).",
+        "The largest integer that is not greater: f(x) = floor(x).",
     ),
     13: OperatorSchema(
         "ELEMENT_WISE_LOG",
@@ -1057,7 +1057,7 @@ OPERATORS = {
         ("3_0: 1-8 U8 U32", "2_0: 4 U8 U32", "1_0: 4 U32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "1 where both elements are true, which is what is not 0, else 0: f(a, b) = a and b.",
+        "1 where both elements are not 0, else 0: f(a, b) = a and b.",
     ),
     15: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_EQUALS",
@@ -1212,7 +1212,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "The greater of two elements: f(a, b) = max(a, b).",
+        "The larger of two elements: f(a, b) = max(a, b).",
     ),
     22: OperatorSchema(
         "ELEMENT_WISE_MEAN",
@@ -1255,7 +1255,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "The lesser of two elements: f(a, b) = min(a, b).",
+        "The smaller of two elements: f(a, b) = min(a, b).",
     ),
     24: OperatorSchema(
         "ELEMENT_WISE_MULTIPLY",
@@ -1478,7 +1478,7 @@ OPERATORS = {
             "scale-of-floats: ScaleTensor.DataType == InputTensor.DataType if InputTensor.DataType != INT32",
             "required(ZeroPointTensor) before 6_2",
         ),
-        "Numbers as 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).",
+        "Floats quantized to 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).",
     ),
     34: OperatorSchema(
         "ELEMENT_WISE_DEQUANTIZE_LINEAR",
@@ -1547,7 +1547,7 @@ OPERATORS = {
         (
             "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
         ),
-        "1 at the first greatest element of each row, 0 at all others.",
+        "1 at the first largest element of each row, 0 elsewhere.",
     ),
     37: OperatorSchema(
         "ACTIVATION_HARD_SIGMOID",
@@ -1567,7 +1567,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "A sigmoid made of straight lines: f(x) = max(0, min(Alpha * x + Beta, 1)).",
+        "A piecewise linear sigmoid: f(x) = max(0, min(Alpha * x + Beta, 1)).",
     ),
     38: OperatorSchema(
         "ACTIVATION_IDENTITY",
@@ -1624,7 +1624,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "A straight line: f(x) = Alpha * x + Beta.",
+        "A linear function: f(x) = Alpha * x + Beta.",
     ),
     41: OperatorSchema(
         "ACTIVATION_LOG_SOFTMAX",
@@ -1780,7 +1780,7 @@ OPERATORS = {
         (
             "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
         ),
-        "Each row as shares that add up to 1: f(x) = e^x / sum(e^row).",
+        "Each row as positive numbers that add up to 1: f(x) = e^x / sum(e^row).",
         in_place_unlisted=("InputTensor",),
     ),
     49: OperatorSchema(
@@ -1919,7 +1919,7 @@ OPERATORS = {
         ("4_0: 2-4 F16-32", "1_0: 4 F16-32"),
         ("ATensor BTensor CTensor OutputTensor: DataType DimensionCount", "CTensor OutputTensor: Sizes"),
         (),
-        "A product of matrices: activation(Alpha * A x B + Beta * C), with A and B transposed on request.",
+        "A product of matrices: activation(Alpha * A x B + Beta * C), with A and B optionally transposed.",
         module="matrix.matmul",
     ),
     55: OperatorSchema(
@@ -2039,7 +2039,7 @@ OPERATORS = {
         ("5_0: 4-5 F16-32 I8-64 U8-64", "3_0: 4-5 F16-32 I8 U8", "1_0: 4-5 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1"),
-        "The greatest element under a sliding window.",
+        "The largest element under a sliding window.",
         page_only=("Strides >= 1",),
         module="window.pooling",
     ),
@@ -2062,7 +2062,7 @@ OPERATORS = {
         ("1_0: 4 F16-32",),
         ("InputTensor OutputTensor ROITensor: DataType",),
         (),
-        "The greatest element in each cell of a grid laid over regions of interest.",
+        "The largest element in each cell of a grid laid over regions of interest.",
         module="window.roi",
     ),
     60: OperatorSchema(
@@ -2372,7 +2372,7 @@ OPERATORS = {
             "InputTensor OutputValueTensor: DataType",
         ),
         ("Axis < InputTensor.DimensionCount", "k: 1 <= K <= InputTensor.Sizes[Axis]"),
-        "The K greatest elements along Axis, the greatest first, and their indices.",
+        "The K largest elements along Axis, the largest first, and their indices.",
     ),
     72: OperatorSchema(
         "BATCH_NORMALIZATION",
@@ -2454,7 +2454,7 @@ OPERATORS = {
         ("1_0: 4 F16-32",),
         ("InputTensor OutputTensor: DataType Sizes",),
         ("LocalSize >= 1",),
-        "Elements over a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.",
+        "Elements divided by a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.",
         module="normalization.local_response",
     ),
     75: OperatorSchema(
@@ -2476,7 +2476,7 @@ OPERATORS = {
         ("3_1: 1-8 F16-32", "1_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axis < InputTensor.DimensionCount", "p: P in (1, 2)"),
-        "Elements over the Lp norm of their sequence along Axis, for P of 1 or 2.",
+        "Elements divided by the Lp norm of their sequence along Axis, for P of 1 or 2.",
         module="normalization.lp_norm",
     ),
     76: OperatorSchema(
@@ -2833,7 +2833,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32", "2_0: 4-5 F16-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "As ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).",
+        "Like ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).",
     ),
     90: OperatorSchema(
         "ACTIVATION_SHRINK",
@@ -2853,7 +2853,7 @@ OPERATORS = {
         ("3_0: 1-8 F16-32 I8-32 U8-32", "2_1: 4-5 F16-32 I8-32 U8-32", "2_0: 4-5 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "Elements drawn toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.",
+        "Elements shrunk toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.",
     ),
     91: OperatorSchema(
         "MAX_POOLING1",
@@ -2884,7 +2884,7 @@ OPERATORS = {
             "InputTensor OutputTensor: DataType",
         ),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1"),
-        "As MAX_POOLING, with the indices of the greatest elements as a second output.",
+        "Like MAX_POOLING, with the indices of the largest elements as a second output.",
         page_only=("Strides >= 1",),
         module="window.pooling",
     ),
@@ -3019,7 +3019,7 @@ OPERATORS = {
         ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32", "2_0: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: ScaleCount == InputTensor.DimensionCount",),
-        "Tensors enlarged or made smaller by Scales, with the nearest element or linear interpolation.",
+        "Tensors enlarged or reduced by Scales, with the nearest element or linear interpolation.",
         library=("Scales >= 0.00000011920929",),
     ),
     97: OperatorSchema(
@@ -3039,7 +3039,7 @@ OPERATORS = {
         ("4_1: 1-8 U8-64", "3_0: 1-8 U8-32", "2_1: 4 U8-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "Bits moved toward the highest: f(a, b) = a << b.",
+        "Bits shifted left: f(a, b) = a << b.",
     ),
     98: OperatorSchema(
         "ELEMENT_WISE_BIT_SHIFT_RIGHT",
@@ -3058,7 +3058,7 @@ OPERATORS = {
         ("4_1: 1-8 U8-64", "3_0: 1-8 U8-32", "2_1: 4 U8-32"),
         ("ATensor BTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "Bits moved toward the lowest: f(a, b) = a >> b.",
+        "Bits shifted right: f(a, b) = a >> b.",
     ),
     99: OperatorSchema(
         "ELEMENT_WISE_ROUND",
@@ -3357,7 +3357,7 @@ OPERATORS = {
             "InputTensor OutputTensor: DataType",
         ),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1", "Dilations >= 1"),
-        "As MAX_POOLING1, with dilated windows.",
+        "Like MAX_POOLING1, with dilated windows.",
         page_only=("Strides >= 1",),
         module="window.pooling",
     ),
@@ -3385,7 +3385,7 @@ OPERATORS = {
             "InputWindowSizes >= 1",
             "InputWindowStrides != 0",
         ),
-        "As SLICE, with strides that may be negative and then read the window backwards.",
+        "Like SLICE, with strides that may be negative and then read the window backwards.",
         module="movement.slice",
     ),
     112: OperatorSchema(
@@ -3415,7 +3415,7 @@ OPERATORS = {
             "InputTensor OutputValueTensor: DataType",
         ),
         ("Axis < InputTensor.DimensionCount", "k: 1 <= K <= InputTensor.Sizes[Axis]"),
-        "As TOP_K, with a choice between the greatest and the least elements.",
+        "Like TOP_K, with a choice between the largest and the smallest elements.",
     ),
     113: OperatorSchema(
         "DEPTH_TO_SPACE1",
@@ -3435,7 +3435,7 @@ OPERATORS = {
         ("5_0: 4 F16-64 I8-64 U8-64", "2_1: 4 F16-32 I8-32 U8-32"),
         ("InputTensor OutputTensor: DataType",),
         ("BlockSize >= 1", "depth: InputTensor.Sizes[1] % (BlockSize * BlockSize) == 0"),
-        "As DEPTH_TO_SPACE, with a choice in which order the depth is read.",
+        "Like DEPTH_TO_SPACE, with a choice of the order in which the depth is read.",
         module="movement.rearrange",
     ),
     114: OperatorSchema(
@@ -3460,7 +3460,7 @@ OPERATORS = {
             "height: InputTensor.Sizes[2] % BlockSize == 0",
             "width: InputTensor.Sizes[3] % BlockSize == 0",
         ),
-        "As SPACE_TO_DEPTH, with a choice in which order the depth is written.",
+        "Like SPACE_TO_DEPTH, with a choice of the order in which the depth is written.",
         module="movement.rearrange",
     ),
     115: OperatorSchema(
@@ -3491,7 +3491,7 @@ OPERATORS = {
             "scale-channels: ScaleTensor.Sizes[1] == InputTensor.Sizes[1] if InputTensor.DimensionCount == 4 before 4_0",
             "bias-channels: BiasTensor.Sizes[1] == InputTensor.Sizes[1] if InputTensor.DimensionCount == 4 before 4_0",
         ),
-        "As MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.",
+        "Like MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.",
         page_only=("unique(Axes)",),
         module="normalization.mean_variance",
     ),
@@ -3516,7 +3516,7 @@ OPERATORS = {
         ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32", "2_1: 4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount",),
-        "As RESAMPLE, with offsets of the coordinates of input and output pixels.",
+        "Like RESAMPLE, with offsets of the coordinates of input and output pixels.",
         library=("Scales >= 0.00000011920929",),
     ),
     117: OperatorSchema(
@@ -3542,7 +3542,7 @@ OPERATORS = {
         ),
         ("BTensor BZeroPointTensor: DataType", "ATensor AZeroPointTensor: DataType"),
         (),
-        "A product of integer matrices less their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).",
+        "A product of integer matrices minus their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).",
         page_only=(
             "b-dimension-count: BTensor.DimensionCount == ATensor.DimensionCount",
             "output-dimension-count: OutputTensor.DimensionCount == ATensor.DimensionCount",
@@ -3630,7 +3630,7 @@ OPERATORS = {
             "filter-channels: FilterTensor.Sizes[1] * GroupCount == InputTensor.Sizes[1] if GroupCount >= 1",
             "filter-groups: FilterTensor.Sizes[0] % GroupCount == 0",
         ),
-        "A cross-correlation of integers less their zero points, in 32 bits.",
+        "A cross-correlation of integers minus their zero points, in 32 bits.",
         module="window.convolution",
     ),
     120: OperatorSchema(
@@ -3758,7 +3758,7 @@ OPERATORS = {
         ("4_1: 1-8 F16-64 I8-64 U8-64", "3_0: 1-8 U8-32"),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "All bits of an element turned over: f(x) = ~x.",
+        "All bits of an element inverted: f(x) = ~x.",
     ),
     125: OperatorSchema(
         "ELEMENT_WISE_BIT_COUNT",
@@ -3801,7 +3801,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
-        "1 where A is greater or equal, else 0: f(a, b) = (a >= b).",
+        "1 where A is greater than or equal to B, else 0: f(a, b) = (a >= b).",
     ),
     127: OperatorSchema(
         "ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL",
@@ -3823,7 +3823,7 @@ OPERATORS = {
         ),
         ("ATensor BTensor OutputTensor: DimensionCount Sizes", "ATensor BTensor: DataType"),
         (),
-        "1 where A is less or equal, else 0: f(a, b) = (a <= b).",
+        "1 where A is less than or equal to B, else 0: f(a, b) = (a <= b).",
     ),
     128: OperatorSchema(
         "ACTIVATION_CELU",
@@ -3890,7 +3890,7 @@ OPERATORS = {
             "Strides >= 1",
             "WindowSize >= 1",
         ),
-        "The gradient of AVERAGE_POOLING: each element shared out over its window.",
+        "The gradient of AVERAGE_POOLING: each element is spread over its window.",
         module="window.pooling_gradients",
     ),
     131: OperatorSchema(
@@ -3924,7 +3924,7 @@ OPERATORS = {
             "WindowSize >= 1",
             "Dilations >= 1",
         ),
-        "The gradient of MAX_POOLING2: each element goes to the place of the maximum of its window.",
+        "The gradient of MAX_POOLING2: each element goes to the position of the maximum of its window.",
         module="window.pooling_gradients",
     ),
     132: OperatorSchema(
@@ -4079,7 +4079,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DimensionCount",),
         ("Axes < InputTensor.DimensionCount",),
-        "The index of the least element along Axes; AxisDirection chooses among equal ones.",
+        "The index of the smallest element along Axes; AxisDirection chooses among equal ones.",
         page_only=("unique(Axes)",),
         module="reduction.reduce",
     ),
@@ -4105,7 +4105,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DimensionCount",),
         ("Axes < InputTensor.DimensionCount",),
-        "The index of the greatest element along Axes; AxisDirection chooses among equal ones.",
+        "The index of the largest element along Axes; AxisDirection chooses among equal ones.",
         page_only=("unique(Axes)",),
         module="reduction.reduce",
     ),
@@ -4175,7 +4175,7 @@ OPERATORS = {
             "coordinates: IndicesTensor.Sizes[-1] <= InputDimensionCount - BatchDimensionCount",
             "output-rank: IndicesDimensionCount - 1 + InputDimensionCount - BatchDimensionCount - IndicesTensor.Sizes[-1] <= OutputTensor.DimensionCount",
         ),
-        "As GATHER_ND, with leading dimensions that input and indices share, as batches.",
+        "Like GATHER_ND, with leading dimensions that input and indices share, as batches.",
         module="indexing.gather_nd",
     ),
     141: OperatorSchema(
@@ -4369,7 +4369,7 @@ OPERATORS = {
             "OutputTensor OutputZeroPointTensor: DataType",
         ),
         (),
-        "Floats as 8-bit integers, with a scale and a zero point that follow from their range.",
+        "Floats as 8-bit integers, with a scale and a zero point derived from their range.",
         module="quantization",
     ),
     149: OperatorSchema(
@@ -4403,7 +4403,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor ROITensor: DataType",),
         ("ReductionFunction in (AVERAGE, MAX)", "MinimumSamplesPerOutput <= MaximumSamplesPerOutput"),
-        "As ROI_ALIGN, with offsets of the coordinates of pixels, and regions aligned to corners on request.",
+        "Like ROI_ALIGN, with offsets of the coordinates of pixels, and regions optionally aligned to corners.",
         library=(
             "0 <= SpatialScaleX <= 3.4028234663852886e38 if SpatialScaleX == SpatialScaleX",
             "0 <= SpatialScaleY <= 3.4028234663852886e38 if SpatialScaleY == SpatialScaleY",
@@ -4492,7 +4492,7 @@ OPERATORS = {
             "FusedAddTensor InputTensor OutputTensor: Sizes",
         ),
         (),
-        "As BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.",
+        "Like BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.",
         module="normalization.batch_norm",
     ),
     152: OperatorSchema(
@@ -4545,7 +4545,7 @@ OPERATORS = {
         ("5_0: 1-8 F16-32 I8-64 U8-64",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("scale-bias-type: identity(ScaleBias) if InputTensor.DataType in 'I64 U64'",),
-        "As ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.",
+        "Like ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.",
         page_only=("MinMaxDataType == OutputTensor.DataType",),
     ),
     154: OperatorSchema(
@@ -4568,7 +4568,7 @@ OPERATORS = {
         ("5_0: 1-8 F16-32 I8-64 U8-64",),
         ("InputGradientTensor InputTensor OutputGradientTensor: DataType DimensionCount Sizes",),
         ("MinMaxDataType == OutputGradientTensor.DataType",),
-        "As ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.",
+        "Like ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.",
     ),
     155: OperatorSchema(
         "PADDING1",
@@ -4596,7 +4596,7 @@ OPERATORS = {
             "PaddingValueDataType == OutputTensor.DataType",
             "dimensions: DimensionCount == InputTensor.DimensionCount",
         ),
-        "As PADDING, with a PaddingValue in the data type of the tensors.",
+        "Like PADDING, with a PaddingValue in the data type of the tensors.",
         module="movement.padding",
     ),
     156: OperatorSchema(
@@ -4615,7 +4615,7 @@ OPERATORS = {
         ("5_0: 1-8 F16-32 I8-64",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "The negative: f(x) = -x.",
+        "The negation: f(x) = -x.",
     ),
     157: OperatorSchema(
         "ACTIVATION_GELU",
@@ -4653,7 +4653,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axes < InputTensor.DimensionCount",),
-        "As ACTIVATION_SOFTMAX, along Axes instead of rows.",
+        "Like ACTIVATION_SOFTMAX, along Axes instead of rows.",
         page_only=("AxisCount >= 1", "unique(Axes)"),
         in_place_unlisted=("InputTensor",),
     ),
@@ -4675,7 +4675,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axes < InputTensor.DimensionCount",),
-        "As ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.",
+        "Like ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.",
         page_only=("AxisCount >= 1", "unique(Axes)"),
         in_place_unlisted=("InputTensor",),
     ),
@@ -4697,7 +4697,7 @@ OPERATORS = {
         ("5_1: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axes < InputTensor.DimensionCount",),
-        "As ACTIVATION_HARDMAX, along Axes instead of rows.",
+        "Like ACTIVATION_HARDMAX, along Axes instead of rows.",
         page_only=("AxisCount >= 1", "unique(Axes)"),
     ),
     161: OperatorSchema(
@@ -4722,7 +4722,7 @@ OPERATORS = {
         ("6_2: 1-4 F16-32 I8 U8", "5_1: 1-4 F16-32"),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount",),
-        "As RESAMPLE1, with a choice in which direction the nearest element is rounded.",
+        "Like RESAMPLE1, with a choice of the direction in which the nearest element is rounded.",
         library=("Scales >= 0.00000011920929",),
     ),
     162: OperatorSchema(
@@ -4747,7 +4747,7 @@ OPERATORS = {
         ("5_1: 1-4 F16-32",),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
-        "As RESAMPLE_GRAD, with a choice in which direction the nearest element is rounded.",
+        "Like RESAMPLE_GRAD, with a choice of the direction in which the nearest element is rounded.",
         library=("Scales >= 0.00000011920929",),
         module="sampling",
     ),
@@ -4771,7 +4771,7 @@ OPERATORS = {
         ("5_1: 2-4 F16-64 I8-64 U8-64",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("ValueDataType == OutputTensor.DataType",),
-        "As DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.",
+        "Like DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.",
     ),
     164: OperatorSchema(
         "MULTIHEAD_ATTENTION",
@@ -4828,7 +4828,7 @@ OPERATORS = {
             "present-key-data-type: OutputPresentKeyTensor.DataType == QueryTensor.DataType",
             "present-value-data-type: OutputPresentValueTensor.DataType == QueryTensor.DataType",
         ),
-        "Attention by several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.",
+        "Attention with several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.",
         library=(
             "bias-keys: absent(BiasTensor) if not KeyTensor and not StackedQueryKeyTensor and not StackedKeyValueTensor and not StackedQueryKeyValueTensor",
         ),
@@ -4871,7 +4871,7 @@ OPERATORS = {
             "Dilations >= 1",
             "P >= 1",
         ),
-        "As LP_POOLING, with dilated windows.",
+        "Like LP_POOLING, with dilated windows.",
         page_only=("Strides >= 1",),
         module="window.pooling",
     ),
@@ -4898,7 +4898,7 @@ OPERATORS = {
         ("6_2: 4-5 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount - 2", "WindowSize >= 1", "Dilations >= 1"),
-        "As AVERAGE_POOLING, with dilated windows.",
+        "Like AVERAGE_POOLING, with dilated windows.",
         page_only=("Strides >= 1",),
         module="window.pooling",
     ),
@@ -4939,7 +4939,7 @@ OPERATORS = {
         ("6_2: 1-8 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         (),
-        "A swish made of straight lines: f(x) = x * max(0, min(Alpha * x + Beta, 1)).",
+        "A piecewise linear swish: f(x) = x * max(0, min(Alpha * x + Beta, 1)).",
     ),
     169: OperatorSchema(
         "QUANTIZED_LINEAR_AVERAGE_POOLING",
@@ -5049,7 +5049,7 @@ OPERATORS = {
         ("6_3: 1-8 F16-32",),
         ("BiasTensor InputTensor OutputTensor ScaleTensor: DataType DimensionCount",),
         ("Axes < InputTensor.DimensionCount",),
-        "As MEAN_VARIANCE_NORMALIZATION1, with a choice to leave out the mean too.",
+        "Like MEAN_VARIANCE_NORMALIZATION1, with the option to omit the mean too.",
         page_only=("unique(Axes)",),
         module="normalization.mean_variance",
     ),
@@ -5108,7 +5108,7 @@ OPERATORS = {
             "PastSequenceLengthsTensor.DataType == OutputTensor.DataType if PastSequenceLengthsTensor.DataType in 'F16-32'",
             "MaskType != NONE if MaskTensor",
         ),
-        "As MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.",
+        "Like MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.",
         module="matrix.grouped_attention",
     ),
     173: OperatorSchema(
@@ -5143,7 +5143,7 @@ OPERATORS = {
             "scale-and-zero-point: QuantizationTensorCount == 2 if QuantizationType == SCALE_ZERO_POINT",
             "scale-data-type: QuantizationTensors[0].DataType in 'F16-32'",
         ),
-        "Floats as integers of 4 or 8 bits, with a scale and perhaps a zero point for each block of elements.",
+        "Floats as integers of 4 or 8 bits, with a scale and optionally a zero point for each block of elements.",
         module="quantization",
     ),
     174: OperatorSchema(
@@ -5204,7 +5204,7 @@ OPERATORS = {
         ("6_4: 1-4 F16-32 I8 U8",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount",),
-        "As RESAMPLE2, with antialiasing on request where a tensor is made smaller.",
+        "Like RESAMPLE2, with optional antialiasing where a tensor is reduced.",
         library=("Scales >= 0.00000011920929",),
     ),
     176: OperatorSchema(

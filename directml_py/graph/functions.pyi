@@ -192,7 +192,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The nearest integer that is not less: f(x) = ceil(x).
+        """The smallest integer that is not less: f(x) = ceil(x).
 
         Its desc is DML_ELEMENT_WISE_CEIL_OPERATOR_DESC.
         """
@@ -230,7 +230,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The quotient: f(a, b) = a / b; of integers its whole part.
+        """The quotient: f(a, b) = a / b; for integers its whole part.
 
         Its desc is DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC.
         """
@@ -254,7 +254,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The nearest integer that is not greater: f(x) = floor(x).
+        """The largest integer that is not greater: f(x) = floor(x).
 
         Its desc is DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC.
         """
@@ -278,7 +278,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """1 where both elements are true, which is what is not 0, else 0: f(a, b) = a and b.
+        """1 where both elements are not 0, else 0: f(a, b) = a and b.
 
         Its desc is DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC.
         """
@@ -364,7 +364,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The greater of two elements: f(a, b) = max(a, b).
+        """The larger of two elements: f(a, b) = max(a, b).
 
         Its desc is DML_ELEMENT_WISE_MAX_OPERATOR_DESC.
         """
@@ -388,7 +388,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The lesser of two elements: f(a, b) = min(a, b).
+        """The smaller of two elements: f(a, b) = min(a, b).
 
         Its desc is DML_ELEMENT_WISE_MIN_OPERATOR_DESC.
         """
@@ -513,7 +513,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Numbers as 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).
+        """Floats quantized to 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).
 
         Its desc is DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC.
         """
@@ -549,7 +549,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """1 at the first greatest element of each row, 0 at all others.
+        """1 at the first largest element of each row, 0 elsewhere.
 
         Its desc is DML_ACTIVATION_HARDMAX_OPERATOR_DESC.
         """
@@ -562,7 +562,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """A sigmoid made of straight lines: f(x) = max(0, min(Alpha * x + Beta, 1)).
+        """A piecewise linear sigmoid: f(x) = max(0, min(Alpha * x + Beta, 1)).
 
         Its desc is DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC.
         """
@@ -598,7 +598,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """A straight line: f(x) = Alpha * x + Beta.
+        """A linear function: f(x) = Alpha * x + Beta.
 
         Its desc is DML_ACTIVATION_LINEAR_OPERATOR_DESC.
         """
@@ -693,7 +693,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Each row as shares that add up to 1: f(x) = e^x / sum(e^row).
+        """Each row as positive numbers that add up to 1: f(x) = e^x / sum(e^row).
 
         Its desc is DML_ACTIVATION_SOFTMAX_OPERATOR_DESC.
         """
@@ -780,7 +780,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """A product of matrices: activation(Alpha * A x B + Beta * C), with A and B transposed on request.
+        """A product of matrices: activation(Alpha * A x B + Beta * C), with A and B optionally transposed.
 
         Its desc is DML_GEMM_OPERATOR_DESC.
         """
@@ -844,7 +844,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The greatest element under a sliding window.
+        """The largest element under a sliding window.
 
         Its desc is DML_MAX_POOLING_OPERATOR_DESC.
         """
@@ -858,7 +858,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The greatest element in each cell of a grid laid over regions of interest.
+        """The largest element in each cell of a grid laid over regions of interest.
 
         Its desc is DML_ROI_POOLING_OPERATOR_DESC.
         """
@@ -1014,7 +1014,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> TopKOutputs:
-        """The K greatest elements along Axis, the greatest first, and their indices.
+        """The K largest elements along Axis, the largest first, and their indices.
 
         Its desc is DML_TOP_K_OPERATOR_DESC.
         """
@@ -1065,7 +1065,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Elements over a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.
+        """Elements divided by a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.
 
         Its desc is DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC.
         """
@@ -1079,7 +1079,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Elements over the Lp norm of their sequence along Axis, for P of 1 or 2.
+        """Elements divided by the Lp norm of their sequence along Axis, for P of 1 or 2.
 
         Its desc is DML_LP_NORMALIZATION_OPERATOR_DESC.
         """
@@ -1279,7 +1279,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).
+        """Like ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).
 
         Its desc is DML_ELEMENT_WISE_ADD1_OPERATOR_DESC.
         """
@@ -1292,7 +1292,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Elements drawn toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.
+        """Elements shrunk toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.
 
         Its desc is DML_ACTIVATION_SHRINK_OPERATOR_DESC.
         """
@@ -1310,7 +1310,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> MaxPooling1Outputs:
-        """As MAX_POOLING, with the indices of the greatest elements as a second output.
+        """Like MAX_POOLING, with the indices of the largest elements as a second output.
 
         Its desc is DML_MAX_POOLING1_OPERATOR_DESC.
         """
@@ -1379,7 +1379,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Tensors enlarged or made smaller by Scales, with the nearest element or linear interpolation.
+        """Tensors enlarged or reduced by Scales, with the nearest element or linear interpolation.
 
         Its desc is DML_RESAMPLE_OPERATOR_DESC.
         """
@@ -1391,7 +1391,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Bits moved toward the highest: f(a, b) = a << b.
+        """Bits shifted left: f(a, b) = a << b.
 
         Its desc is DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC.
         """
@@ -1403,7 +1403,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Bits moved toward the lowest: f(a, b) = a >> b.
+        """Bits shifted right: f(a, b) = a >> b.
 
         Its desc is DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC.
         """
@@ -1569,7 +1569,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> MaxPooling2Outputs:
-        """As MAX_POOLING1, with dilated windows.
+        """Like MAX_POOLING1, with dilated windows.
 
         Its desc is DML_MAX_POOLING2_OPERATOR_DESC.
         """
@@ -1584,7 +1584,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As SLICE, with strides that may be negative and then read the window backwards.
+        """Like SLICE, with strides that may be negative and then read the window backwards.
 
         Its desc is DML_SLICE1_OPERATOR_DESC.
         """
@@ -1599,7 +1599,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> TopK1Outputs:
-        """As TOP_K, with a choice between the greatest and the least elements.
+        """Like TOP_K, with a choice between the largest and the smallest elements.
 
         Its desc is DML_TOP_K1_OPERATOR_DESC.
         """
@@ -1612,7 +1612,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As DEPTH_TO_SPACE, with a choice in which order the depth is read.
+        """Like DEPTH_TO_SPACE, with a choice of the order in which the depth is read.
 
         Its desc is DML_DEPTH_TO_SPACE1_OPERATOR_DESC.
         """
@@ -1625,7 +1625,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As SPACE_TO_DEPTH, with a choice in which order the depth is written.
+        """Like SPACE_TO_DEPTH, with a choice of the order in which the depth is written.
 
         Its desc is DML_SPACE_TO_DEPTH1_OPERATOR_DESC.
         """
@@ -1642,7 +1642,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.
+        """Like MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.
 
         Its desc is DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC.
         """
@@ -1658,7 +1658,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As RESAMPLE, with offsets of the coordinates of input and output pixels.
+        """Like RESAMPLE, with offsets of the coordinates of input and output pixels.
 
         Its desc is DML_RESAMPLE1_OPERATOR_DESC.
         """
@@ -1673,7 +1673,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """A product of integer matrices less their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).
+        """A product of integer matrices minus their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).
 
         Its desc is DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC.
         """
@@ -1713,7 +1713,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """A cross-correlation of integers less their zero points, in 32 bits.
+        """A cross-correlation of integers minus their zero points, in 32 bits.
 
         Its desc is DML_CONVOLUTION_INTEGER_OPERATOR_DESC.
         """
@@ -1785,7 +1785,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """All bits of an element turned over: f(x) = ~x.
+        """All bits of an element inverted: f(x) = ~x.
 
         Its desc is DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC.
         """
@@ -1810,7 +1810,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """1 where A is greater or equal, else 0: f(a, b) = (a >= b).
+        """1 where A is greater than or equal to B, else 0: f(a, b) = (a >= b).
 
         Its desc is DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC.
         """
@@ -1823,7 +1823,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """1 where A is less or equal, else 0: f(a, b) = (a <= b).
+        """1 where A is less than or equal to B, else 0: f(a, b) = (a <= b).
 
         Its desc is DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC.
         """
@@ -1864,7 +1864,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The gradient of AVERAGE_POOLING: each element shared out over its window.
+        """The gradient of AVERAGE_POOLING: each element is spread over its window.
 
         Its desc is DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC.
         """
@@ -1881,7 +1881,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The gradient of MAX_POOLING2: each element goes to the place of the maximum of its window.
+        """The gradient of MAX_POOLING2: each element goes to the position of the maximum of its window.
 
         Its desc is DML_MAX_POOLING_GRAD_OPERATOR_DESC.
         """
@@ -1972,7 +1972,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The index of the least element along Axes; AxisDirection chooses among equal ones.
+        """The index of the smallest element along Axes; AxisDirection chooses among equal ones.
 
         Its desc is DML_ARGMIN_OPERATOR_DESC.
         """
@@ -1986,7 +1986,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The index of the greatest element along Axes; AxisDirection chooses among equal ones.
+        """The index of the largest element along Axes; AxisDirection chooses among equal ones.
 
         Its desc is DML_ARGMAX_OPERATOR_DESC.
         """
@@ -2022,7 +2022,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As GATHER_ND, with leading dimensions that input and indices share, as batches.
+        """Like GATHER_ND, with leading dimensions that input and indices share, as batches.
 
         Its desc is DML_GATHER_ND1_OPERATOR_DESC.
         """
@@ -2138,7 +2138,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> DynamicQuantizeLinearOutputs:
-        """Floats as 8-bit integers, with a scale and a zero point that follow from their range.
+        """Floats as 8-bit integers, with a scale and a zero point derived from their range.
 
         Its desc is DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC.
         """
@@ -2162,7 +2162,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As ROI_ALIGN, with offsets of the coordinates of pixels, and regions aligned to corners on request.
+        """Like ROI_ALIGN, with offsets of the coordinates of pixels, and regions optionally aligned to corners.
 
         Its desc is DML_ROI_ALIGN1_OPERATOR_DESC.
         """
@@ -2204,7 +2204,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> BatchNormalizationTrainingOutputs:
-        """As BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.
+        """Like BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.
 
         Its desc is DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC.
         """
@@ -2235,7 +2235,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.
+        """Like ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.
 
         Its desc is DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC.
         """
@@ -2250,7 +2250,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.
+        """Like ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.
 
         Its desc is DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC.
         """
@@ -2266,7 +2266,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As PADDING, with a PaddingValue in the data type of the tensors.
+        """Like PADDING, with a PaddingValue in the data type of the tensors.
 
         Its desc is DML_PADDING1_OPERATOR_DESC.
         """
@@ -2277,7 +2277,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The negative: f(x) = -x.
+        """The negation: f(x) = -x.
 
         Its desc is DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC.
         """
@@ -2300,7 +2300,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As ACTIVATION_SOFTMAX, along Axes instead of rows.
+        """Like ACTIVATION_SOFTMAX, along Axes instead of rows.
 
         Its desc is DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC.
         """
@@ -2312,7 +2312,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.
+        """Like ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.
 
         Its desc is DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC.
         """
@@ -2324,7 +2324,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As ACTIVATION_HARDMAX, along Axes instead of rows.
+        """Like ACTIVATION_HARDMAX, along Axes instead of rows.
 
         Its desc is DML_ACTIVATION_HARDMAX1_OPERATOR_DESC.
         """
@@ -2341,7 +2341,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As RESAMPLE1, with a choice in which direction the nearest element is rounded.
+        """Like RESAMPLE1, with a choice of the direction in which the nearest element is rounded.
 
         Its desc is DML_RESAMPLE2_OPERATOR_DESC.
         """
@@ -2358,7 +2358,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As RESAMPLE_GRAD, with a choice in which direction the nearest element is rounded.
+        """Like RESAMPLE_GRAD, with a choice of the direction in which the nearest element is rounded.
 
         Its desc is DML_RESAMPLE_GRAD1_OPERATOR_DESC.
         """
@@ -2375,7 +2375,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.
+        """Like DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.
 
         Its desc is DML_DIAGONAL_MATRIX1_OPERATOR_DESC.
         """
@@ -2404,7 +2404,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> MultiheadAttentionOutputs:
-        """Attention by several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.
+        """Attention with several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.
 
         Its desc is DML_MULTIHEAD_ATTENTION_OPERATOR_DESC.
         """
@@ -2422,7 +2422,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As LP_POOLING, with dilated windows.
+        """Like LP_POOLING, with dilated windows.
 
         Its desc is DML_LP_POOLING1_OPERATOR_DESC.
         """
@@ -2440,7 +2440,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As AVERAGE_POOLING, with dilated windows.
+        """Like AVERAGE_POOLING, with dilated windows.
 
         Its desc is DML_AVERAGE_POOLING1_OPERATOR_DESC.
         """
@@ -2465,7 +2465,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """A swish made of straight lines: f(x) = x * max(0, min(Alpha * x + Beta, 1)).
+        """A piecewise linear swish: f(x) = x * max(0, min(Alpha * x + Beta, 1)).
 
         Its desc is DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC.
         """
@@ -2523,7 +2523,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As MEAN_VARIANCE_NORMALIZATION1, with a choice to leave out the mean too.
+        """Like MEAN_VARIANCE_NORMALIZATION1, with the option to omit the mean too.
 
         Its desc is DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC.
         """
@@ -2554,7 +2554,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> MultiheadAttention1Outputs:
-        """As MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.
+        """Like MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.
 
         Its desc is DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC.
         """
@@ -2568,7 +2568,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Floats as integers of 4 or 8 bits, with a scale and perhaps a zero point for each block of elements.
+        """Floats as integers of 4 or 8 bits, with a scale and optionally a zero point for each block of elements.
 
         Its desc is DML_QUANTIZE_OPERATOR_DESC.
         """
@@ -2600,7 +2600,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """As RESAMPLE2, with antialiasing on request where a tensor is made smaller.
+        """Like RESAMPLE2, with optional antialiasing where a tensor is reduced.
 
         Its desc is DML_RESAMPLE3_OPERATOR_DESC.
         """
