@@ -41,7 +41,7 @@ def start(ffi: Any, lib: Any) -> None:
         folder = ffi.string(lib.dmlpy_folder()).decode(errors="replace")
         package = Path(directml_py.__file__).parent
         raise ImportError(
-            f"libdirectml.so in {folder} was built from other sources than the package {package}; {REINSTALL}"
+            f"libdirectml.so in {folder} was built from sources other than those of the package {package}; {REINSTALL}"
         )
     exceptions_tell_nobody()
     WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))

@@ -47,7 +47,7 @@ class Backend:
                 ) from None
             return None
         if declared_by(module.ffi, module.lib) != DECLARATIONS:
-            problem = f"{module.__file__} was built from other sources than the Python beside it; {REINSTALL}"
+            problem = f"{module.__file__} was built from sources other than the Python beside it; {REINSTALL}"
             if self.wanted:
                 raise ImportError(f"{KERNELS_VARIABLE} is native, but {problem}")
             warnings.warn(f"everything runs in NumPy: {problem}", RuntimeWarning, stacklevel=2)

@@ -51,7 +51,7 @@ def convolution(
     inputs = [array for array in (x, filters, bias) if array is not None]
     reason = unsupported(inputs, [x, filters, output], window, FLOATS)
     if reason is None and any(array.dtype != x.dtype for array in inputs):
-        reason = "the inputs have several data types"
+        reason = "the inputs have different data types"
     if reason is not None:
         return Declined("conv", reason)
     return bound_task(
@@ -163,7 +163,7 @@ def byte_convolution(
     if output_type is None:
         return Declined("conv", f"an output of {type_name(output)} has no native kernel")
     if any(zero is not None and zero.dtype != tensor.dtype for tensor, zero in zeros):
-        return Declined("conv", "a zero point has another data type than its tensor")
+        return Declined("conv", "a zero point and its tensor have different data types")
     flat = {name: array.reshape(-1) for name, array in parameters.items() if array is not None}
     if not readable(*flat.values()):
         return Declined("conv", UNREADABLE)
@@ -212,8 +212,8 @@ def unsupported(
     if not readable(*tensors):
         return UNREADABLE
     if not lie_together(filters, 1):
-        return "a filter does not lie together in memory"
-    return None if lie_together(output, 2) else "a plane of the output does not lie together in memory"
+        return "a filter is not contiguous"
+    return None if lie_together(output, 2) else "a plane of the output is not contiguous"
 
 
 def lie_together(array: Array, first: int) -> bool:

@@ -58,7 +58,7 @@ def products(
     factors = None
     if post_op is not None:
         if output.strides[-1] != output.itemsize:
-            return Declined("depthwise_pool", "rows of the normalized output do not lie together in memory")
+            return Declined("depthwise_pool", "rows of the normalized output are not contiguous")
         factors = post_op.fill(task.normalization, output)
         if isinstance(factors, str):
             return Declined("depthwise_pool", factors)
@@ -108,7 +108,7 @@ def quantized_mean(
         if scale.dtype != np.float32:
             return Declined("depthwise_pool", f"scales of {type_name(scale)} have no native kernel")
     if any(zero is not None and zero.dtype != tensor.dtype for zero, tensor in zip(zeros, (x, output))):
-        return Declined("depthwise_pool", "a zero point has another data type than its tensor")
+        return Declined("depthwise_pool", "a zero point and its tensor have different data types")
     factors, bytes_ = divided(task, counts), task.bytes
     bytes_.is_there = True
     bytes_.is_signed, bytes_.stores_signed = (tensor.dtype.kind == "i" for tensor in (x, output))
@@ -201,7 +201,7 @@ def unsupported(x: Array, output: Array, more: Sequence[Array], types: Sequence[
         if array.dtype not in types:
             return f"{type_name(array)} has no native kernel"
     if any(array.dtype != x.dtype for array in more):
-        return "the inputs have several data types"
+        return "the inputs have different data types"
     if not 3 <= x.ndim <= 2 + RANK:
         return f"{x.ndim - 2} spatial dimensions are not 1 to {RANK}"
     if not readable(output, *read):

@@ -131,7 +131,8 @@ def native_gather_scatter(mode: str, array: Array, coordinates: Coordinates, val
         return Declined("gather_scatter_nd", ABSENT)
     if max(len(sizes), len(trail), len(given)) > MAX_RANK:
         return Declined(
-            "gather_scatter_nd", f"places or elements at them have more than {MAX_RANK} dimensions"
+            "gather_scatter_nd",
+            f"index tuples or the slices they select have more than {MAX_RANK} dimensions",
         )
     for _, axis_indices in given:
         if axis_indices.dtype not in INDEX_TYPES:

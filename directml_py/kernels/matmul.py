@@ -102,7 +102,7 @@ def unsupported(a: Array, b: Array, out: Array) -> str | None:
     if out.ndim - 2 > MAX_RANK:
         return f"{out.ndim} dimensions are more than {MAX_RANK + 2}"
     if out.strides[-1] != out.itemsize and out.shape[-1] != 1:
-        return "rows of the output do not lie together in memory"
+        return "rows of the output are not contiguous"
     if not readable(a, b, out):
         return UNREADABLE
     return "BLAS is as fast for matrices of this size" if is_for_blas(a, b) else None
@@ -183,11 +183,11 @@ def int8_gemv(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, ou
         if x.dtype not in BYTES:
             return Declined("int8_gemv", f"{type_name(x)} has no native kernel")
         if zero is not None and zero.dtype != x.dtype:
-            return Declined("int8_gemv", "a zero point has another data type than its tensor")
+            return Declined("int8_gemv", "a zero point and its tensor have different data types")
     if len(a) > 1:
         return Declined("int8_gemv", f"{len(a)} rows are more than 1")
     if 1 not in (b.shape[1], b.strides[1]) or not out.flags.c_contiguous:
-        return Declined("int8_gemv", "rows do not lie together in memory")
+        return Declined("int8_gemv", "rows are not contiguous")
     task = backend.native.ffi.new("dml_int8_gemv *")
     task.k, task.n = b.shape
     task.a, task.b, task.out = address(a), address(b), address(out)

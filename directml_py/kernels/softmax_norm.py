@@ -20,7 +20,7 @@ from .move import move
 from .native_arrays import Array, Run, address, apart, readable, type_name
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
-SCATTERED = "elements of a row do not lie together in memory"
+SCATTERED = "elements of a row are not contiguous"
 
 
 def softmax(x: Array, output: Array, axes: Sequence[int], logarithm: bool = False) -> Run | Declined:
@@ -158,7 +158,7 @@ def unsupported(
     if x.dtype not in FLOATS:
         return f"{type_name(x)} has no native kernel"
     if any(array.dtype != x.dtype for array in (output, *present)):
-        return "the tensors have several data types"
+        return "the tensors have different data types"
     if not readable(x, output, *present):
         return UNREADABLE
     return None if apart(output, present if is_in_place else [x, *present]) else OVERLAPPING

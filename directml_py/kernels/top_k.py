@@ -28,7 +28,7 @@ def top(x: Array, values: Array, indices: Array, axis: int, *, decreasing: bool)
     if not x.dtype.isnative:
         return Declined("top_k", UNREADABLE)
     if x.strides[axis] != x.itemsize and x.shape[axis] > 1:
-        return Declined("top_k", "elements along the axis do not lie together in memory")
+        return Declined("top_k", "elements along the axis are not contiguous")
     if count > native.lib.DML_TOP_K_MOST:
         return Declined("top_k", f"{count} elements are more than {native.lib.DML_TOP_K_MOST}")
     if x.ndim > MAX_RANK:

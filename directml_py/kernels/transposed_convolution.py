@@ -165,9 +165,7 @@ def forward(
     flat = filters.reshape(-1, *filters.shape[2:])
     is_apart = output.strides[-1] != output.itemsize or not output[0, 0].flags.c_contiguous
     if is_apart and memory.size < output.size:
-        return Declined(
-            "conv", "a part of the output does not lie together in memory, and there is no scratch for it"
-        )
+        return Declined("conv", "a part of the output is not contiguous, and there is no scratch for it")
     part = memory[: output.size].reshape(output.shape) if is_apart else output
     task = (x, flat, bias, part, window, len(filters))
     run = depthwise_pool.products(*task, **options) or convolution(*task, **options)

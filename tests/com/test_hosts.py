@@ -92,7 +92,7 @@ def test_a_library_of_other_sources() -> None:
     )
     assert run.stdout == "0x80004005\n", run
     assert "ImportError: libdirectml.so in " in run.stderr
-    assert " was built from other sources than the package " in run.stderr
+    assert " was built from sources other than those of the package " in run.stderr
     assert "install the package again" in run.stderr
 
 

@@ -118,13 +118,13 @@ DECLINED = {
         convolution(1, [27, 1, 6, 2]),
         [
             "depthwise_pool: a group has 2 channels, not 1",
-            "conv: a plane of the output does not lie together in memory",
+            "conv: a plane of the output is not contiguous",
         ],
     ),
     "elementwise": (add("INT64"), ["elementwise: INT64 has no native kernel"]),
     "matmul": (product(600, 512, 1024), ["matmul: BLAS is as fast for matrices of this size"]),
     "resample": (resampled(4), ["resample: more than the last two dimensions are resampled"]),
-    "softmax_norm": (log_softmax(2), ["softmax_norm: elements of a row do not lie together in memory"]),
+    "softmax_norm": (log_softmax(2), ["softmax_norm: elements of a row are not contiguous"]),
     "top_k": (largest(500), ["top_k: 500 elements are more than 64"]),
 }
 X = np.zeros((2, 3), np.float32)

@@ -74,7 +74,7 @@ class Symbol(NDArrayOperatorsMixin):
         raise Untraceable(f"the function uses {name} of an array")
 
     def __bool__(self) -> bool:
-        raise Untraceable("the function decides by a value")
+        raise Untraceable("the function branches on a value")
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise Untraceable("the function takes an array as a whole")
@@ -186,7 +186,7 @@ class Symbol(NDArrayOperatorsMixin):
         if dtype == self.dtype:
             return self
         if self.dtype == np.float16:
-            raise Untraceable("the function goes on with FLOAT16, which is computed in FLOAT32")
+            raise Untraceable("the function continues with FLOAT16, which is computed in FLOAT32")
         if dtype == np.float16:
             return Symbol(self.program, self.exact().slices_at, dtype)
         lane = lane_of(dtype)
@@ -287,7 +287,7 @@ def stored(result: Any, dtype: np.dtype[Any]) -> int:
             raise Untraceable(f"{dtype.name.upper()} has no native kernel")
         return symbol.astype(dtype).slices_at
     if symbol.dtype == np.float16 and dtype == FLOAT32:
-        raise Untraceable("the function goes on with FLOAT16, which is computed in FLOAT32")
+        raise Untraceable("the function continues with FLOAT16, which is computed in FLOAT32")
     if symbol.dtype.kind != "f":
         symbol = symbol.exact() if dtype == np.float16 else symbol.astype(FLOAT32)
     program = symbol.program
