@@ -92,7 +92,7 @@ def _level(text: str | None) -> int | None:
         return None
     name = f"DML_FEATURE_LEVEL_{text.replace('.', '_')}"
     if name not in DML_FEATURE_LEVEL.__members__:
-        raise ValueError(f"--level is {text!r}, which is no feature level")
+        raise ValueError(f"--level is {text!r}, which is not a feature level")
     return DML_FEATURE_LEVEL[name]
 
 

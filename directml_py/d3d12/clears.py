@@ -173,7 +173,7 @@ def _view(
             "viewCPUHandle": "CPU handle of a heap that is not shader-visible",
             "viewGPUHandleInCurrentHeap": "GPU handle of a heap that SetDescriptorHeaps set",
         }[name]
-        raise Refused(f"{name} is 0x{pointer:X}, which is no {wanted}", HANDLE)
+        raise Refused(f"{name} is 0x{pointer:X}, which is not a {wanted}", HANDLE)
     heap, index = location
     view = heap.read(index)
     if not isinstance(view, UnorderedAccessView):

@@ -83,7 +83,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         desc = bindings.desc
         if desc is None or desc.dispatchable is not dispatchable:
             report.add(
-                TABLE, "bindings", "was made or reset for another dispatchable than the one to dispatch"
+                TABLE, "bindings", "was created or reset for a dispatchable other than the one to dispatch"
             )
             return None
         bindings.follow(report)
@@ -93,8 +93,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
                 "commandList",
                 "has no descriptor heap set"
                 if not commandList.descriptor_heaps
-                else "has another descriptor heap "
-                "set than the one that the table's GPUDescriptorHandle points into",
+                else "has a descriptor heap set other than the one that the table's GPUDescriptorHandle points into",
             )
         if dispatchable.volatile:
             return RecordedDispatch(dispatchable, desc.gpu, bindings.needs, None, None, bindings.bound_at)

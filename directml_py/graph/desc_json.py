@@ -176,6 +176,6 @@ def _read_flags(kind: Any, item: Item) -> Any:
     for flag in item:
         member = kind.__members__.get(flag.text())
         if member is None:
-            raise flag.error(f"is {flag.value!r}, which is no {kind.__name__}")
+            raise flag.error(f"is {flag.value!r}, which is not a {kind.__name__}")
         combined |= member
     return combined

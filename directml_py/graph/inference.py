@@ -73,7 +73,7 @@ def _data_type(desc: OperatorDesc, entry: FieldSchema, level: int, chosen: DataT
     if DML_TENSOR_DATA_TYPE_UINT32 in types and all(data_type_of(kind).kind != "F" for kind in types):
         return DML_TENSOR_DATA_TYPE_UINT32
     raise ValueError(
-        f"the data type of {entry.name} does not follow from the inputs; pass output_data_type=..."
+        f"the data type of {entry.name} cannot be inferred from the inputs; pass output_data_type=..."
     )
 
 

@@ -179,7 +179,7 @@ class OperatorMethod:
             if not shapes.get(entry.name):
                 hints = ["outputs=[...]", *(f"{choice.name}=..." for choice in self.choices)]
                 raise ValueError(
-                    f"the sizes of {entry.name} do not follow from the inputs; pass {' or '.join(hints)}"
+                    f"the sizes of {entry.name} cannot be inferred from the inputs; pass {' or '.join(hints)}"
                 )
             tensors = [graph.output_tensor(data_type, sizes) for data_type, sizes in shapes[entry.name]]
             values[entry.name] = tensors if entry.kind == "array" else tensors[0]

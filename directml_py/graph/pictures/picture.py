@@ -47,7 +47,7 @@ def _heading(drawn: Sketch) -> tuple[list[str], float]:
     if drawn.plan is not None:
         said = {
             Fate.EXECUTED: "run (solid)",
-            Fate.FUSED: "run together with others (of one number)",
+            Fate.FUSED: "run together (steps with the same number)",
             Fate.FOLDED: "folded away by the compiler (dashed)",
             Fate.DEAD: "needed by no output (dotted)",
         }
