@@ -105,7 +105,7 @@ def controls() -> str:
         '<form class="level-filter" id="level-filter" role="search">\n'
         '<label>Operator <input type="search" name="text" placeholder="such as JOIN" autocomplete="off"></label>\n'
         f'<label>Level <select name="level">{options([("", "any"), *levels])}</select></label>\n'
-        '<label><input type="checkbox" name="before" checked> and all before</label>\n'
+        '<label><input type="checkbox" name="before" checked> and earlier levels</label>\n'
         f'<label>Data type <select name="type">{options([("", "any"), *types])}</select></label>\n'
         f'<label>Family <select name="family">{options([("", "any"), *families])}</select></label>\n'
         '<output name="count"></output>\n'

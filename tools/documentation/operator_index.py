@@ -40,8 +40,8 @@ def operator_index() -> str:
     return page(
         "# Operators",
         f"All {len(SCHEMAS)} operators of DirectML, by family. Each page has the struct, what is supported at which "
-        "feature level, the rules that descs are checked by, and examples that run. "
-        "[Which came when](../levels.md) is one table.",
+        "feature level, the rules that descs are checked against, and examples that run. "
+        "[One table](../levels.md) shows when each was added.",
         *sections,
         f"```{{toctree}}\n:hidden:\n\ncpp\n{entries}\n```",
     )
@@ -49,7 +49,7 @@ def operator_index() -> str:
 
 CPP = """# C++ examples of operators
 
-The C++ example on each operator's page is a whole program. What all of them have in common stands in one header,
+The C++ example on each operator's page is a complete program. What all of them have in common is in one header,
 {download}`run_operator.h <../_static/run_operator.h>`: a tensor with its memory, both devices, and `RunOperator`, which
 creates, compiles, initializes and executes an operator and reads back its outputs. It uses nothing but DirectML and
 Direct3D 12, so that the programs are the same on Windows.

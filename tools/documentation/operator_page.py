@@ -221,7 +221,7 @@ def examples(shown: list[Example]) -> str:
             parts += [f"### {one.title}", body]
         else:
             parts.append(details(one.title, body))
-    cpp = "How to build the C++ programs is [said here](cpp.md)."
+    cpp = "[How to build the C++ programs](cpp.md)."
     return "\n\n".join([*parts, cpp])
 
 

@@ -8,8 +8,8 @@ from directml_py.testing.known_rules import every_rule
 
 from .markdown import anchored, page, source_link, table
 
-INTRODUCTION = """Each sentence of the documents that binds a program is one rule with an identifier, which ends every
-message: `Axis is 7; it must be less than InputTensor.DimensionCount, which is 4 [DML-GATHER-axis]`. Identifiers are
+INTRODUCTION = """Each normative sentence of the documentation is one rule with an identifier, which ends every message:
+`Axis is 7; it must be less than InputTensor.DimensionCount, which is 4 [DML-GATHER-axis]`. Identifiers are
 stable, so that a test can expect one: `with dml.expect("DML-GATHER-axis"):`. `python -m directml_py rules`
 prints the same list, with the test that breaks each rule.
 
