@@ -38,15 +38,11 @@ class Execution(Work):
     __slots__ = ("_begun", "_position", "_steps", "commands", "device", "may_block", "program", "queue")
 
     def __init__(self, device: ID3D12Device, commands: Sequence[Command] = (), program: Program = ()) -> None:
-        self.done = False
         self.device = device
         self.commands = commands
         self.program = program
         # Where it is in flight.
         self.queue: WorkQueue | None = None
-        self._steps: Program | None = None
-        # Steps begun and steps completed: if they differ, one was interrupted.
-        self._begun = self._position = 0
         # Whether a step goes on in another thread, after an interrupt of the one that waited for it.
         self.may_block = False
 
@@ -57,7 +53,8 @@ class Execution(Work):
         """Mark it as in flight. Called with the device's lock held."""
         self.queue = queue
         self.done = False
-        self._steps = None
+        self._steps: Program | None = None
+        # Steps begun and steps completed: if they differ, one was interrupted.
         self._begun = self._position = 0
 
     def finish(self) -> None:
