@@ -162,6 +162,60 @@ def _joined(node: OnnxNode, results: Any) -> Expression:
     return node.graph.join(both, axis=0)
 
 
+# Attributes of GroupQueryAttention that MULTIHEAD_ATTENTION1 has no field for, with what leaves them out.
+UNGROUPED = {
+    "do_rotary": 0,
+    "smooth_softmax": 0,
+    "softcap": 0.0,
+    "local_window_size": -1,
+    "causal": 1,
+    "kv_cache_bit_width": 0,
+    "qk_output": 0,
+}
+
+
+@operator("GroupQueryAttention", domain=MICROSOFT)
+def group_query_attention(node: OnnxNode) -> Results:
+    """Heads of queries that share keys and values, which are written behind those of the past.
+
+    ONNX Runtime gives the length of past and new keys less one for each batch; MULTIHEAD_ATTENTION1 wants the past's.
+    """
+    for name, default in UNGROUPED.items():
+        node.only(name, default, "MULTIHEAD_ATTENTION1 does not do that")
+    extra = [index for index in range(7, len(node.inputs)) if node.has(index)]
+    if extra or not node.has(1):
+        raise Refusal(
+            "MULTIHEAD_ATTENTION1 has no such input" if extra else "is missing", f"input {(extra or [1])[0]}"
+        )
+    batch, new, width = node.shape(0)
+    heads = node.get("num_heads")
+    past = node.shape(3)[2] if node.has(3) else 0
+    total = int(node.known(6, "total_sequence_length").reshape(-1)[0])
+    lengths = node.tensor(5, (batch,))
+    before = node.graph.add(lengths, node.scalar(1 - new, lengths))
+    given: dict[str, Any] = {"past_key": node.tensor(3), "past_value": node.tensor(4)} if past else {}
+    if not past:
+        before = node.packed(node.scalar(0, lengths))
+    results = node.graph.multihead_attention1(
+        query=node.tensor(0),
+        key=node.tensor(1),
+        value=node.tensor(2),
+        past_sequence_lengths=before,
+        scale=scale_of(node, width // heads),
+        mask_filter_value=FILTER,
+        query_head_count=heads,
+        key_value_head_count=node.get("kv_num_heads"),
+        mask_type=DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
+        present_length=max(past, total),
+        output_data_type=node.input().dtype,
+        # With lengths of the past, the operator wants tensors for what is present.
+        output_present_key=True,
+        output_present_value=True,
+        **given,
+    )
+    return [result if node.wants(index) else None for index, result in enumerate(results)]
+
+
 @operator("RotaryEmbedding", domain=MICROSOFT)
 def rotary_embedding(node: OnnxNode) -> Results:
     """Pairs of elements turned by angles that a table has for each position."""

@@ -30,7 +30,7 @@ def integers(*values):
     return np.array(values, np.int32)
 
 
-def model_of(kind, inputs, attributes):
+def model_of(kind, inputs, attributes, outputs=1):
     """A model of one node; an input that is None is absent."""
     names = ["" if array is None else f"in{index}" for index, array in enumerate(inputs)]
     given = [
@@ -39,13 +39,14 @@ def model_of(kind, inputs, attributes):
         if array is not None
     ]
     # ONNX Runtime wants the second output of this one too.
-    wanted = ["out0", "out1"] if kind == "EmbedLayerNormalization" else ["out0"]
+    wanted = [f"out{index}" for index in range(2 if kind == "EmbedLayerNormalization" else outputs)]
     node = helper.make_node(kind, names, wanted, domain=MICROSOFT, **attributes)
     graph = helper.make_graph([node], "one", given, [onnx.ValueInfoProto(name=name) for name in wanted])
     imports = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
     model = helper.make_model(graph, opset_imports=imports, ir_version=8)
-    for item, element in zip(model.graph.output, (element_of(kind), onnx.TensorProto.INT32)):
-        item.type.tensor_type.elem_type = element
+    for index, item in enumerate(model.graph.output):
+        is_count = index and kind == "EmbedLayerNormalization"
+        item.type.tensor_type.elem_type = onnx.TensorProto.INT32 if is_count else element_of(kind)
     return model, {name: array for name, array in zip(names, inputs) if array is not None}
 
 
@@ -245,3 +246,46 @@ def test_channels_last_convolution():
     )
     expected = np.einsum("bhwcij,oijc->bhwo", windows[:, :, ::2], filters) + bias
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("new", "past", "key_heads", "lengths"),
+    [(1, 5, 2, [6, 4]), (3, 0, 2, [3]), (3, 5, 4, [8])],
+    ids=["one token, two lengths", "a prompt", "several tokens behind others"],
+)
+def test_group_query_attention(new, past, key_heads, lengths):
+    batch, heads, width = len(lengths), 4, 8
+    keys = (batch, key_heads, past, width)
+    inputs = [
+        floats(batch, new, heads * width),
+        floats(batch, new, key_heads * width),
+        floats(batch, new, key_heads * width),
+        floats(*keys),
+        floats(*keys),
+        np.array(lengths, np.int32) - 1,
+        np.array(past + new, np.int32),
+    ]
+    attributes = {"num_heads": heads, "kv_num_heads": key_heads}
+    model, given = model_of("GroupQueryAttention", inputs, attributes, outputs=3)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    expected = session.run(None, given)
+    total = given.pop("in6")
+    found = dml.onnx.load(model, inputs={"in6": total}).run(given)
+    for ours, theirs in zip(found.values(), expected):
+        assert ours.shape == theirs.shape
+    for row, length in enumerate(lengths):
+        np.testing.assert_allclose(found["out0"][row], expected[0][row], rtol=1e-4, atol=1e-5)
+        for name, theirs in zip(("out1", "out2"), expected[1:]):
+            # What lies behind a shorter sequence is not defined.
+            np.testing.assert_array_equal(found[name][row][:, :length], theirs[row][:, :length])
+
+
+def test_group_query_attention_needs_the_total_length():
+    inputs = (
+        [floats(1, 1, 8)] * 3 + [floats(1, 1, 2, 8)] * 2 + [np.array([2], np.int32), np.array(3, np.int32)]
+    )
+    model, _ = model_of("GroupQueryAttention", inputs, {"num_heads": 1, "kv_num_heads": 1}, outputs=3)
+    with pytest.raises(
+        dml.onnx.OnnxError, match=r"total_sequence_length: its value decides.* content of 'in6'"
+    ):
+        dml.onnx.load(model)
