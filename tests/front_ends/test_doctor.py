@@ -65,11 +65,11 @@ def test_a_module_that_is_not_installed(rows, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_misspelt_variable(rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIRECTML_PY_THREAD", "3")
+    monkeypatch.setenv("DIRECTML_PY_KERNEL", "numpy")
     code, found = rows()
-    assert found["DIRECTML_PY_THREAD"] == (
+    assert found["DIRECTML_PY_KERNEL"] == (
         "broken",
-        "nothing reads this variable; did you mean DIRECTML_PY_THREADS?",
+        "nothing reads this variable; did you mean DIRECTML_PY_KERNELS?",
     )
     assert code == 1
 

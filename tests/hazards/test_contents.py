@@ -150,7 +150,7 @@ def test_coordinates_of_a_graph(count_leaves):
 class Copy:
     """A program that copies one tensor of 4-bit elements."""
 
-    title, in_place, temporary_size, unused = "a copy", frozenset(), 0, frozenset()
+    title, in_place, temporary_size, unused, operators = "a copy", frozenset(), 0, frozenset(), ()
 
     def __init__(self, tensor):
         self.inputs = self.outputs = (TensorSlot("Tensor", "Tensor", tensor),)
