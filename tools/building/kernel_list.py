@@ -52,7 +52,7 @@ KERNELS = (
     ),
     NativeKernel(
         "elementwise",
-        ("test_lower.py", "test_fuse.py"),
+        ("test_lower.py", "test_narrow_elements.py", "test_fuse.py"),
         "ADD packed, float32",
         avx512="kernels.inc",
         launches=("dml_elementwise_run",),

@@ -47,7 +47,8 @@ static dml_elementwise_direct_step dml_elementwise_direct_of(const dml_elementwi
 {
     const dml_elementwise *task = worker->task;
     int type = task->tensors[0].type, is_constant = step->uniform != 0 && type == DML_ELEMENTWISE_F16;
-    int swapped = step->uniform == 1 && (step->code == DML_STEP_fmin_float32 || step->code == DML_STEP_fmax_float32);
+    int swapped = is_constant && step->uniform == 1 &&
+                  (step->code == DML_STEP_fmin_float32 || step->code == DML_STEP_fmax_float32);
     dml_elementwise_direct_step direct = {dml_dispatch->elementwise->direct[step->code][type],
                                           (const float *)worker->values[step->operands[!swapped]].place};
     if (swapped)
