@@ -61,7 +61,8 @@ else:
         if name == "__all__":
             return sorted(_EXPORTS)
         if name == "onnx":
-            return _import_module(".onnx", __name__)
+            with _loading:
+                return _import_module(".onnx", __name__)
         module = _EXPORTS.get(name)
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

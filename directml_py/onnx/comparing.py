@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 
+from ..late import loading
 from .model_file import ModelFile
 from .onnx_model import built_for, device_of
 from .values import Array
@@ -43,8 +44,8 @@ def differences(
 
 
 def _by_onnx_runtime(model: Any, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    import onnxruntime
-
+    with loading:
+        import onnxruntime
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     try:

@@ -15,6 +15,7 @@ from ..dml import DMLCreateDevice, IDMLDevice
 from ..graph import CompiledGraph, Expression, Graph
 from ..graph.nodes import FromInput, FromNode
 from ..graph.to_desc import live_nodes
+from ..late import loading
 from .constants import Constants
 from .errors import OnnxError, Refusal, ValueNeeded
 from .model_file import Bindings, Declared, ModelFile, bound_sizes
@@ -112,8 +113,8 @@ class Model:
 
         Outputs that the host knows are not in it. Returns the paths written. Raises ``OSError``.
         """
-        from ..dxdispatch import save_graph
-
+        with loading:
+            from ..dxdispatch import save_graph
         inputs: list[bytes | None] = [None] * self._constants.first
         for index, array in enumerate(self.constants, len(inputs)):
             tensor = self.graph.inputs[index].desc
