@@ -11,7 +11,7 @@ PROTOTYPE = re.compile(
 )
 
 
-class Entry(NamedTuple):
+class EntryPoint(NamedTuple):
     """A function that is declared for cffi; ``params`` are declarations as C has them."""
 
     name: str
@@ -48,12 +48,12 @@ static {self.returns} {self.name}_entry({", ".join(self.params) or "void"})
 """
 
 
-def entries(declarations: str) -> list[Entry]:
+def entries(declarations: str) -> list[EntryPoint]:
     found = []
     for match in PROTOTYPE.finditer(declarations):
         params = [" ".join(param.split()) for param in match["params"].split(",")]
         found.append(
-            Entry(match["name"], match["returns"].strip(), () if params == ["void"] else tuple(params))
+            EntryPoint(match["name"], match["returns"].strip(), () if params == ["void"] else tuple(params))
         )
     return found
 

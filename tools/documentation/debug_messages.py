@@ -26,7 +26,7 @@ COLUMNS = ("D3D12_MESSAGE_ID_", "Number", "")
 WIDTHS = (55, 10, 35)
 
 
-class Row(NamedTuple):
+class MessageRow(NamedTuple):
     """A message: ``status`` is ``reported``, ``raised``, ``not yet``, or why it is ``impossible``."""
 
     title: str
@@ -49,18 +49,18 @@ def read_list() -> dict[str, Any]:
         return content
 
 
-def rows() -> list[Row]:
+def rows() -> list[MessageRow]:
     return [row for page in read_list()["page"] for row in _of_page(page)]
 
 
-def _of_page(page: dict[str, Any]) -> Iterator[Row]:
+def _of_page(page: dict[str, Any]) -> Iterator[MessageRow]:
     title, source = page["title"], page.get("source", "")
     for key, status in STATUSES.items():
         for name, number in _ids(page.get(key, "")):
-            yield Row(title, source, name, number, status)
+            yield MessageRow(title, source, name, number, status)
     for reason, names in page.get("why", {}).items():
         for name, number in _ids(names):
-            yield Row(title, source, name, number, reason, impossible=True)
+            yield MessageRow(title, source, name, number, reason, impossible=True)
 
 
 def elsewhere() -> dict[str, tuple[str, ...]]:
@@ -77,7 +77,7 @@ class MessagesDirective(SphinxDirective):
             found += [nodes.rubric("", "", nodes.Text(title)), self._table(list(of_page))]
         return found
 
-    def _table(self, of_page: list[Row]) -> nodes.table:
+    def _table(self, of_page: list[MessageRow]) -> nodes.table:
         group = nodes.tgroup(cols=len(COLUMNS))
         group += [nodes.colspec(colwidth=width) for width in WIDTHS]
         group += nodes.thead("", self._row([nodes.Text(name) for name in COLUMNS]))
