@@ -12,6 +12,7 @@ from ..d3d12 import ID3D12Device
 from ..d3d12.debug import devices_of_c
 from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
 from ..d3d12.live_objects import COUNTERS
+from ..d3d12.untracked import Tracking
 from ..dml.device_removal import WITNESSES
 from ..kernels.build_digest import REINSTALL, declared_by
 from .expected_digest import DECLARATIONS
@@ -44,6 +45,7 @@ def start(ffi: Any, lib: Any) -> None:
             f"libdirectml.so in {folder} was built from sources other than those of the package {package}; {REINSTALL}"
         )
     exceptions_tell_nobody()
+    Tracking.commands = False
     WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
     objects = Objects(lib, ffi)
     COUNTERS.append(objects.references)

@@ -41,6 +41,7 @@ from .observers import watchers
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
 from .recorded_commands import Barrier, Barriers, Command, Copy, DescriptorHeaps
 from .resource import BufferRange, ID3D12Resource
+from .untracked import Tracking, untrack, without_methods
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -114,6 +115,8 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             if self.device.sync_validator is None
             else _append_with_call_site(self._recorded)
         )
+        if not Tracking.commands:
+            self._append = _append_untracked(self._append)
 
     def Reset(self, allocator: ID3D12CommandAllocator, initialState: None = None) -> None:
         """Start a new recording; the previous one may still be in flight.
@@ -139,7 +142,11 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         self.open = False
         self.recording.commands = tuple(self._recorded)
         self.recording.program = program_of(self._recorded, self.device.reorders)
-        self._recorded = []
+        if not Tracking.commands:
+            self.recording.program = without_methods(self.recording.program)
+            untrack(self.recording.commands)
+            untrack(self.recording.program)
+        self._recorded.clear()
         if self.errors:
             self._raise_errors()
         for observer in watchers.all:
@@ -431,6 +438,16 @@ def _append_with_call_site(recorded: list[Command]) -> Callable[[Command], None]
         recorded.append(command)
 
     return append
+
+
+def _append_untracked(append: Callable[[Command], None]) -> Callable[[Command], None]:
+    """An ``append`` that also hides the command from the garbage collector."""
+
+    def append_untracked(command: Command) -> None:
+        append(command)
+        untrack(command)
+
+    return append_untracked
 
 
 def check_initial_state(value: Any, name: str = "initialState") -> None:

@@ -1,0 +1,46 @@
+"""Commands that the cyclic garbage collector does not see.
+
+A Python program that uses ``libdirectml.so`` has one interpreter with it, and may count the collector's objects, as
+TensorFlow's tests of its own leaks do. How many commands are pending at that moment depends on when the program's
+threads submit them. Commands are freed by their reference counts: they refer to objects, which do not refer to them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import MethodType
+
+# What commands and programs consist of, beside objects of others. CPython frees all of these, and instances of Python's
+# classes, whether they are tracked or not; it crashes on methods that are not.
+PARTS = (tuple, partial)
+
+_untrack = ctypes.pythonapi.PyObject_GC_UnTrack
+_untrack.argtypes = [ctypes.py_object]
+_untrack.restype = None
+
+
+class Tracking:
+    """``commands`` is whether the collector sees recorded commands; the C library switches it off."""
+
+    commands = True
+
+
+def without_methods(steps: Iterable[Callable[[], None]]) -> tuple[Callable[[], None], ...]:
+    """The same steps, with partial functions in place of bound methods, which cannot be hidden."""
+    return tuple(
+        partial(step.__func__, step.__self__) if isinstance(step, MethodType) else step for step in steps
+    )
+
+
+def untrack(item: object) -> None:
+    """Hide ``item``, its attributes, and the tuples and partial functions that they consist of."""
+    hidden = [item]
+    while hidden:
+        one = hidden.pop()
+        if gc.is_tracked(one):
+            _untrack(one)
+            parts = PARTS if isinstance(one, dict) else (dict, *PARTS)
+            hidden += [part for part in gc.get_referents(one) if isinstance(part, parts)]
