@@ -66,7 +66,7 @@ class FenceValue(Lifetime):
     @waiting.setter
     def waiting(self, waiting: Waiting) -> None:
         """Called with the device's lock held."""
-        self._state = self._state[0], waiting
+        self._state = self._state[0], waiting if any(waiting) else NOTHING
 
     def awaited_value(self) -> int | None:
         """The lowest value that an event waits for, None without events."""
@@ -75,7 +75,7 @@ class FenceValue(Lifetime):
     def advance_unnoticed(self, value: int) -> bool:
         """Set the value if nothing waits for the fence, else return False. Called with the device's lock held."""
         waiting = self._state[1]
-        if waiting is not NOTHING and any(waiting):
+        if waiting is not NOTHING:
             return False
         self._state = value, NOTHING
         return True
