@@ -97,7 +97,8 @@ class FenceValue(Lifetime):
                     waits.append(wait)
             due = tuple([entry for entry in waiting.events if entry.target <= value])
             events = tuple([entry for entry in waiting.events if entry.target > value])
-            self._state = value, Waiting(events, waiting.due + due, tuple(waits))
+            rest = Waiting(events, waiting.due + due, tuple(waits))
+            self._state = value, rest if any(rest) else NOTHING
 
     def deliver(self) -> None:
         """Set the events that are due. All are set even if some raise; the first exception is re-raised at the end."""
