@@ -52,6 +52,7 @@ def test_importing_loads_neither_rooms_nor_libraries():
         "directml_py._version",
         "directml_py.api",
         "directml_py.api.exports",
+        "directml_py.late",
     }
     assert not {"numpy", "ctypes", "cffi"} & loaded
 
@@ -68,6 +69,7 @@ print(*(name for name in sys.modules if name.startswith("directml_py.") or name 
         "directml_py.api",
         "directml_py.api.exports",
         "directml_py.api.enums",
+        "directml_py.late",
     }
 
 
