@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from documentation import debug_messages
+from documentation import message_list
 
 import directml_py as dml
 from directml_py.d3d12 import rule_messages
@@ -17,7 +17,7 @@ from ..hazards.every_case import HAZARDS
 from ..hazards.hazard import HazardBench
 from .message_programs import PROGRAMS
 
-LIST = debug_messages.rows()
+LIST = message_list.rows()
 TOLD = {row.id for row in LIST if row.status == "reported"}
 BY_NUMBER = {row.id: row for row in LIST}
 PREFIX = "D3D12_MESSAGE_ID_"
@@ -100,7 +100,7 @@ def test_the_list_is_whole():
         pytest.skip("directx-headers-dev is not installed")
     known = header()
     assert {row.name: known.get(row.name) for row in LIST} == {row.name: row.id for row in LIST}
-    words = [word for words in debug_messages.elsewhere().values() for word in words]
+    words = [word for words in message_list.elsewhere().values() for word in words]
     unlisted = [name for name, number in known.items() if number not in BY_NUMBER]
     assert [name for name in unlisted if not any(word in name for word in words)] == []
 

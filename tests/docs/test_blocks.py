@@ -41,7 +41,7 @@ UNRUN = Counter(
         ("docs/start.md", "an installation of its own"): 1,
         ("docs/testing/hardware.md", "the paths are yours"): 2,
         ("docs/tensorflow.md", "an installation of its own"): 1,
-        ("docs/tensorflow.md", "needs TensorFlow 2.10"): 3,
+        ("docs/tensorflow.md", "needs TensorFlow 2.10"): 4,
         ("docs/testing/googletest.md", "an installation of its own"): 1,
         ("docs/testing/googletest.md", "tests/com/test_gtest_recipe.py does"): 1,
     }

@@ -31,7 +31,7 @@ def test_the_heap_of_a_dispatch(bench, wrong):
     bench.record(op, table, commands)
     (message,) = bench.messages()
     assert (message.rule, message.path) == ("DML-RecordDispatch-descriptor-heap", "commandList")
-    assert ("another" if wrong == "another heap" else "no descriptor heap") in message.message
+    assert ("other than the one" if wrong == "another heap" else "no descriptor heap") in message.message
     assert bench.removed
 
 
