@@ -54,7 +54,9 @@ def in_place_pairs(graph: GraphDesc) -> Pairs:
         pairs |= {
             (position, output)
             for position, direct in ports.items()
-            if all(written.lies_like(graph.input_tensor(port)) for port in direct)
+            # Cheapest first, as of many outputs most are not written by way of all readers.
+            if all(port.node in on_the_way for port in direct)
+            and all(written.lies_like(graph.input_tensor(port)) for port in direct)
             and all(
                 port.node in on_the_way and _overwrites(graph, port)
                 for port in _readers_of_copies(graph, direct, last, readers)
