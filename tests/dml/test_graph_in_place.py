@@ -93,6 +93,7 @@ def scatter():
 SCATTER_EDGES = [(0, 1, 0), (1, 1, 1), (2, 0, 0)], [(1, 0, 0)], [(0, 0, 1, 2)]
 
 
+@pytest.mark.kind_device
 def test_a_scatter_in_place_of_a_variable(bench):
     """No page says that it works in place; tensorflow-directml-plugin does it."""
     op = compiled(bench, scatter(), *SCATTER_EDGES)
@@ -115,6 +116,7 @@ def relu_gradient():
     return dml.DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC(tensor(4), tensor(4), tensor(4))
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize(
     ("desc", "others", "both", "expected"),
     [
@@ -130,6 +132,7 @@ def test_an_operator_in_place_of_what_its_page_does_not_list(bench, desc, others
     np.testing.assert_allclose(bench.read(last), expected, rtol=1e-6)
 
 
+@pytest.mark.kind_device
 def test_halves_that_change_places(bench):
     """SPLIT and JOIN do not work in place, and neither moves anything by itself here; but the one ends before the other
     begins."""
@@ -142,6 +145,7 @@ def test_halves_that_change_places(bench):
         assert bench.read(x).tolist() == expected
 
 
+@pytest.mark.kind_device
 def test_a_variable_that_is_gathered_and_scattered(bench):
     """Two elements are negated where they are: the sparse updates of optimizers."""
     indices = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_UINT32, [1, 1, 1, 2])

@@ -48,6 +48,7 @@ def doubling(bench):
     return Doubling(bench)
 
 
+@pytest.mark.kind_device
 def test_dispatches_follow_each_other(bench, doubling):
     """They are one call where there are native kernels; a list may be executed again."""
     for _ in range(3):
@@ -61,6 +62,7 @@ def test_dispatches_follow_each_other(bench, doubling):
     assert len(doubling.list.recording.program) == (1 if backend.native else 3)
 
 
+@pytest.mark.kind_device
 @native
 def test_steps_of_python_in_between(bench, doubling):
     seen = []

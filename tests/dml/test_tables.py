@@ -183,6 +183,7 @@ def test_a_table_begins_inside_its_heap(place, rules):
     assert {found.rule for found in caught.value.diagnostics} == {known[rule] for rule in rules}
 
 
+@pytest.mark.kind_device
 def test_a_table_recorded_again_has_the_newest_bindings(bench):
     op = bench.compile(identity(scale=2))
     bench.initialize(op)

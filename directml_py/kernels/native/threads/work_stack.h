@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "helpers.h"
+
 #if defined(__has_feature)
 #define DML_HAS_FEATURE(name) __has_feature(name)
 #else
