@@ -30,18 +30,21 @@ def pack(blocks: Iterable[TemporaryBlock]) -> int:
 
     Greedy by size: the largest blocks first, each at the lowest offset that is free during its live range.
     """
-    # The placed blocks by the steps that they live in.
+    # The placed blocks by the steps that they live in, and by the step that they start at.
     alive: dict[int, list[TemporaryBlock]] = defaultdict(list)
+    starting: dict[int, list[TemporaryBlock]] = defaultdict(list)
     total = 0
     for block in sorted(blocks, key=lambda entry: (-entry.size, entry.first_step)):
         steps = range(block.first_step, block.last_step + 1)
-        beside = {id(other): other for step in steps for other in alive[step]}
+        # Each once: whatever overlaps a live range is alive at its first step, or starts later in it.
+        beside = alive[block.first_step] + [other for step in steps[1:] for other in starting[step]]
         offset = 0
-        for other in sorted(beside.values(), key=attrgetter("offset")):
+        for other in sorted(beside, key=attrgetter("offset")):
             if offset + block.size <= other.offset:
                 break
             offset = max(offset, -(-other.end // ALIGNMENT) * ALIGNMENT)
         block.offset = offset
+        starting[block.first_step].append(block)
         for step in steps:
             alive[step].append(block)
         total = max(total, block.end)

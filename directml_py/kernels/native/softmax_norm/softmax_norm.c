@@ -31,11 +31,13 @@ static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_
     dml_dispatch->elementwise->stream(places[0], made, bytes, &next, !fetches);
 }
 
-/* Softmax of columns, and of rows so short that they are done several at a time: how many; else 1. A column's part of
-   the work memory, which is on the stack, is up to 8 KiB. */
+/* The floats of work memory for a strip of columns or short rows, which is on the stack: 8 KiB a column. */
+#define DML_SOFTMAX_NORM_WORK (DML_SOFTMAX_NORM_STRIP * 2048)
+
+/* Softmax of columns, and of rows so short that they are done several at a time: how many; else 1. */
 static int64_t dml_softmax_norm_strip_of(const dml_softmax_norm *task)
 {
-    enum { SHORT = 128, MOST = DML_SOFTMAX_NORM_STRIP * 2048 };
+    enum { SHORT = 128, MOST = DML_SOFTMAX_NORM_WORK };
     if (task->steps[0] == 0)
         return task->function == DML_SOFTMAX_NORM_SOFTMAX && task->count <= SHORT ? 16 : 1;
     return task->count * DML_SOFTMAX_NORM_STRIP <= MOST ? DML_SOFTMAX_NORM_STRIP : MOST / task->count / 16 * 16;
@@ -50,7 +52,7 @@ static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
     dml_softmax_norm_strip several =
         task->steps[0] ? dml_dispatch->softmax_norm->columns : dml_dispatch->softmax_norm->short_rows;
     int64_t strip = dml_softmax_norm_strip_of(task);
-    float work[strip == 1 ? 1 : strip * task->count] __attribute__((aligned(64)));
+    float work[DML_SOFTMAX_NORM_WORK] __attribute__((aligned(64)));
     char *places[DML_SOFTMAX_NORM_TENSORS];
     for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
         places[k] = (char *)task->memory[k];
