@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if "_ARGCOMPLETE" in os.environ:
                 complete(top)
             parsed = top.parse_args(arguments)
-            # The doctor tells itself what is wrong with the environment, beside the rest.
+            # The doctor reports it in its table.
             problem = "" if parsed.command == "doctor" else wrong_environment()
             if problem:
                 print(f"{parsed.command}: {shown(problem)}", file=sys.stderr)

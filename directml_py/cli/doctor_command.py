@@ -13,24 +13,12 @@ from typing import NamedTuple
 
 from ..abi.hresult import DMLError
 from ..abi.memory import memory_probing
-from ..capturing import VARIABLE as CAPTURE_VARIABLE
-from ..d3d12.adapters import COUNT_VARIABLE
-from ..dml.profiles import PROFILE_VARIABLE, profile_of
-from ..kernels.backend import KERNELS_VARIABLE, THREADS_VARIABLE, backend
+from ..dml.profiles import profile_of
+from ..kernels.backend import backend
 from .config_command import LIBRARY, SYSTEM_HEADERS, Missing, check_library, guids
+from .environment import PREFIX, VARIABLES, problem_of
 
 HELP = "What is missing, what it is needed for, and the package that provides it."
-PREFIX = "DIRECTML_PY_"
-VARIABLES = {
-    CAPTURE_VARIABLE,
-    COUNT_VARIABLE,
-    KERNELS_VARIABLE,
-    PROFILE_VARIABLE,
-    THREADS_VARIABLE,
-    f"{PREFIX}LIBDIR",
-    f"{PREFIX}REQUIRE_TOOLS",
-    f"{PREFIX}TEST_ISA",
-}
 
 
 class NotHere(Exception):
@@ -43,7 +31,6 @@ class Part(NamedTuple):
     name: str
     purpose: str
     found: Callable[[], str]
-    required: bool = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The exit code: 1 if something is wrong that affects every use, else 0."""
+    """The exit code: 1 if a variable of the environment is wrong, which affects every use; else 0."""
     rows = [*map(examined, PARTS), *environment()]
     if arguments.json:
         print(json.dumps(rows, indent=1))
@@ -62,23 +49,24 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examined(part: Part) -> dict[str, str]:
-    """A row of the report. ``state`` is ``ok``, ``missing``, or ``broken`` for a required part."""
+    """A row of the report, whose ``state`` is ``ok`` or ``missing``."""
     try:
         return {"state": "ok", "name": part.name, "text": part.found()}
     except NotHere as absent:
-        state = "broken" if part.required else "missing"
-        return {"state": state, "name": part.name, "text": f"{absent} ({part.purpose})"}
+        return {"state": "missing", "name": part.name, "text": f"{absent} ({part.purpose})"}
 
 
 def environment() -> Iterator[dict[str, str]]:
-    """A row for each ``DIRECTML_PY_`` variable: ``set``, or ``broken`` if nothing reads it, as a misspelt one."""
+    """A row for each ``DIRECTML_PY_`` variable: ``set``, or ``broken`` for a wrong value or an unknown name."""
     for name in sorted(name for name in os.environ if name.startswith(PREFIX)):
-        if name in VARIABLES:
+        if name not in VARIABLES:
+            similar = get_close_matches(name, VARIABLES, 1)
+            hint = f"; did you mean {similar[0]}?" if similar else ""
+            yield {"state": "broken", "name": name, "text": f"nothing reads this variable{hint}"}
+        elif problem := problem_of(name):
+            yield {"state": "broken", "name": name, "text": problem}
+        else:
             yield {"state": "set", "name": name, "text": os.environ[name]}
-            continue
-        similar = get_close_matches(name, VARIABLES, 1)
-        hint = f"; did you mean {similar[0]}?" if similar else ""
-        yield {"state": "broken", "name": name, "text": f"nothing reads this variable{hint}"}
 
 
 def _loops() -> str:
@@ -152,8 +140,8 @@ def _module(name: str, package: str) -> Callable[[], str]:
 
 
 PARTS = (
-    Part("native kernels", "operators at full speed", _loops, required=True),
-    Part("profile", "every device", _profile, required=True),
+    Part("native kernels", "operators at full speed", _loops),
+    Part("profile", "every device", _profile),
     Part("memory probing", "wild pointers become messages", _probing),
     Part("C library", "programs in C and C++, TensorFlow, PyTorch", _library),
     Part("Direct3D headers", "compiling programs that include d3d12.h", _headers),

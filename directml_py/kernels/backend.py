@@ -35,6 +35,8 @@ class Backend:
 
     @lazy
     def native(self) -> Any:
+        # A wrong variable is reported whether or not its value is of use here.
+        threads = self.threads
         if self.is_plain:
             return None
         try:
@@ -52,7 +54,7 @@ class Backend:
                 raise ImportError(f"{KERNELS_VARIABLE} is native, but {problem}")
             warnings.warn(f"everything runs in NumPy: {problem}", RuntimeWarning, stacklevel=2)
             return None
-        module.lib.dml_set_threads(self.threads)
+        module.lib.dml_set_threads(threads)
         return module
 
     @lazy

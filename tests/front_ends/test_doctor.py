@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import directml_py as dml
-from directml_py.cli import doctor_command, main
+from directml_py.cli import doctor_command, environment, main
+from directml_py.kernels.backend import backend
 
 PACKAGE = Path(dml.__file__).parent
 
@@ -77,10 +78,28 @@ def test_a_misspelt_variable(rows, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_variable_with_a_wrong_value(rows, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIRECTML_PY_PROFILE", "unkind")
     code, found = rows()
-    assert found["profile"][0] == "broken"
-    assert "DIRECTML_PY_PROFILE is 'unkind'" in found["profile"][1]
-    assert found["DIRECTML_PY_PROFILE"] == ("set", "unkind")
+    assert found["profile"][0] == "missing"
+    assert found["DIRECTML_PY_PROFILE"][0] == "broken"
+    assert "DIRECTML_PY_PROFILE is 'unkind'" in found["DIRECTML_PY_PROFILE"][1]
     assert code == 1
+
+
+def test_a_variable_with_a_right_value(rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIRECTML_PY_PROFILE", "demanding")
+    code, found = rows()
+    assert found["profile"] == ("ok", "demanding")
+    assert found["DIRECTML_PY_PROFILE"] == ("set", "demanding")
+    assert code == 0
+
+
+def test_without_native_kernels(rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy computes the same, which is no failure."""
+    monkeypatch.setattr(backend, "native", None)
+    monkeypatch.setattr(backend, "is_plain", False)
+    code, found = rows()
+    assert found["native kernels"][0] == "missing"
+    assert "Debian: gcc python3-dev" in found["native kernels"][1]
+    assert code == 0
 
 
 def test_every_variable_of_the_package_is_known() -> None:
@@ -88,4 +107,4 @@ def test_every_variable_of_the_package_is_known() -> None:
     texts = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
     read = {name for text in texts for name in re.findall(r'"(DIRECTML_PY_[A-Z_]+)"', text)}
     assert read
-    assert read <= doctor_command.VARIABLES
+    assert read <= set(environment.VARIABLES)
