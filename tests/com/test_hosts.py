@@ -125,9 +125,15 @@ def test_fork_while_another_thread_loads(hosts: Hosts, children: int) -> None:
     assert set(ended) == {"child: 0"}
 
 
+def empty_library(path: Path) -> Path:
+    if shutil.which("gcc") is None:
+        missing("gcc")
+    subprocess.run(["gcc", "-shared", "-xc", os.devnull, "-o", str(path)], check=True)
+    return path
+
+
 def test_another_libpython_in_the_process(hosts: Hosts, tmp_path: Path) -> None:
-    other = tmp_path / "libpython3.99.so.1.0"
-    subprocess.run(["gcc", "-shared", "-xc", os.devnull, "-o", str(other)], check=True)
+    other = empty_library(tmp_path / "libpython3.99.so.1.0")
     run = hosts.run(library(), "beside", other)
     assert (run.returncode, run.stdout) == (3, "80004005\n"), run
     assert (
@@ -137,8 +143,7 @@ def test_another_libpython_in_the_process(hosts: Hosts, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [f"libpython{BUILT_FOR}.so.1.0", "libpython3.so"])
 def test_what_only_looks_like_another_libpython(hosts: Hosts, tmp_path: Path, name: str) -> None:
-    other = tmp_path / name
-    subprocess.run(["gcc", "-shared", "-xc", os.devnull, "-o", str(other)], check=True)
+    other = empty_library(tmp_path / name)
     assert succeeds(hosts.run(library(), "beside", other)) == ["00000000"]
 
 

@@ -139,6 +139,7 @@ def test_exec_comes_before_a_library_that_is_loaded_by_its_path(folder: Path) ->
 
 
 def test_exec_gives_a_program_that_calls_nothing_no_python() -> None:
+    library()
     maps = "".join(started("cat", "/proc/self/maps"))
     assert "/libdirectml_preload.so" in maps
     assert "libpython" not in maps

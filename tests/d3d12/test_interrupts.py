@@ -26,6 +26,14 @@ SECONDS = 10
 DIRECT = dml.D3D12_COMMAND_LIST_TYPE_DIRECT
 
 
+@pytest.fixture(autouse=True)
+def _interrupts_raise():
+    """Also where the shell started pytest with interrupts ignored, as it starts what runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Call(Command):
     def __init__(self, function):
         self.execute = function
