@@ -27,8 +27,14 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def slow(session: nox.Session) -> None:
-    """Sanitizers, valgrind, every compiler and standard, wheels, the suite with the other loops, long runs."""
+    """Sanitizers, valgrind, every compiler and standard, wheels, long runs."""
     session.run(sys.executable, *PYTEST, "-m", "slow", *session.posargs)
+
+
+@nox.session
+def numpy(session: nox.Session) -> None:
+    """The suite where NumPy computes everything, as without a compiler."""
+    session.run(sys.executable, *PYTEST, *session.posargs, env={"DIRECTML_PY_KERNELS": "numpy"})
 
 
 @nox.session

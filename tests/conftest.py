@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 
 import pytest
+from toolchain import NOT_INSTALLED
 
 from directml_py import DMLError
 from directml_py.dml.profiles import KIND, PROFILE_VARIABLE
@@ -18,6 +20,12 @@ def pytest_addoption(parser):
         default=[],
         metavar="NAME",
         help="run the tests of this operator alone (GATHER); may be given several times",
+    )
+    parser.addoption(
+        "--missing-tools",
+        type=Path,
+        metavar="FILE",
+        help="write which tests were skipped for want of a tool, a line each; `pytest @FILE` runs them",
     )
 
 
@@ -45,6 +53,15 @@ def pytest_collection_modifyitems(config, items):
     chosen = [item for item in items if operator_of(item) in wanted]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
     items[:] = chosen
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    path = config.getoption("--missing-tools")
+    if path is not None:
+        skipped = terminalreporter.getreports("skipped")
+        path.write_text(
+            "".join(f"{report.nodeid}\n" for report in skipped if NOT_INSTALLED in str(report.longrepr))
+        )
 
 
 @pytest.fixture(autouse=True)

@@ -16,10 +16,12 @@ STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{INCLUDE}")
 STANDARD = {"gcc": "-std=c11", "clang": "-std=c11", "g++": "-std=c++17", "clang++": "-std=c++17"}
 D3D12_HEADERS = ("-isystem", "/usr/include/wsl/stubs", "-isystem", "/usr/include/directx")
 
+NOT_INSTALLED = "is not installed"
+
 
 def missing(what: str) -> None:
     """Skip the test, or fail it where DIRECTML_PY_REQUIRE_TOOLS is set."""
-    reason = f"{what} is not installed"
+    reason = f"{what} {NOT_INSTALLED}"
     if os.environ.get("DIRECTML_PY_REQUIRE_TOOLS"):
         pytest.fail(reason)
     pytest.skip(reason)
