@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .._version import __version__
+from ..abi.hresult import DMLError
 from ..text.terminal import escape_what_streams_cannot_encode, shown
 from . import (
     capture_command,
@@ -74,7 +75,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code: 0 for success, 1 if its output cannot be written, 2 for bad arguments."""
+    """Run a command; returns the exit code: 0 for success, 1 if its output cannot be written, 2 for bad arguments or a file
+    that cannot be opened."""
     escape_what_streams_cannot_encode()
     try:
         try:
@@ -91,7 +93,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
+    except DMLError as error:
+        print(shown(str(error)), file=sys.stderr)
+        return 2
     except OSError as error:
+        if error.filename is not None:
+            print(shown(str(error)), file=sys.stderr)
+            return 2
         # Discard buffered output, which the interpreter would otherwise flush again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):

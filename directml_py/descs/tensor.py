@@ -108,6 +108,10 @@ class TensorDesc:
         """Whether the elements of both have the same size and the same offsets, in the same order."""
         return self.element_bits == other.element_bits and self.layout == other.layout
 
+    def is_same_view(self, other: TensorDesc) -> bool:
+        """Whether both are the same array over the same memory: of one data type and shape, at the same offsets."""
+        return (self.data_type, self.sizes) == (other.data_type, other.sizes) and self.lies_like(other)
+
     @lazy
     def overlaps(self) -> bool:
         """Whether two elements share an address, as with broadcasting strides."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
@@ -14,7 +15,7 @@ from toolchain import later
 
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS as CATALOG
-from directml_py.cli import config_command, main, progress
+from directml_py.cli import COMMANDS, config_command, main, progress
 from directml_py.cli.catalog_document import API_VERSION
 from directml_py.operators import SCHEMAS
 
@@ -276,7 +277,7 @@ import os, sys
 os.environ.update({asking!r})
 os.dup2(os.open({str(told)!r}, os.O_WRONLY | os.O_CREAT), 8)
 sys.argv[0] = "directml-py"
-from directml_py.cli import config_command, main, progress
+from directml_py.cli import COMMANDS, config_command, main, progress
 from directml_py.cli.catalog_document import API_VERSION
 main()
 """
@@ -328,3 +329,31 @@ def test_a_folder_that_cannot_be_run(python, tmp_path):
     assert process.stderr == f"run: the folder {tmp_path} has no __main__.py\n"
     (tmp_path / "__main__.py").write_text("import pydirectml; print(__name__)")
     assert python("-m", "directml_py", "run", str(tmp_path)).stdout == "__main__\n"
+
+
+class Raising:
+    """A command that does not expect what goes wrong."""
+
+    HELP = "raises"
+
+    def __init__(self, error: OSError) -> None:
+        self.error = error
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        pass
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (dml.DMLError(dml.E_INVALIDARG, "Sizes are wrong"), "Sizes are wrong"),
+        (FileNotFoundError(2, "No such file or directory", "model.onnx"), "'model.onnx'"),
+    ],
+)
+def test_errors_of_a_command_are_not_those_of_its_output(monkeypatch, capsys, error, message):
+    monkeypatch.setitem(COMMANDS, "info", Raising(error))
+    assert main(["info"]) == 2
+    assert message in capsys.readouterr().err

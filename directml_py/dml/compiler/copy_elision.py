@@ -13,7 +13,6 @@ from dataclasses import replace
 from .graph_desc import Port, Value
 from .plan import PartOf, PartOfInput, Plan
 from .plan_step import Step
-from .view_identity import same_view
 
 
 def view_inputs(plan: Plan) -> Plan:
@@ -54,7 +53,7 @@ def _view_inputs(plan: Plan, step: Step) -> None:
         if (
             isinstance(source, Value)
             and tensor is not None
-            and same_view(tensor, plan.graph.input_tensor(port))
+            and tensor.is_same_view(plan.graph.input_tensor(port))
         ):
             plan.locations[value] = PartOf(source, move.input_slices)
         else:

@@ -8,7 +8,6 @@ from ...operators.operator import Operator
 from ..program import Kernels
 from .graph_desc import GraphDesc, GraphInput, Port, Value
 from .graph_validation import topological_order
-from .view_identity import same_view
 
 
 class DataFlow:
@@ -48,7 +47,7 @@ class DataFlow:
     def is_seen_alike(self, value: Value, port: Port) -> bool:
         """Whether a node reads ``value`` with the layout that its producer wrote."""
         tensor = self.graph.output_tensor(value)
-        return tensor is not None and same_view(tensor, self.graph.input_tensor(port))
+        return tensor is not None and tensor.is_same_view(self.graph.input_tensor(port))
 
     def inputs_of(self, node: int) -> list[tuple[Port, Value | GraphInput]]:
         """The inputs that a node has, with their sources."""

@@ -7,7 +7,6 @@ from collections import defaultdict
 from ...validation.report import Report
 from . import graph_rules
 from .graph_desc import GraphDesc, GraphDescNode, GraphInput, Port, Value
-from .view_identity import same_view
 
 
 def check_shared_inputs(graph: GraphDesc, report: Report) -> None:
@@ -38,7 +37,7 @@ def changes_nothing(graph: GraphDesc, port: Port) -> bool:
     scale = node.desc.ScaleBias
     if scale is not None and (scale.Scale, scale.Bias) != (1, 0):
         return False
-    return same_view(node.desc.InputTensor, node.desc.OutputTensor)
+    return bool(node.desc.InputTensor.is_same_view(node.desc.OutputTensor))
 
 
 def _output_size(node: GraphDescNode) -> int:

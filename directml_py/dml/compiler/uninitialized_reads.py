@@ -10,7 +10,6 @@ from ...validation.report import Report
 from ..tensor_accesses import elements_of
 from . import graph_rules
 from .graph_desc import GraphDesc, Port, Value
-from .view_identity import same_view
 
 
 def check_padding(graph: GraphDesc, report: Report) -> None:
@@ -35,7 +34,7 @@ def _covers(written: TensorDesc, read: TensorDesc) -> bool:
     """Whether every byte of every element of ``read`` belongs to an element of ``written``."""
     if written.is_packed and read.content_size <= written.content_size:
         return True
-    if same_view(written, read):
+    if written.is_same_view(read):
         return True
     marks = np.zeros(max(written.total_size, read.total_size), np.uint8)
     elements = elements_of(written, AccessKind.WRITE)(marks)
