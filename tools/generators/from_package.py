@@ -49,7 +49,7 @@ def generate(root: Path, files: Mapping[str, str]) -> dict[str, str]:
 
 def main() -> int:
     """In the copy: prints the files as JSON."""
-    from . import bug_page, directmlx, examples, graph_functions, operator_classes
+    from . import bug_page, directmlx, examples, graph_functions, operator_classes, readme_picture
 
     try:
         operator_classes.check()
@@ -62,6 +62,7 @@ def main() -> int:
         **directmlx.generate(),
         **examples.generate(root),
         **bug_page.generate(),
+        **readme_picture.generate(),
     }
     sys.stdout.write(json.dumps(files))
     return 0
