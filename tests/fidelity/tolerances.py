@@ -9,8 +9,8 @@ from __future__ import annotations
 
 # By the name of the case: where that device, not the library, makes the difference, with the reason.
 NO_PIPELINE = "the software device builds no pipeline for FLOAT32 gradients of ROI_ALIGN"
-BY_ZERO = "its integers divided by 0 are not those of the Direct3D specification"
-SATURATES = "its stores of INT8 saturate"
+BY_ZERO = "its integer divisions by 0 do not give what the Direct3D specification says"
+SATURATES = "its INT8 stores saturate"
 SOFTWARE_DEVICE: dict[str, str] = {
     **dict.fromkeys(("ROI_ALIGN_GRAD-20260-0", "ROI_ALIGN_GRAD-20260-3"), NO_PIPELINE),
     **{f"ELEMENT_WISE_DIVIDE-20260-{case}": BY_ZERO for case in (0, 2, 4)},

@@ -11,6 +11,7 @@ from pathlib import Path
 from directml_py import __version__
 from directml_py.abi.rules import LIBRARY, Rule
 from directml_py.operators import SCHEMAS, every_rule
+from directml_py.text.plural import counted_words
 
 from .disagreements import JudgingRun
 from .stricter import CRASHES, STRICTER
@@ -24,12 +25,13 @@ TEXT = """\
 
 # Fidelity: compared with Microsoft's library
 
-This package is judged by Microsoft's own DirectML. The wheel of torch-directml on PyPI has it for Linux, with feature
-levels up to 6.2; on the emulated Direct3D 12 device it tells whether it accepts a given desc. What it refuses is
-refused here, by a rule whose source is `{library}` where no page states it. What a page forbids and it accepts executes
-here as there, with a warning; `validate(desc, strict=True)`, `pytest --dml-strict` and the profiles `strict` and
-`demanding` turn that into an error. Its results were recorded on a software Direct3D 12 device, and this package
-computes the same within the tolerances below; a test runs all recorded cases.
+This package is compared with Microsoft's own DirectML. The torch-directml wheel on PyPI contains that library for
+Linux, with feature levels up to 6.2; on the emulated Direct3D 12 device it tells whether it accepts a given desc. What
+the library refuses is refused here too, by a rule whose source is `{library}` if no page of the documentation states
+it. What a page forbids but the library accepts executes here as well, with a warning; `validate(desc, strict=True)`,
+`pytest --dml-strict` and the profiles `strict` and `demanding` turn the warning into an error. The library's results
+were recorded on a software Direct3D 12 device, and this package's results equal them within the tolerances below; a
+test runs all recorded cases.
 
 <!-- not run: fetches the library with pip, and takes a million descs -->
 ```sh
@@ -51,15 +53,15 @@ python -m directml_py compare FILE --directml PATH --d3d12 PATH --save disagreem
 | --- | --- | --- | --- | --- | --- |
 {streams}
 
-`valid` are descs that this package's generator calls valid; `mutations` are such descs with one field changed,
-unfiltered; `tables` are all data types and dimension counts of one tensor, or of all, of each operator; `graphs` are
-graphs of up to four operators, most of them right, given to CompileGraph.
+`valid` are descs that this package's generator considers valid; `mutations` are such descs with one field changed,
+unfiltered; `graphs` are graphs of up to four operators, most of them valid, given to CompileGraph; `tables` are all
+data types and dimension counts of one tensor, or of all tensors, of each operator.
 
 ## Where this package is stricter
 
 {stricter}
 
-The library crashes its process on some descs: {crashes}. Here they are refused, or execute.
+Some descs crash the library's process: {crashes}. Here such descs are either refused or executed.
 
 ## Rules that no page states
 
@@ -71,9 +73,9 @@ The library crashes its process on some descs: {crashes}. Here they are refused,
 
 ## By operator
 
-*Within* is how far a recorded result may be from ours: ULP of the element for functions, ULP of the largest element for
-sums; 0 means the same bits. The software device's exponentials, logarithms and tangents are coarse and ours are not, so
-that such tolerances are due to the device.
+*Within* is the tolerance between a recorded result and ours: in ULP of the element for functions, in ULP of the largest
+element for sums; 0 means the same bits. Large tolerances of exponentials, logarithms and tangents are due to the
+software device, which computes these coarsely.
 
 | Operator | Descs judged | Stricter here | Recorded cases | Within |
 | --- | --- | --- | --- | --- |
@@ -81,12 +83,12 @@ that such tolerances are due to the device.
 
 ## What is unknown
 
-- The library's levels above 6.2, and those below: it does not limit itself to a lower one. For these this package
-  follows the pages, and what was learnt about the older operators.
+- Feature levels above 6.2, which the library does not have, and lower ones, to which it cannot be limited. For these
+  this package follows the documentation, and what was learnt about the older operators.
 - GPUs: the results were recorded on a software device. What is clearly specific to that device is not followed:
 {device}
-- Windows and WSL: `directml_py.hardware` was tried with a DirectML whose device is the emulated one; where it drives a
-  real Direct3D 12, it follows the documentation.
+- Windows and WSL: `directml_py.hardware` was tried only with a DirectML that runs on the emulated device; the code that
+  drives a real Direct3D 12 follows the documentation.
 """
 
 
@@ -118,7 +120,9 @@ def write(run: JudgingRun) -> None:
         learnt=_rules(rule for rule in rules if rule.source == LIBRARY),
         page_only=_rules(rule for rule in rules if rule.page_only),
         operators="\n".join(rows),
-        device="\n".join(f"  - {why} ({count} cases);" for why, count in sorted(reasons.items())),
+        device="\n".join(
+            f"  - {why} ({counted_words(count, 'case')});" for why, count in sorted(reasons.items())
+        ),
     )
     PAGE.write_text(text, encoding="utf-8")
 

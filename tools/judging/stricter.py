@@ -5,16 +5,16 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 # Windows, which Microsoft's library does not validate.
-STILL = "a window that does not move has no steps to execute"
-EMPTY = "a window of no elements sees nothing"
-SPREAD = "elements 0 apart are one element"
-LEADING = "with a leading 1, batches would be channels"
+STILL = "a window with stride 0 does not move"
+EMPTY = "a window of size 0 has no elements"
+SPREAD = "with dilation 0, all taps are the same element"
+LEADING = "with an additional leading 1, batches would become channels"
 FORMS = (
-    "the arrays of attributes have an entry for each spatial dimension: what others would mean is undefined"
+    "the attribute arrays have one entry for each spatial dimension; any other count has no defined meaning"
 )
 STRICTER: dict[str, str] = {
-    "DML-Desc-enum": "numbers that name no enumerator name nothing that could be computed",
-    "DML-AVERAGE_POOLING_GRAD-strides": "an element's windows are found by division by the stride",
+    "DML-Desc-enum": "a number that is no enumerator does not say what to compute",
+    "DML-AVERAGE_POOLING_GRAD-strides": "the windows of an element are found by dividing by the stride",
     "DML-*CONVOLUTION*-strides": STILL,
     "DML-*POOLING*-window-size": EMPTY,
     "DML-*POOLING*-dilations": SPREAD,
@@ -22,21 +22,21 @@ STRICTER: dict[str, str] = {
     "DML-*POOLING*-dimensions": FORMS,
     "DML-CONVOLUTION*-dimensions": FORMS,
     "DML-QUANTIZED_LINEAR_*-spatial-dimension-count": FORMS,
-    "DML-PADDING*-remainder": "of a tensor that is taken away whole no pattern can be repeated",
-    "DML-GATHER-indices-batch": "it takes some that are not 1, by the output's sizes, and reads the first",
-    "DML-SLICE_GRAD-sizes": "of a gradient with more elements than the window where they would go is undefined",
-    "DML-SLICE_GRAD-input-window-sizes": "a window of no elements has none to put back",
-    "DML-LP_POOLING*-p": "there is no root of order 0",
-    "DML-LSTM-clip-threshold": "below 0 the range that is clipped to is empty; some such descs do not compile there",
+    "DML-PADDING*-remainder": "if padding removes the whole tensor, no pattern is left to repeat",
+    "DML-GATHER-indices-batch": "some sizes other than 1 are accepted, by the output's sizes, and the first is read",
+    "DML-SLICE_GRAD-sizes": "where the elements of a gradient larger than the window would go is undefined",
+    "DML-SLICE_GRAD-input-window-sizes": "an empty window has no elements to put back",
+    "DML-LP_POOLING*-p": "there is no 0th root",
+    "DML-LSTM-clip-threshold": "below 0 the range to clip to is empty; the library does not compile some such descs",
     "DML-CONVOLUTION_INTEGER-same-dimension-count": LEADING,
     "DML-QUANTIZED_LINEAR_CONVOLUTION-same-dimension-count": LEADING,
-    "DML-MULTIHEAD_ATTENTION-key-beside-value": "new values beside the keys of the past alone have no keys",
-    "DML-MULTIHEAD_ATTENTION-value-beside-key": "new keys beside the values of the past alone have no values",
+    "DML-MULTIHEAD_ATTENTION-key-beside-value": "new values given with past keys alone have no keys",
+    "DML-MULTIHEAD_ATTENTION-value-beside-key": "new keys given with past values alone have no values",
 }
-# Descs that crash the library; here they are rejected, or execute.
+# Descs that crash the library; here they are either rejected or executed.
 CRASHES: dict[str, str] = {
-    "GATHER": "IndexDimensions - 1 above Axis overruns its heap",
-    "MULTIHEAD_ATTENTION": "HeadCount 0 is a division by zero",
+    "GATHER": "where IndexDimensions - 1 above Axis overruns its heap",
+    "MULTIHEAD_ATTENTION": "where HeadCount 0 causes a division by zero",
 }
 
 
