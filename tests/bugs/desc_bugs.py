@@ -50,7 +50,7 @@ def strides_in_bytes(bench, wrong):
 
 
 @bug(
-    "`TotalTensorSizeInBytes` computed without the padding of rows",
+    "`TotalTensorSizeInBytes` computed without the row padding",
     "DML-BufferTensor-total-size",
     repair="the right size",
 )
@@ -89,7 +89,7 @@ def the_wrong_axis(bench, wrong):
 
 
 @bug(
-    "sizes that NumPy would broadcast, without strides of 0",
+    "sizes that NumPy would broadcast, instead of strides of 0",
     "DML-ELEMENT_WISE_ADD1-same-sizes",
     repair="the sizes",
 )
@@ -111,13 +111,13 @@ def padding_of_an_even_window(bench, wrong):
     )
 
 
-@bug("a bias along the last axis", "DML-CONVOLUTION-sizes", repair="the bias' sizes")
+@bug("a bias along the last axis", "DML-CONVOLUTION-sizes", repair="the sizes of the bias")
 def a_bias_of_columns(bench, wrong):
     return convolution(BiasTensor=tensor(1, 1, 1, 4) if wrong else tensor(1, 4, 1, 1))
 
 
 @bug(
-    "a depthwise filter with all channels",
+    "a depthwise filter that spans all channels",
     "DML-CONVOLUTION-filter-channels",
     repair="the channels",
 )
@@ -133,7 +133,7 @@ def a_filter_of_all_groups(bench, wrong):
 @bug(
     "strides for all four dimensions, not for the spatial two",
     "DML-CONVOLUTION-dimensions",
-    repair="how many",
+    repair="the count",
 )
 def attributes_of_every_dimension(bench, wrong):
     count = 4 if wrong else 2
@@ -177,7 +177,7 @@ def a_reduction_without_its_axis(bench, wrong):
     return dml.DML_REDUCE_OPERATOR_DESC(dml.DML_REDUCE_FUNCTION_SUM, tensor(1, 1, 2, 3), output, Axes=[3])
 
 
-@bug("indices as the floats that a model file has", "DML-GATHER-data-type", repair="the types")
+@bug("indices as floats, as a model file stores them", "DML-GATHER-data-type", repair="the types")
 def indices_of_floats(bench, wrong):
     return dml.DML_GATHER_OPERATOR_DESC(
         InputTensor=tensor(1, 1, 3, 2),
@@ -188,14 +188,14 @@ def indices_of_floats(bench, wrong):
     )
 
 
-@bug("half precision on one side alone", "DML-ELEMENT_WISE_ADD1-same-data-type", repair="the type")
+@bug("FLOAT16 for one operand only", "DML-ELEMENT_WISE_ADD1-same-data-type", repair="the type")
 def mixed_precision(bench, wrong):
     half = dml.tensor_desc(FLOAT16, [1, 1, 1, 4])
     full = dml.tensor_desc(FLOAT32, [1, 1, 1, 4])
     return dml.DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(half, full if wrong else half, half)
 
 
-@bug("a window that leaves the tensor by one element", "DML-SLICE-bounds", repair="the size")
+@bug("a slice that ends one element past the tensor", "DML-SLICE-bounds", repair="the size")
 def a_slice_out_of_bounds(bench, wrong):
     return dml.DML_SLICE_OPERATOR_DESC(
         InputTensor=tensor(1, 1, 1, 8),
@@ -218,7 +218,7 @@ def more_than_there_are(bench, wrong):
     )
 
 
-@bug("weights that are OWNED_BY_DML, and an output with the same flags", "DML-TensorFlags-owned-output")
+@bug("OWNED_BY_DML weights, and an output with the same flags", "DML-TensorFlags-owned-output")
 def an_output_that_dml_owns(bench, wrong):
     weights = tensor(1, 1, 1, 4, flags=OWNED)
     return dml.DML_JOIN_OPERATOR_DESC(

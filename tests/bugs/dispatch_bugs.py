@@ -61,7 +61,7 @@ def a_forgotten_wait(bench, wrong):
 @bug(
     "an upload buffer released before its copy ran",
     "D3D12-Object-released",
-    repair="the object and who uses it",
+    repair="the object and its user",
 )
 def an_upload_not_waited_for(bench, wrong):
     upload = bench.buffer(16, UPLOAD, name="upload")
@@ -94,7 +94,7 @@ def a_forgotten_initialization(bench, wrong):
     bench.execute()
 
 
-@bug("a temporary resource of the size of another operator", "DML-BufferBinding-size", repair="the size")
+@bug("a temporary resource sized for another operator", "DML-BufferBinding-size", repair="the size")
 def a_small_temporary_resource(bench, wrong):
     op = bench.ready(log_sum_exp(64))
     size = op.GetBindingProperties().TemporaryResourceSize
@@ -156,7 +156,7 @@ def a_forgotten_heap(bench, wrong):
     bench.wait()
 
 
-@bug("a binding at an offset that is no multiple of 16", "DML-BufferBinding-alignment", repair="the multiple")
+@bug("a binding at an offset that is not a multiple of 16", "DML-BufferBinding-alignment", repair="the multiple")
 def an_unaligned_offset(bench, wrong):
     op, packed = bench.ready(identity()), bench.buffer(64)
     bench.dispatch(op, [binding(packed, 4 if wrong else 16, 16)], [bench.buffer(16)])
@@ -164,7 +164,7 @@ def an_unaligned_offset(bench, wrong):
 
 
 @bug(
-    "a buffer of the elements alone, bound to a tensor with padded rows",
+    "a buffer sized for packed elements, bound to a tensor with padded rows",
     "DML-BufferBinding-size",
     repair="the size",
 )
@@ -175,7 +175,7 @@ def a_short_buffer(bench, wrong):
     bench.execute()
 
 
-@bug("an index beyond the table", "DML-GATHER-index-range", repair="the range")
+@bug("an index past the end of the table", "DML-GATHER-index-range", repair="the range")
 def an_index_out_of_range(bench, wrong):
     gather = dml.DML_GATHER_OPERATOR_DESC(
         InputTensor=tensor(1, 1, 3, 2),
@@ -190,7 +190,7 @@ def an_index_out_of_range(bench, wrong):
     bench.execute()
 
 
-@bug("memory that nobody has written", "D3D12-Contents-undefined")
+@bug("memory that was never written", "D3D12-Contents-undefined")
 def uninitialized_memory(bench, wrong):
     op = bench.ready(identity())
     bench.dispatch(op, [bench.undefined(16) if wrong else bench.buffer(16)], [bench.buffer(16)])

@@ -9,7 +9,7 @@ from .bug import bug
 from .desc_bugs import FLOAT16, FLOAT32, convolution
 
 
-@bug("a convolution flipped: CONVOLUTION where CROSS_CORRELATION is meant")
+@bug("a flipped convolution: CONVOLUTION where CROSS_CORRELATION is meant")
 def a_flipped_filter(bench, wrong):
     return convolution(
         Mode=dml.DML_CONVOLUTION_MODE_CONVOLUTION if wrong else dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION
@@ -23,7 +23,7 @@ def another_layout(bench, wrong):
     return dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, tensor(1, 2, 3, 6))
 
 
-@bug("padding of another mode")
+@bug("the wrong padding mode")
 def another_padding(bench, wrong):
     return dml.DML_PADDING_OPERATOR_DESC(
         InputTensor=tensor(1, 1, 1, 3),
@@ -35,7 +35,7 @@ def another_padding(bench, wrong):
     )
 
 
-@bug("`TotalTensorSizeInBytes` of the wider type")
+@bug("`TotalTensorSizeInBytes` computed for a wider data type")
 def a_size_of_another_type(bench, wrong):
     size = dml.DMLCalcBufferTensorSize(FLOAT32 if wrong else FLOAT16, 4, [1, 1, 1, 8], None)
     half = dml.tensor_desc(FLOAT16, [1, 1, 1, 8], total_size=size)

@@ -12,17 +12,17 @@ HEAD = """\
 
 # Bugs that tests find
 
-Bugs that DirectML programs really have, and what a test on this device reports for each: in descs at `CreateOperator`,
-the rest under the debug layers, with `dml_device` of the {doc}`pytest plugin <python>` or `libdirectml.so`. On Windows
-most of the second table shows up on some GPUs and not on others. Each row is a test of this package: the program with
-the bug gets this message and no other, the same program without it gets none.
+These are bugs that DirectML programs really have, and what a test on this device reports for each. Bugs in descs are
+reported by `CreateOperator`, the rest by the debug layers, with `dml_device` of the {doc}`pytest plugin <python>` or
+with `libdirectml.so`. On Windows, most bugs of the second table show up on some GPUs and not on others. Each row is a
+test of this package: the program with the bug gets this message and no other, and the same program without it gets
+none.
 
-The last column is what the message tells you to write. Where it is empty, the message says where to look, and the fix
-is yours to find.
+The last column says which part of the fix the message names. Where it is empty, the message only says where to look.
 """
 SILENT = """\
-In these, every call is valid. Only the results are wrong: compare them with a reference, `dml.evaluate` of what you
-mean, or what the model computes elsewhere.
+With these bugs every call is valid, and only the results are wrong. Compare them with a reference: `dml.evaluate` of
+what you mean, or the results of the same model elsewhere.
 """
 
 
@@ -36,7 +36,7 @@ def generate() -> dict[str, str]:
         parts.append(f"## {title}\n")
         if group[0].rules:
             rows = [row(found, messages(found, True)) for found in group]
-            parts.append("\n".join(["| Bug | Message | It names |", "| --- | --- | --- |", *rows]) + "\n")
+            parts.append("\n".join(["| Bug | Message | Named fix |", "| --- | --- | --- |", *rows]) + "\n")
         else:
             parts += [SILENT, "\n".join(f"- {found.title}" for found in group) + "\n"]
     return {TARGET: "\n".join(parts)}
