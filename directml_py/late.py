@@ -1,4 +1,4 @@
-"""What is computed or imported when it is first needed, by any thread."""
+"""Lazy attributes, and the lock of lazy imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The header of ``.npy`` files: type and shape of the array, of files that nobody vouches for."""
+"""The header of untrusted ``.npy`` files: type and shape of the array."""
 
 from __future__ import annotations
 

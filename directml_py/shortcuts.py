@@ -35,7 +35,7 @@ Array: TypeAlias = npt.NDArray[Any]
 def validate(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL, strict: bool = False) -> Diagnostics:
     """All violations by an operator desc at ``feature_level``; empty if CreateOperator would accept it.
 
-    ``strict`` makes errors of violations of a page that Microsoft's library accepts.
+    ``strict`` turns violations of the documentation that Microsoft's library accepts into errors.
 
     ``desc`` is anything that stands for a DML_OPERATOR_DESC. Raises ``TypeError`` if it is not a desc.
     """
@@ -55,8 +55,8 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
 
     Under the Direct3D 12 debug layer, and in a capture, the operator is created, compiled, initialized, bound,
     dispatched and read back step by step, on devices of its own, so that these see the same calls as in a program;
-    otherwise it runs directly on the arrays, with the same result, and what was compiled is kept for equal descs. The
-    exception are elements that the operator leaves undefined: the debug layer fills them with a pattern.
+    otherwise it runs directly on the arrays, with the same result, and what was compiled is kept for equal descs. Only
+    elements that the operator leaves undefined differ: the debug layer fills them with a pattern.
 
     Raises ``DMLError`` as CreateOperator and CompileOperator do, ``TypeError`` and ``ValueError``, which name the
     tensor, for inputs that do not match their tensors.

@@ -76,9 +76,9 @@ class OperatorSchema:
     ``module``, in ``directml_py.operators``, implements it and is named like the family unless the catalog overrides
     that.
 
-    ``in_place`` names the inputs whose memory an output may share; ``in_place_unlisted`` those of which its page does
-    not say so, though programs do it with Microsoft's library. ``support``, ``same`` and ``facts`` are the
-    statements of its page, in the catalog's notation; ``library`` are facts that only Microsoft's library enforces, and
+    ``in_place`` names the inputs whose memory an output may share; ``in_place_unlisted`` those for which its page does
+    not say so, though programs do it with Microsoft's library. ``support``, ``same`` and ``facts`` are the statements
+    of its page, in the catalog's notation; ``library`` are facts that only Microsoft's library enforces, and
     ``page_only`` those that it does not enforce. ``about`` describes in one line what it computes.
     """
 

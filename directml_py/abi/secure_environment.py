@@ -1,4 +1,4 @@
-"""Environment variables that name files, which programs with more rights than their user must not obey."""
+"""Environment variables that name files, which privileged programs must ignore."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def is_privileged() -> bool:
 
 
 def path_variable(name: str) -> str:
-    """The value of an environment variable that names a file or folder; empty if it is not set, or not to be obeyed."""
+    """The value of an environment variable that names a file or folder; empty if it is not set, or must be ignored."""
     value = os.environ.get(name, "")
     return "" if value and is_privileged() else value

@@ -31,7 +31,7 @@ from . import (
 from .completion import complete
 from .environment import wrong_environment
 
-DESCRIPTION = "DirectML on any machine: what this installation can do."
+DESCRIPTION = "DirectML on an emulated Direct3D 12 device, on any machine."
 SCRIPT = "directml-py"
 
 

@@ -9,7 +9,9 @@ import sys
 import sysconfig
 from pathlib import Path
 
-HELP = "Compiler and linker options for C and C++ programs that use libdirectml.so, like python3-config."
+HELP = (
+    "Print compiler and linker options for C and C++ programs that use libdirectml.so, like python3-config."
+)
 PACKAGE = Path(__file__).resolve().parents[1]
 # Not among the modules: Python would import libdirectml.so as an extension.
 FOLDER = PACKAGE / "com" / "lib"

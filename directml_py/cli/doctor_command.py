@@ -18,7 +18,7 @@ from ..kernels.backend import backend
 from .config_command import LIBRARY, SYSTEM_HEADERS, Missing, check_library, guids
 from .environment import PREFIX, VARIABLES, problem_of
 
-HELP = "What is missing, what it is needed for, and the package that provides it."
+HELP = "List what this installation lacks, what it is needed for, and the package that provides it."
 
 
 class NotHere(Exception):

@@ -19,7 +19,7 @@ NAMED = ("TF_DIRECTML_PATH", "DIRECTML_PY_LIBDIR")
 
 
 def _preloaded(folder: str) -> str:
-    """By its path, which holds where a program resets LD_LIBRARY_PATH; LD_PRELOAD has no way to write some of them."""
+    """The library's path, which works even if a program resets LD_LIBRARY_PATH, unless LD_PRELOAD cannot express it."""
     return PRELOADED if SEPARATORS.search(folder) else f"{folder}/{PRELOADED}"
 
 

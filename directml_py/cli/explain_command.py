@@ -21,8 +21,8 @@ from .page_links import learn
 from .rule_reasons import reason_of
 
 HELP = (
-    "A rule in full: its text and page, why it exists, an example that breaks it, the message, the fix; or which "
-    "kernel runs each operator of a DxDispatch model, and why others do not."
+    "Explain a rule: its text and page, why it exists, an example that breaks it, the message, the fix; or say"
+    " which kernel runs each operator of a DxDispatch model, and why others do not."
 )
 MODEL = ".json"
 WIDTH = 100

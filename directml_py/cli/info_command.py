@@ -17,7 +17,9 @@ from ..testing.known_rules import every_rule
 from .catalog_document import API_VERSION
 from .config_command import LIBRARY
 
-HELP = "Versions, feature level, kernels, and what the debug layers check beyond the rules of every call."
+HELP = (
+    "Show versions, feature level, kernels, and what the debug layers check beyond the rules of every call."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -28,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=SIZES",
         action="append",
         default=[],
-        help="sizes that the model leaves open, such as image=1,3,224,224, or of a symbolic size, such as batch=1",
+        help=(
+            "sizes of an input that the model leaves open, such as image=1,3,224,224, or the value of a "
+            "symbolic dimension, such as batch=1"
+        ),
     )
     parser.add_argument(
         "--level",
@@ -151,7 +154,7 @@ def _write(model: Model, arguments: argparse.Namespace) -> None:
 
 
 def _run(model: Model, arrays: dict[str, Any], arguments: argparse.Namespace, level: int | None) -> None:
-    # An input whose content decided about the graph is a constant in it.
+    # An input whose contents determined the graph is a constant in it.
     results: dict[str, Any] = model.run({name: arrays[name] for name in arrays if name in model.inputs})
     lines = [f"{name}: {array.dtype.name} {list(array.shape)}" for name, array in results.items()]
     if arguments.output is not None:

@@ -64,9 +64,9 @@ REASONS = {
     "DML-ELEMENT_WISE_BIT_SHIFT_*-count": (
         "Every bit is shifted out; Microsoft's library takes the count modulo 32, or mixes the 32-bit halves."
     ),
-    "DML-CONVOLUTION-output-padding": "None of the output would be computed by a filter.",
-    "DML-*-compiled-scales": "Microsoft's library takes the scales, but has no kernel for them.",
-    "DML-*-compiled-activations": "Microsoft's library takes the activation, but has no kernel for it.",
+    "DML-CONVOLUTION-output-padding": "Otherwise the filter would contribute to no element of the output.",
+    "DML-*-compiled-scales": "Microsoft's library accepts the scales, but has no kernel for them.",
+    "DML-*-compiled-activations": "Microsoft's library accepts the activation, but has no kernel for it.",
     "DML-GEMM-softmax": (
         "Microsoft's library fuses ACTIVATION_SOFTMAX into a single product; ACTIVATION_SOFTMAX1 into several, too."
     ),
@@ -91,7 +91,7 @@ REASONS = {
         "Microsoft's library returns the element itself as the variance of a single element, which should be 0."
     ),
     "DML-*-nan": (
-        "Microsoft's library turns it into numbers, or orders it by its position, which no program can rely on."
+        "Microsoft's library turns NaN into numbers, or orders it by position, which no program can rely on."
     ),
     "DML-*-corners": "A region whose corners are the wrong way round holds nothing to pool.",
     "DML-*-leading-ones": (
@@ -101,9 +101,11 @@ REASONS = {
     "DML-*-blocks": "Each scale applies to a whole block of elements, so blocks must tile the tensor.",
     "DML-*-remainder": "Padding repeats or mirrors elements of the input, so some must remain.",
     "DML-SLICE*-[bw]*": "A slice beyond its tensor would read or write memory outside it.",
-    "DML-GATHER-indices-batch": "Each batch takes its own row of indices; what others would choose from is not said.",
+    "DML-GATHER-indices-batch": (
+        "Each batch takes its own row of indices; the page does not say what further rows would index."
+    ),
     "DML-GATHER_ND1-batch-sizes": "Each batch of indices is looked up in the batch of the same number.",
-    "DML-GATHER-cropped-ones": "There is no room for it in the output: only the first of its elements are read.",
+    "DML-GATHER-cropped-ones": "The output has no room for such a dimension: only its first element would be read.",
     "DML-SCATTER_ND-indices-strides": "Microsoft's library does not accept broadcast indices here.",
     "DML-VALUE_SCALE_2D-channel-count": (
         "The bias has one value per channel, and the operator supports only grey and colour images."
@@ -168,10 +170,10 @@ REASONS = {
         "A constant is data inside the graph, which nodes read as one of their tensors."
     ),
     "DML-Graph-shared-input": (
-        "Microsoft's library takes the size of a graph input from the first edge; what reads more lies beyond it."
+        "Microsoft's library takes the size of a graph input from the first edge; larger tensors would read beyond it."
     ),
     "DML-Graph-copied-size": (
-        "Microsoft's library makes one kind of copy of such nodes, of the size that the first of them has."
+        "Microsoft's library turns such nodes into copies of one size, that of the first of them."
     ),
     "DML-Graph-total-size": "An edge is memory that both tensors share, so that both must have its size.",
     "DML-Graph-*": "Each tensor of a graph has one source, and nodes run when their inputs are there.",

@@ -18,9 +18,7 @@ from .progress import track
 
 TEST = "tests/rules/test_rules.py::test_rule"
 DERIVED_TEST = "tests/operators/test_every_operator.py::test_a_broken_desc_is_refused_by_its_rule"
-HELP = (
-    "Every rule that is checked: identifier, severity, text, the page it comes from, the test that breaks it."
-)
+HELP = "List every rule that is checked: identifier, severity, text, the page it comes from, the test that breaks it."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,9 +7,7 @@ import json
 
 from .catalog_document import document, json_schema
 
-HELP = (
-    "The whole API as JSON: structs with layouts, enumerations, operators, support tables, interfaces, rules."
-)
+HELP = "Print the whole API as JSON: structs with layouts, enumerations, operators, support tables, interfaces, rules."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

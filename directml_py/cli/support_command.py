@@ -16,7 +16,7 @@ from ..validation.tensor_rules import level_name
 from .catalog_document import document
 from .completion import completed_by
 
-HELP = "The support table of one operator, or the list of operators."
+HELP = "Print the support table of one operator, or list all operators."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

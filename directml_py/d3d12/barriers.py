@@ -58,8 +58,8 @@ def decode(
 ) -> Barrier | Problem:
     """The barrier that ``desc`` describes, or the problem that makes it invalid in a command list of ``list_type``.
 
-    Raises ``DMLError`` for what is not even a barrier: an unknown type or flag, a dangling pointer, another device's
-    resource.
+    Raises ``DMLError`` for a struct that is not a barrier at all: an unknown type or flag, a dangling pointer, another
+    device's resource.
     """
     kind = enumerator(desc.Type, D3D12_RESOURCE_BARRIER_TYPE, f"{name}.Type")
     split = flags(desc.Flags, D3D12_RESOURCE_BARRIER_FLAGS, f"{name}.Flags")
@@ -87,16 +87,15 @@ def decode(
 
 
 def transitioned_twice(barriers: Sequence[Barrier]) -> str | None:
-    """The first buffer that several transitions of one ResourceBarrier are about, in words; None if there is none.
-    Each of them may be right, since they apply in order, but one would do
-    (d3d12 "Using resource barriers")."""
+    """A message about the first buffer that one ResourceBarrier transitions several times; None if there is none. Each
+    transition may be right, since they apply in order, but one would do (d3d12 "Using resource barriers")."""
     first: dict[Buffer, int] = {}
     for index, barrier in enumerate(barriers):
         if not isinstance(barrier, TransitionBarrier):
             continue
         earlier = first.setdefault(barrier.buffer, index)
         if earlier != index:
-            return f"barriers[{earlier}] and barriers[{index}] are transitions of {barrier.buffer}; one call makes one"
+            return f"barriers[{earlier}] and barriers[{index}] are transitions of {barrier.buffer}; one call needs one"
     return None
 
 

@@ -41,7 +41,7 @@ WRITE_STATES = (
     D3D12_RESOURCE_STATE_VIDEO_ENCODE_WRITE,
 )
 
-# What a list of a type can bring a buffer into or out of, beside COMMON; a DIRECT list can do all
+# The states besides COMMON that a list of each type can transition a buffer into or out of; a DIRECT list can do all
 # (d3d12 "Executing and synchronizing command lists" and D3D12_RESOURCE_STATES).
 COPY_STATES = D3D12_RESOURCE_STATE_COPY_DEST | D3D12_RESOURCE_STATE_COPY_SOURCE
 STATES_OF_LISTS: dict[D3D12_COMMAND_LIST_TYPE, D3D12_RESOURCE_STATES] = {

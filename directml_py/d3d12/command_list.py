@@ -213,7 +213,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         self.fail(problems[0].id, text)
 
     def _question(self, barriers: tuple[Barrier, ...]) -> None:
-        """Tell the info queue of valid barriers that make little sense."""
+        """Report valid but pointless barriers to the info queue."""
         if self.device.info_queue is None:
             return
         ids, problem = D3D12_MESSAGE_ID, transitioned_twice(barriers)

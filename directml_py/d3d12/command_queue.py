@@ -79,7 +79,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         try:
             call = None
             if observers or device.reorders or device.sync_validator is not None:
-                # Made without the lock: it refers to objects that the program may release meanwhile.
+                # Created without the lock held: it refers to objects that the program may release meanwhile.
                 call = self._call(lists)
                 problem = self._problem(lists) if call is None else None
             # Not by ``with``, which takes twice as long; ``submit``, or ``let_go`` after an exception, releases it.

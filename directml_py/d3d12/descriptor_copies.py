@@ -66,7 +66,8 @@ def copy_descriptors(
 ) -> Diagnostic | None:
     """Copy descriptors. Raises ``DMLError`` ``E_INVALIDARG`` and copies nothing if a rule is violated.
 
-    An overlap of ranges is only returned, for the debug layer: the copy is made from what the source ranges had before.
+    An overlap of ranges is only returned, for the debug layer: the copy uses the previous contents of the source
+    ranges.
     """
     required_type = heap_type(kind, "descriptorHeapsType")
     destination_ranges = _ranges(device, destination)

@@ -1,4 +1,4 @@
-"""What a closed command list holds, a program, and its execution."""
+"""Closed command lists as programs, and their execution."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from .device import ID3D12Device
     from .sync_validation.validator import Submission
 
-# Steps in order: calls of C, each of which may launch the kernels of many commands, and calls of Python.
+# Steps in order: calls into C, each of which may launch the kernels of many commands, and Python calls.
 Program: TypeAlias = Sequence[Callable[[], None]]
 
 
 def program_of(commands: Iterable[Command], reorders: bool) -> Program:
-    """The program that executes ``commands`` where nobody looks at each of them; ``reorders`` as the device's.
+    """The program that executes ``commands`` if nothing observes them one by one; ``reorders`` as the device's.
 
     Barriers, descriptor heaps and markers take no step.
     """
@@ -41,9 +41,9 @@ class Execution(Work):
         self.device = device
         self.commands = commands
         self.program = program
-        # Where it is in flight.
+        # The queue in which it is in flight.
         self.queue: WorkQueue | None = None
-        # Whether a step goes on in another thread, after an interrupt of the one that waited for it.
+        # Whether a step continues in another thread, after an interrupt of the thread that waited for it.
         self.may_block = False
 
     def blocked(self) -> bool:
@@ -90,7 +90,7 @@ class Execution(Work):
             raise
 
     def _go_on(self, error: BaseException | None) -> None:
-        """Go on behind the step that has begun, in the thread that ran it."""
+        """Continue after the step that has begun, in the thread that ran it."""
         device = self.device
         if error is not None:
             device.mark_removed(
@@ -104,13 +104,13 @@ class Execution(Work):
         device.progress()
 
     def steps(self) -> Program:
-        """The program, or a step for each command where observers look at them."""
+        """The program, or a step for each command if there are observers."""
         return [partial(_observed, command) for command in self.commands] if watchers.all else self.program
 
     @property
     @abstractmethod
     def recordings(self) -> Sequence[Recording]:
-        """Whose commands it executes."""
+        """The recordings whose commands it executes."""
 
 
 class Recording(Execution):
@@ -141,8 +141,8 @@ class Recording(Execution):
 
 
 class CallExecution(Execution):
-    """All lists of one ExecuteCommandLists call, where they are more than one after the other: on devices that reorder,
-    under the debug layer, and where observers tell calls apart."""
+    """All lists of one ExecuteCommandLists call, where running one after the other is not enough: on devices that
+    reorder, under the debug layer, and where observers distinguish calls."""
 
     __slots__ = ("__weakref__", "_recordings", "submission")
 

@@ -33,7 +33,7 @@ class Awaited(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """What waits for a fence; ``due`` are events to be set, in order."""
+    """The waiters of a fence; ``due`` are events to be set, in order."""
 
     events: tuple[Awaited, ...] = ()
     due: tuple[Awaited, ...] = ()
@@ -51,7 +51,7 @@ class FenceValue(Lifetime):
     def __init__(self, device: ID3D12Device, initial_value: int) -> None:
         super().__init__("ID3D12Fence")
         self.device = device
-        # The value and what waits for it, which change in one assignment.
+        # The value and its waiters, which change in one assignment.
         self._state = initial_value, NOTHING
 
     @property
@@ -122,7 +122,7 @@ class FenceValue(Lifetime):
                 # Without the lock, as the event is the program's and may be released here.
                 entry, due = None, ()
         except BaseException:
-            # An interrupt does not come from the event, and may have come before it was set.
+            # An interrupt does not come from the event, and may have been raised before the event was set.
             let_go(self.device.lock)
             if entry is not None:
                 entry.event.set()

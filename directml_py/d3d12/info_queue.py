@@ -40,7 +40,7 @@ DEFAULT_MESSAGE_COUNT_LIMIT = 1024
 class Message(NamedTuple):
     """A stored message, with the fields of D3D12_MESSAGE; ``pDescription`` is a str.
 
-    ``ID`` is a plain int where D3D12_MESSAGE_ID, as far as it is declared here, has no name for it.
+    ``ID`` is a plain int if the D3D12_MESSAGE_ID declared here has no name for it.
     """
 
     Category: D3D12_MESSAGE_CATEGORY

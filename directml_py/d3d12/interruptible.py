@@ -1,8 +1,8 @@
-"""Commands that take long, and keyboard interrupts.
+"""Keyboard interrupts during long commands.
 
-Python answers a signal in the main thread, between two of its instructions: not while a kernel runs. So the main
-thread of a program that listens to interrupts has a long command run by another thread, and waits for it. An interrupt
-ends the wait and not the command, as a GPU keeps running when its program is interrupted.
+Python handles a signal in the main thread, between two bytecode instructions, so not while a kernel runs. Therefore the
+main thread of a program that handles interrupts lets another thread run a long command, and waits for it. An interrupt
+ends the wait but not the command, as a GPU keeps running when its program is interrupted.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import signal
 import threading
 from collections.abc import Callable
 
-# The longest time to the answer, in seconds.
+# The longest time until a signal is handled, in seconds.
 ANSWER = 0.05
 
 
 class StillRunning:
-    """A command that another thread runs. Found on the exception that ended the wait for it."""
+    """A command that another thread runs, attached to the exception that ended the wait for it."""
 
     def __init__(self, step: Callable[[], None]) -> None:
         self.error: BaseException | None = None
@@ -35,7 +35,7 @@ class StillRunning:
             raise self.error
 
     def afterwards(self, call: Callable[[BaseException | None], None]) -> None:
-        """Have ``call`` made with the command's exception or None when it has run, which may be at once."""
+        """Arrange for ``call`` to be called with the command's exception or None once it has run, possibly at once."""
         with self._lock:
             if not self._finished.is_set():
                 self._afterwards = call
@@ -59,13 +59,14 @@ class StillRunning:
 
 
 def answers_interrupts() -> bool:
-    """Whether this is the thread that Python raises interrupts in, and the program has not left them to the system."""
+    """Whether Python raises interrupts in this thread, and the program has not left them to the system."""
     is_main = threading.get_ident() == threading.main_thread().ident
     return is_main and callable(signal.getsignal(signal.SIGINT))
 
 
 def run_interruptibly(step: Callable[[], None]) -> None:
-    """Make the call. An exception that comes meanwhile is raised at once; ``still_running`` then has the call."""
+    """Make the call. An exception raised meanwhile, such as KeyboardInterrupt, propagates at once; ``still_running``
+    then returns the call."""
     if not answers_interrupts():
         step()
         return
@@ -75,15 +76,15 @@ def run_interruptibly(step: Callable[[], None]) -> None:
         running.wait()
     except BaseException as error:
         if error is not running.error:
-            # It may have come before the thread was started. Only the first of two makes the call.
+            # The exception may have come before the thread was started. Only the first of the two runs the call.
             _start(running)
             error._directml_py_running = running  # type: ignore[attr-defined]
         raise
 
 
 def _start(running: StillRunning) -> None:
-    """Not by threading.Thread, whose ``start`` waits for the thread and may be interrupted in that. Nothing waits for
-    the thread when the program ends: it was interrupted."""
+    """Not by threading.Thread, whose ``start`` waits for the thread and may be interrupted meanwhile. Nothing waits for
+    the thread when the program ends, since the program was interrupted."""
     try:
         _thread.start_new_thread(running.run, ())
     except RuntimeError:
@@ -91,5 +92,5 @@ def _start(running: StillRunning) -> None:
 
 
 def still_running(error: BaseException) -> StillRunning | None:
-    """The call that went on when ``error`` ended the wait for it."""
+    """The call that still runs after ``error`` ended the wait for it."""
     return getattr(error, "_directml_py_running", None)

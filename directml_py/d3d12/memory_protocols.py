@@ -12,7 +12,7 @@ import numpy.typing as npt
 class MemoryProtocols(ABC):
     """An object whose bytes ``numpy.asarray``, ``torch.from_dlpack`` and, from Python 3.12 on, ``memoryview`` view.
 
-    The view is one-dimensional, of type uint8, and as the debug layer and the heap have it: what is not written yet is
+    The view is one-dimensional, of type uint8, and follows the debug layer and the heap: a read before the write is
     reported, and memory without CPU access is read-only, which DLPack cannot express before NumPy 2.1.
     """
 

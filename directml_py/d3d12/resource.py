@@ -202,7 +202,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
                 f"Unmap: {self} is not mapped",
             )
             return
-        # A null range claims all bytes too, but is what programs pass that have nothing to say.
+        # A null range also claims all bytes, but programs pass it when they do not know what was written.
         if written is not None and written.size and self.heap_type == D3D12_HEAP_TYPE_READBACK:
             self.device.report(
                 D3D12_MESSAGE_SEVERITY_WARNING,
@@ -216,7 +216,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
             self.device.report_rule(
                 READBACK_UNMAP,
                 f"Unmap: {self} was mapped before commands that write its {early.words} were submitted, and the fence "
-                "that covers them was not waited for; what was read since then is not what they write",
+                "that covers them was not waited for; reads since then did not see what they write",
             )
 
     def WriteToSubresource(
@@ -317,8 +317,8 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
     def _report_early(self, call: str, early: BufferRange) -> None:
         self.device.report_rule(
             READBACK_READ,
-            f"{call}: {self} is read before the fence that covers the commands that write its {early.words} was "
-            "waited for",
+            f"{call}: {self} is read while commands that write its {early.words} are in flight; the fence that covers "
+            "them must be waited for first",
         )
 
     @staticmethod

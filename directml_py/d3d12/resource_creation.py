@@ -85,7 +85,7 @@ class ResourceCreation(DeviceBase):
     def _inform_of_state(
         self, call: str, properties: D3D12_HEAP_PROPERTIES, state: D3D12_RESOURCE_STATES
     ) -> None:
-        """The info queue's note on an initial state without effect: information, as the program is right."""
+        """Report an initial state without effect to the info queue, as information, since the program is correct."""
         if self.info_queue is not None and state and properties.Type not in FIXED_STATES:
             self.report(
                 D3D12_MESSAGE_SEVERITY_INFO,

@@ -24,7 +24,7 @@ class Work:
     """An entry of a work queue. All methods except ``run`` are called with the device's lock held."""
 
     __slots__ = ("done",)
-    # Whether ``blocked`` is to be asked.
+    # Whether ``blocked`` must be called.
     may_block = False
 
     def __init__(self) -> None:
@@ -75,8 +75,8 @@ class WorkQueue:
         """Add ``works``, and run entries from the front until none can be claimed. Called with the lock held, which it
         releases.
 
-        What cannot be claimed is another thread's, which runs it after its own, or blocked, until a fence makes the
-        queue ready.
+        Entries that cannot be claimed are either left to another thread, which runs them after its own, or blocked
+        until a fence makes the queue ready.
         """
         device, entries = self.device, self.entries
         work = finished = None

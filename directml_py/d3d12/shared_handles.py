@@ -80,8 +80,8 @@ class _Table:
 
     @contextmanager
     def _swept(self) -> Iterator[None]:
-        """Holds the lock, with the objects removed whose handles are all closed. They are released after the lock is:
-        their release may run code of the program."""
+        """Holds the lock, after removing the objects whose handles are all closed. They are released after the lock,
+        since their release may run code of the program."""
         removed: list[_Shared] = []
         with self._lock:
             for reader in [reader for reader in list(self._entries) if _closed(reader)]:

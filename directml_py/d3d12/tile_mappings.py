@@ -80,7 +80,7 @@ def check_copy(
 def _reserved(resource: Any, name: str, device: Any) -> ID3D12Resource:
     buffer = child(resource, ID3D12Resource, name, device)
     if not buffer.placement.reserved:
-        raise invalid(f"{name}: {buffer} is no reserved resource")
+        raise invalid(f"{name}: {buffer} is not a reserved resource")
     return buffer
 
 

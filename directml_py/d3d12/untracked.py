@@ -1,8 +1,8 @@
-"""Commands that the cyclic garbage collector does not see.
+"""Commands that the cyclic garbage collector does not track.
 
-A Python program that uses ``libdirectml.so`` has one interpreter with it, and may count the collector's objects, as
-TensorFlow's tests of its own leaks do. How many commands are pending at that moment depends on when the program's
-threads submit them. Commands are freed by their reference counts: they refer to objects, which do not refer to them.
+A Python program that uses ``libdirectml.so`` shares its interpreter, and may count the collector's objects, as
+TensorFlow's leak tests do. How many commands are pending at that moment depends on when the program's threads submit
+them. Commands are freed by reference counting: they refer to objects that do not refer back to them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from types import MethodType
 
-# What commands and programs consist of, beside objects of others. CPython frees all of these, and instances of Python's
-# classes, whether they are tracked or not; it crashes on methods that are not.
+# The types that commands and programs consist of, apart from foreign objects. CPython frees all of these, and instances
+# of Python classes, whether they are tracked or not; it crashes on untracked methods.
 PARTS = (tuple, partial)
 
 _untrack = ctypes.pythonapi.PyObject_GC_UnTrack

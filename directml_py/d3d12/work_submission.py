@@ -22,7 +22,7 @@ class WorkSubmission(DeviceBase):
             return list(self._fences)
 
     def wait(self, queue: WorkQueue, fence: FenceValue, value: int) -> None:
-        """Block what is behind the entries of ``queue`` until ``fence`` has ``value``."""
+        """Block later entries of ``queue`` until ``fence`` has ``value``."""
         try:
             self.lock.acquire()
             self.submit(queue, [FenceWait(queue, fence, value)])
@@ -50,7 +50,7 @@ class WorkSubmission(DeviceBase):
     def signal(self, queue: WorkQueue, fence: FenceValue, value: int) -> None:
         """Set ``fence`` after the entries of ``queue``: here and now if there are none and nothing waits for it."""
         try:
-            # Not by ``with``, which takes longer than all else here; ``recover`` lets go of it.
+            # Not by ``with``, which takes longer than everything else here; ``recover`` releases it.
             self.lock.acquire()
             is_next = queue.running is None and not queue.entries and self._deferral is None
             if is_next and not self.removed and fence.advance_unnoticed(value):

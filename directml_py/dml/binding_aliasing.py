@@ -18,8 +18,8 @@ OUTPUTS = rule(
 )
 IN_PLACE = rule(
     "DML-Binding-in-place",
-    "An input's range may be an output's only if both are identical, the operator works in place of it, and both "
-    "tensors have the same sizes and strides",
+    "An input and an output share memory only if their ranges are identical, the operator can work in place of"
+    " that input, and both tensors have the same sizes and strides",
     PAGE,
 )
 # All elements are read before they are overwritten, so that results are right.
@@ -30,10 +30,11 @@ IN_PLACE_TOTAL = rule(
     Severity.WARNING,
     debug=True,
 )
-# Microsoft's library does not look at it, and tensorflow-directml-plugin scatters into variables so.
+# Microsoft's library does not check this, and tensorflow-directml-plugin scatters into variables in this way.
 IN_PLACE_UNLISTED = rule(
     "DML-Binding-in-place-unlisted",
-    "An input's range is an output's only if the operator's page says that it works in place of the input",
+    "An input and an output share a range only if the operator's page says that it works in place of that "
+    "input",
     PAGE,
     Severity.WARNING,
 )

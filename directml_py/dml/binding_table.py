@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 EMPTY_TABLE = rule(
     "DML-BindingTable-empty",
-    "Resources are bound to a table that belongs to a dispatchable",
+    "Resources are bound only to a table that belongs to a dispatchable",
     "nf-directml-idmldevice-createbindingtable",
 )
 ONE_THREAD = rule(
     "DML-BindingTable-thread",
-    "No thread uses a binding table while another one is in a method of it",
+    "No thread uses a binding table while another thread is in one of its methods",
     "dml-binding",
 )
 

@@ -47,7 +47,8 @@ ALIGNMENT = rule(
 )
 SIZE = rule(
     "DML-BufferBinding-size",
-    "The bound range is at least as large as the tensor's TotalTensorSizeInBytes, or as the binding properties ask",
+    "The bound range is at least as large as the tensor's TotalTensorSizeInBytes, or as the binding properties"
+    " require",
     "ns-directml-dml_buffer_tensor_desc",
 )
 # The pages disagree: BindInputs says DEFAULT (and UPLOAD for owned tensors of an initializer), the page "Binding in
@@ -66,7 +67,8 @@ DWORDS = rule(
 # bound resources to be in the state UNORDERED_ACCESS, which needs the flag, and every sample sets it.
 UNORDERED_ACCESS = rule(
     "DML-BufferBinding-unordered-access",
-    "Bound buffers have D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS, except those in UPLOAD heaps, which cannot",
+    "Bound buffers have D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS, except those in UPLOAD heaps, which cannot"
+    " have it",
     "dml-binding",
 )
 DEVICE = rule(

@@ -67,8 +67,8 @@ def align(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 
-# The page of DML_BUFFER_BINDING requires a multiple of 16 or of the tensor's own alignment, that of
-# DML_BUFFER_TENSOR_DESC of both.
+# The page of DML_BUFFER_BINDING requires a multiple of 16 or of the tensor's own alignment, the page of
+# DML_BUFFER_TENSOR_DESC a multiple of both.
 def tensor_need(tensor: TensorDesc, level: int) -> Need:
     return Need(tensor.total_size, max(TENSOR_ALIGNMENT, tensor.alignment), bindable_heaps(level))
 
@@ -249,7 +249,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
             else:
                 self._check_layouts(source, target, other.slot.name, text, report)
         elif "temporary" in kinds or kinds == {"persistent", "output"}:
-            report.add(SCRATCH, other.slot.name, f"{text}; they must be apart")
+            report.add(SCRATCH, other.slot.name, f"{text}; they must not overlap")
 
     def _check_layouts(
         self, source: BindingPoint, target: BindingPoint, path: str, text: str, report: Report

@@ -73,8 +73,8 @@ def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str
             report.add(
                 OVERWRITTEN,
                 title,
-                f"finds at index {index} of its GPU range a descriptor other than that of {slot.kind} "
-                f"{slot.position} it was recorded with: it was overwritten, or never copied from the CPU range",
+                f"finds at index {index} of its GPU range a descriptor other than the one recorded for {slot.kind} "
+                f"{slot.position}: it was overwritten, or never copied from the CPU range",
             )
             return
     for index in range(len(views), count):

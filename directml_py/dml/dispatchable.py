@@ -69,12 +69,12 @@ UNNEEDED = {
 REQUIRED = {
     "input": rule(
         "DML-BindInputs-null",
-        "No input that is needed is bound to DML_BINDING_TYPE_NONE, or to a null Buffer",
+        "No required input is bound to DML_BINDING_TYPE_NONE or to a null Buffer",
         "nf-directml-idmlbindingtable-bindinputs",
     ),
     "output": rule(
         "DML-BindOutputs-null",
-        "No output that is needed is bound to DML_BINDING_TYPE_NONE, or to a null Buffer",
+        "No required output is bound to DML_BINDING_TYPE_NONE or to a null Buffer",
         "nf-directml-idmlbindingtable-bindoutputs",
     ),
 }

@@ -64,7 +64,7 @@ KNOWN_MINIMUM = rule(
 )
 TOO_OLD = rule(
     "DML-CreateDevice1-level",
-    "DMLCreateDevice1 came with DirectML 1.1.0, and so with DML_FEATURE_LEVEL_2_0",
+    "DMLCreateDevice1 requires DML_FEATURE_LEVEL_2_0, as it came with DirectML 1.1.0",
     "nf-directml-dmlcreatedevice1",
 )
 # Up to 5_1 the page calls Direct3D's debug layer a requirement, but names an error code only for layers that are not

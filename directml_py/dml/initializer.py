@@ -46,7 +46,7 @@ IN_FLIGHT = rule(
 )
 ONE_THREAD = rule(
     "DML-OperatorInitializer-thread",
-    "No thread resets an initializer while another one does",
+    "No thread resets an initializer while another thread does",
     "nf-directml-idmloperatorinitializer-reset",
 )
 NOT_NEEDED = rule(
@@ -242,7 +242,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         elif kinds == {"output"} and one.view.overlaps(other.view):
             report.add(OUTPUTS, other.slot.name, overlap(other.view, one.slot, one.view))
         elif "temporary" in kinds and one.view.overlaps(other.view):
-            text = f"{overlap(other.view, one.slot, one.view)}; they must be apart"
+            text = f"{overlap(other.view, one.slot, one.view)}; they must not overlap"
             report.add(SCRATCH, other.slot.name, text)
 
     def prepare(self, views: Views) -> Run:

@@ -1,4 +1,4 @@
-"""Which dispatches take long: sums of products, whose number grows faster than their tensors."""
+"""Detection of long dispatches: sums of products, whose number grows faster than the size of their tensors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import isqrt, prod
 from ..descs.operator_desc import OperatorDesc
 
 FAMILIES = frozenset(("matrix", "window", "quantized", "recurrent"))
-# Some milliseconds of one core; that another thread is started takes a tenth of one.
+# A few milliseconds on one core; starting another thread takes a tenth of a millisecond.
 LONG = 1 << 26
 
 
@@ -18,8 +18,8 @@ def is_long(descs: Iterable[OperatorDesc]) -> bool:
 
 
 def products(desc: OperatorDesc) -> int:
-    """Roughly how many products the operator adds up; exact for a product of two matrices, with the numbers of elements
-    MK, KN and MN. 0 for operators that do not."""
+    """The approximate number of multiply-adds; exact for a product of two matrices, from their element counts MK, KN
+    and MN. 0 for operators without sums of products."""
     if desc.schema.family not in FAMILIES:
         return 0
     tensors = [slot.tensor for slot in (*desc.inputs, *desc.outputs) if slot.tensor is not None]

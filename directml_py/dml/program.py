@@ -56,7 +56,7 @@ class DispatchProgram(Protocol):
 
     @property
     def operators(self) -> Iterable[OperatorDesc]:
-        """What it is made of."""
+        """The operators that it consists of."""
 
     def works_in_place(self, input: int, output: int) -> bool:
         """Whether ``output`` may be bound to the memory of ``input``."""
@@ -65,7 +65,7 @@ class DispatchProgram(Protocol):
         """Whether the operators' pages say so. If not, ``bind`` must be given a copy of the input."""
 
     def why_not_in_place(self, input: int, output: int) -> str:
-        """What stands against it, as the end of a sentence."""
+        """Why it does not work in place, as the end of a sentence."""
 
     def bind(
         self,

@@ -1,4 +1,4 @@
-"""Debug-layer reports on elements for which an operator's result is hardly intended."""
+"""Debug-layer reports on elements whose result is hardly the intended one."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from .tensor_rules import check_tensor, is_sound
 def check_operator(
     desc: OperatorDesc | None, faults: Sequence[Fault], level: int, report: Report, complete: bool = True
 ) -> bool:
-    """Report violations by ``desc`` at feature level ``level``; one that is not ``complete`` has no outputs yet.
+    """Report violations in ``desc`` at feature level ``level``; one that is not ``complete`` has no outputs yet.
 
     Returns whether it is sound enough for the operator's own rules: nothing required is missing, every tensor has a
     valid shape, ranks agree, enumerators are known and all facts hold. Data types do not matter for that.

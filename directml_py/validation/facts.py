@@ -12,6 +12,7 @@ from ..abi.rules import Rule
 from ..abi.schema import OperatorSchema
 from ..descs.format import in_words
 from ..descs.operator_desc import OperatorDesc
+from ..text.plural import listed
 from .fact_expressions import (
     COMPARISONS,
     Absent,
@@ -104,6 +105,8 @@ def sentence(node: ast.expr) -> str:
         return text_of(node)
     terms = [text_of(term) for term in (node.left, *node.comparators)]
     words = [COMPARISONS[type(op)][1] for op in node.ops]
+    if isinstance(node.ops[0], ast.Eq) and len(set(terms)) == 1:
+        return f"{terms[0]} is not NaN"
     if len(words) == 1:
         return f"{terms[0]} is {f'{words[0]} ' if words[0] else ''}{terms[1]}"
     if [type(op) for op in node.ops] == [ast.LtE, ast.LtE]:
@@ -138,7 +141,9 @@ def parse_fact(text: str) -> Fact:
         raise ValueError(f"{text!r} compares nothing")
     ending = f"-{STATEMENTS[fact.statement].ending}" if fact.statement else ""
     words = (
-        STATEMENTS[fact.statement].text.format(*fact.fields, rest=", ".join(fact.fields))
+        STATEMENTS[fact.statement].text.format(
+            *fact.fields, all=listed(fact.fields), are="is" if len(fact.fields) == 1 else "are"
+        )
         if ending
         else sentence(tree)
     )
@@ -340,13 +345,13 @@ def _of_elements(reader: Reader, fields: list[str]) -> Breaches:
 
 
 STATEMENTS: dict[str, Statement] = {
-    "required": Statement("required", "{rest} is not null", _required),
-    "absent": Statement("absent", "{rest} is null", _absent),
+    "required": Statement("required", "{all} {are} not null", _required),
+    "absent": Statement("absent", "{all} {are} null", _absent),
     "identity": Statement("identity", "{0} is null, or 1 and 0", _identity),
     "unique": Statement("unique", "The elements of {0} are unique", _unique),
-    "together": Statement("together", "{rest} are given together or not at all", _together),
-    "exclusive": Statement("exclusive", "At most one of {rest} is given", _exclusive),
-    "not_owned": Statement("owned", "{rest} is not OWNED_BY_DML", _not_owned),
+    "together": Statement("together", "{all} are given together or not at all", _together),
+    "exclusive": Statement("exclusive", "At most one of {all} is given", _exclusive),
+    "not_owned": Statement("owned", "{all} {are} not OWNED_BY_DML", _not_owned),
     "of_elements": Statement("elements", "{0} holds element-wise activations", _of_elements),
     "activations": Statement("activations", "{0} holds activations of one tensor", _activations),
 }

@@ -6,6 +6,7 @@ from functools import cache
 
 from ..abi.rules import LIBRARY, Rule, Severity, derived_rule
 from ..abi.schema import OperatorSchema
+from ..text.plural import listed
 from .fact_expressions import PROPERTIES as ATTRIBUTES
 from .facts import LIBRARY_KIND, PAGE, PAGE_ONLY, facts_of, kebab
 from .support_tables import same_of, support_of
@@ -21,14 +22,14 @@ def rule_texts(schema: OperatorSchema) -> dict[str, str]:
     """The texts of an operator's derived rules, by identifier suffix."""
     texts = {}
     if schema.support:
-        texts["data-type"] = "Each tensor has a data type of the support table"
+        texts["data-type"] = "Each tensor has a data type that the support table lists"
         # A table that allows every rank adds nothing to the tensor's own rule.
         tensors = [tensor for table in support_of(schema) for tensor in table.tensors.values()]
         if any(len(tensor.dimensions) < MAX_DIMENSIONS for tensor in tensors):
-            texts["dimension-count"] = "Each tensor has a dimension count of the support table"
+            texts["dimension-count"] = "Each tensor has a dimension count that the support table lists"
     for entry in same_of(schema):
         for name in entry.properties:
-            text = f"{', '.join(entry.fields)} have the same {name}"
+            text = f"{listed(entry.fields)} have the same {name}"
             suffix = PROPERTIES[name][1]
             texts[suffix] = f"{texts[suffix]}; {text}" if suffix in texts else text
     for fact in facts_of(schema):
@@ -56,7 +57,9 @@ def _derived(schema: OperatorSchema, name: str, text: str, kind: str) -> Rule:
 def sizes_rule(schema: OperatorSchema) -> Rule:
     """The rule about all inferred sizes."""
     return derived_rule(
-        f"DML-{schema.name}-sizes", "Sizes that follow from other tensors are as the page says", schema.page
+        f"DML-{schema.name}-sizes",
+        "Sizes that are inferred from other tensors are as the page says",
+        schema.page,
     )
 
 

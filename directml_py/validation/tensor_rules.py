@@ -58,8 +58,8 @@ OUTPUT_OVERLAP = rule(
 # Microsoft's library has this test instead, which some overlapping layouts pass.
 OUTPUT_STRIDES = rule(
     "DML-BufferTensor-output-strides",
-    "The strides of an output are not 0, differ, and span at least as many elements as the output has, "
-    "sizes of 1 aside",
+    "Apart from dimensions of size 1, the strides of an output are nonzero and distinct, and span at least as "
+    "many elements as it has",
     LIBRARY,
 )
 OWNED_OUTPUT = rule(

@@ -156,7 +156,11 @@ def a_forgotten_heap(bench, wrong):
     bench.wait()
 
 
-@bug("a binding at an offset that is not a multiple of 16", "DML-BufferBinding-alignment", repair="the multiple")
+@bug(
+    "a binding at an offset that is not a multiple of 16",
+    "DML-BufferBinding-alignment",
+    repair="the multiple",
+)
 def an_unaligned_offset(bench, wrong):
     op, packed = bench.ready(identity()), bench.buffer(64)
     bench.dispatch(op, [binding(packed, 4 if wrong else 16, 16)], [bench.buffer(16)])

@@ -91,7 +91,7 @@ class Deferral:
                 return
             self._runner = worker
         while True:
-            # What one step looks at is released without the lock: fences have events of the program.
+            # The objects that one step examines are released without the lock: fences hold events of the program.
             seen: list[object] = []
             with lock:
                 entries = self._next(seen)

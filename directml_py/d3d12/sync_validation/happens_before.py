@@ -159,7 +159,8 @@ class HappensBefore:
             known = self._cpu.get(number, 0)
             for key in [key for key, old in uses.items() if old.execution <= known]:
                 del uses[key]
-            # Uses that must be kept, as nothing waits, are then rescanned when they have doubled, not at every access.
+            # If uses must be kept because nothing waits, they are rescanned only when they have doubled, not at every
+            # access.
             uses.limit = max(RANGES, 2 * len(uses))
 
     def _hazard_text(self, title: str, access: Access, other: int, use: _Use) -> str:

@@ -2,7 +2,7 @@
 
 Whatever their initial state, buffers begin and end each ExecuteCommandLists in COMMON and are promoted to the state
 that their first use needs; the page "Using resource barriers" specifies this for buffers in DEFAULT heaps. Programs
-that keep track of states without decay, as HelloDirectML does, state what a buffer was created in or left in.
+that track states without decay, as HelloDirectML does, name the state that a buffer was created in or left in.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Left(NamedTuple):
 
 
 class DecayedStates:
-    """What the buffers of a device were in when an ExecuteCommandLists ended, before they decayed."""
+    """The states that the buffers of a device were in when an ExecuteCommandLists ended, before they decayed."""
 
     def __init__(self) -> None:
         self._left: WeakKeyDictionary[Buffer, _Left] = WeakKeyDictionary()
@@ -107,7 +107,7 @@ class ResourceStates:
             self._decayed.used(buffer, current | access.state)
             self._promoted.add(buffer)
             return None
-        # One message per mistake: what follows is checked as if the required transition had been recorded.
+        # One message per mistake: later commands are checked as if the required transition had been recorded.
         self._states[buffer] = access.state
         self._decayed.used(buffer, access.state)
         self._promoted.discard(buffer)

@@ -95,7 +95,7 @@ def _record_readback(part: BufferRange, undefined: str) -> None:
 
 
 def nothing_but_undefined(read: BufferRange) -> tuple[int, int, str] | None:
-    """The first written part of a range that the CPU reads in a READBACK buffer, with its source, if all parts are
+    """The first written part of a range of a READBACK buffer that the CPU reads, with its source, if all parts are
     copies of unwritten bytes; else None. Padding between defined bytes is valid."""
     parts = list(read.buffer.results.parts(read.offset, read.offset + read.size))
     return parts[0] if parts and all(source for _, _, source in parts) else None

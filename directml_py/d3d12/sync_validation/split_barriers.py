@@ -30,7 +30,7 @@ END_ONLY = D3D12_RESOURCE_BARRIER_FLAG_END_ONLY
 class _FirstHalf(NamedTuple):
     """A first half; ``recorded`` is the call site that recorded it, if known, ``execution`` its ExecuteCommandLists.
 
-    One mistake is one message: nothing more is said of one that is ``told``.
+    One mistake is one message: one that is ``told`` is not reported again.
     """
 
     before: D3D12_RESOURCE_STATES
@@ -76,7 +76,7 @@ class SplitBarriers:
         if pending.execution != execution and not pending.told:
             return (
                 SPLIT_ACROSS,
-                f"{text}, which began in an earlier ExecuteCommandLists; a whole one does the same",
+                f"{text}, which began in an earlier ExecuteCommandLists; a whole transition does the same",
             )
         return None
 
@@ -90,7 +90,7 @@ class SplitBarriers:
         return f"{access.use.value} {access} between the halves of its transition {pending}"
 
     def begun(self) -> Iterator[str]:
-        """What has begun and not ended, when nothing more is submitted; each is told once."""
+        """Transitions that have begun but not ended, when nothing more is submitted; each is reported once."""
         for buffer, pending in list(self._pending.items()):
             if not pending.told:
                 self._pending[buffer] = pending._replace(told=True)

@@ -23,8 +23,8 @@ ALIASING_BARRIER = rule(
 )
 ALIASING_CONTENTS = rule(
     "D3D12-AliasingBarrier-contents",
-    "A dispatch reads contents that were written after an aliasing barrier activated its resource, or one that shares "
-    "its memory, as pResourceAfter",
+    "A dispatch reads only contents that were written since an aliasing barrier activated its resource, or one"
+    " that shares its memory, as pResourceAfter",
     PLACED,
     debug=True,
 )
@@ -51,10 +51,10 @@ BEFORE = rule(
 )
 BEFORE_COMMON = rule(
     "D3D12-ResourceBarrier-before-common",
-    "The first transition of a buffer in an ExecuteCommandLists is from COMMON, or from the state that it was created "
-    "in or left in",
+    "The first transition of a buffer in an ExecuteCommandLists is from COMMON, from its initial state, or "
+    "from the state that the previous call left it in",
     BARRIERS,
-    # Microsoft's own programs state what a buffer was in before it decayed, and it makes no difference to buffers.
+    # Microsoft's own programs name the state that a buffer was in before it decayed, which makes no difference.
     Severity.WARNING,
     debug=True,
 )
@@ -73,7 +73,7 @@ SPLIT_HALVES = rule(
 )
 SPLIT_ACROSS = rule(
     "D3D12-ResourceBarrier-split-across",
-    "Both halves of a split barrier are in one ExecuteCommandLists, since no command overlaps the end of one",
+    "Both halves of a split barrier are in one ExecuteCommandLists, since calls do not overlap",
     BARRIERS,
     Severity.WARNING,
     debug=True,
@@ -87,8 +87,8 @@ SPLIT_BEGUN = rule(
 )
 QUEUE_WAIT = rule(
     "D3D12-CommandQueue-wait",
-    "Queues that access the same bytes, if one of them writes, are ordered by a fence that the later one, or the CPU "
-    "before it submits to it, waits for",
+    "If two queues access the same bytes and one of them writes, the later one waits for a fence of the other,"
+    " or the CPU does before it submits to the later one",
     "user-mode-heap-synchronization",
     debug=True,
 )
@@ -152,8 +152,8 @@ READBACK_UNMAP = rule(
 )
 UNDEFINED = rule(
     "D3D12-Contents-undefined",
-    "A dispatch reads only elements that have been written, and the CPU reads in READBACK buffers more than copies of "
-    "unwritten bytes",
+    "A dispatch reads only elements that have been written, and the CPU reads no READBACK buffer that holds "
+    "only copies of unwritten bytes",
     "nf-d3d12-createcommittedresource",
     debug=True,
 )

@@ -72,8 +72,8 @@ class Submission:
         ]
 
     def check_maps(self) -> None:
-        """Tell of bytes that are mapped for reading while commands write them: right as long as they are read after a
-        wait, so that it is no more than information."""
+        """Report bytes that are mapped for reading while commands write them: correct if they are read after a wait, so
+        this is only information."""
         for written in (access.range for access in self.readbacks):
             if any(read.overlaps(written) for read in written.buffer.maps):
                 self._validator.inform(
@@ -95,7 +95,7 @@ class Submission:
             access.range.buffer.writes_in_flight.pop(id(access), None)
 
     def program(self) -> Program:
-        """What executes it: a step that validates its beginning, and a step for each command."""
+        """The steps that execute it: one that validates its beginning, and one for each command."""
         validator, progress = self._validator, self._progress
         begin = partial(validator.begin, self, progress)
         run, run_long = validator.run, validator.run_interruptibly
@@ -203,7 +203,7 @@ class SyncValidator:
         before = fence.value
         if value < before:
             who = "the CPU" if queue is None else str(queue.owner)
-            text = f"{fence} goes back from {before} to {value}, which {who} signals"
+            text = f"{fence} goes back from {before} to {value}, signaled by {who}"
             self.report_diagnostic(
                 Diagnostic(sync_rules.FENCE_BACKWARDS.severity, sync_rules.FENCE_BACKWARDS.id, "", text)
             )

@@ -14,12 +14,12 @@ INPUT_COUNT = rule("DML-Graph-input-count", "A graph has at most 65536 inputs th
 OUTPUT_COUNT = rule("DML-Graph-output-count", "A graph has at most 65536 outputs that nothing writes", OWN)
 INDEX = rule(
     "DML-Graph-index",
-    "An edge names nodes, their inputs and outputs, and graph inputs and outputs that exist",
+    "An edge refers only to existing nodes, inputs and outputs of nodes, and graph inputs and outputs",
     "ns-directml-dml_graph_edge_desc",
 )
 FED_TWICE = rule("DML-Graph-input-fed-twice", "No input of a node is fed by two edges", GRAPH)
 ABSENT = rule(
-    "DML-Graph-absent-tensor", "No edge leads to or from a tensor that the operator's desc leaves out", GRAPH
+    "DML-Graph-absent-tensor", "No edge leads to or from a tensor that the operator's desc omits", GRAPH
 )
 UNFED = rule(
     "DML-Graph-input-unconnected", "Every input tensor that a node's operator has is connected", GRAPH
@@ -69,7 +69,8 @@ PADDING = rule(
 # than TotalTensorSizeInBytes, as that is rounded up to a multiple of 4.
 CONSTANT_SIZE = rule(
     "DML-Graph-constant-size",
-    "DataSize of a constant holds the elements of each input that it feeds, and is at most its TotalTensorSizeInBytes",
+    "DataSize of a constant suffices for the elements of each input that it feeds, and is at most the input's "
+    "TotalTensorSizeInBytes",
     OWN,
 )
 CONSTANT_LEVEL = rule(

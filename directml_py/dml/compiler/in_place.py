@@ -1,13 +1,12 @@
 """In-place execution of graphs: the outputs that may take the memory of an input.
 
-The page of BindInputs allows it for operators that support in-place execution, and says nothing of graphs; programs
+The page of BindInputs allows it for operators that support in-place execution, and says nothing about graphs; programs
 such as tensorflow-directml-plugin do it, with a variable that one dispatch reads and writes. So a graph works in place
 where its operators do: every reader of the input, or of a copy of it, is either the node that writes the output or
-leads to it through a chain of operators that work in place; and no tensor is read in another layout than it was
-written in, so that it does not matter how many of the operators are fused, and which copies are views.
-
-With other operators on the way, a GPU that runs one node after another has read the input before it writes the output.
-Here steps are fused and copies elided, so that such a graph runs on a copy of the input.
+leads to it through a chain of operators that work in place; and no tensor is read in another layout than it was written
+in, so that it does not matter how many of the operators are fused, and which copies are views. If other operators are
+on the way, a GPU that runs one node after another has read the input before it writes the output. Here steps are fused
+and copies elided, so such a graph runs on a copy of the input.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def in_place_pairs(graph: GraphDesc) -> Pairs:
         pairs |= {
             (position, output)
             for position, direct in ports.items()
-            # Cheapest first, as of many outputs most are not written by way of all readers.
+            # The cheapest test first: of many outputs, most are not written through all readers.
             if all(port.node in on_the_way for port in direct)
             and all(written.lies_like(graph.input_tensor(port)) for port in direct)
             and all(
@@ -66,8 +65,8 @@ def in_place_pairs(graph: GraphDesc) -> Pairs:
 
 
 def why_not_in_place(graph: GraphDesc, position: int, output: int) -> str:
-    """What stands against an output in the memory of an input even if a copy of that is read; "" if nothing does: every
-    reader ends before the only node begins that writes the output, or is that node."""
+    """Why an output cannot take the memory of an input even if a copy of the input is read; "" if it can: every reader
+    either is the only node that writes the output, or ends before that node begins."""
     writers = graph.writers.get(output, ())
     if len(writers) != 1:
         return f"{len(writers)} nodes write graph output {output}"

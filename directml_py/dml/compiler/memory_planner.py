@@ -30,7 +30,7 @@ def pack(blocks: Iterable[TemporaryBlock]) -> int:
 
     Greedy by size: the largest blocks first, each at the lowest offset that is free during its live range.
     """
-    # The placed blocks by the steps that they live in, and by the step that they start at.
+    # The placed blocks, by each step at which they are live, and by their first step.
     alive: dict[int, list[TemporaryBlock]] = defaultdict(list)
     starting: dict[int, list[TemporaryBlock]] = defaultdict(list)
     total = 0

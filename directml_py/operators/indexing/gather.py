@@ -13,7 +13,7 @@ from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 from .base import check_range, range_rule
 
-# Microsoft's library does not check this; tensorflow-directml-plugin gathers batches so.
+# Microsoft's library does not check this; tensorflow-directml-plugin gathers batches in this way.
 LEADING_ONES = own_rule(
     "GATHER",
     "indices-leading-ones",
@@ -23,7 +23,8 @@ LEADING_ONES = own_rule(
 BATCH = own_rule(
     "GATHER",
     "indices-batch",
-    "The size of IndicesTensor before the last IndexDimensions is 1 or that of the batch, those before it are 1",
+    "The size of IndicesTensor before the last IndexDimensions is 1 or the size of the batch, and all sizes "
+    "before it are 1",
 )
 # Microsoft's library does not check this.
 CROPPED_ONES = own_rule(

@@ -81,8 +81,8 @@ def kept_parts(desc: OperatorDesc) -> list[Kept]:
 
     A padding crops only if the sum wraps; it is then the one of 2**31 or more. If that is StartPadding, Microsoft's
     library compares it unsigned with the coordinates: all of them are before the input, and so constant, and the last
-    edge is nearest to all. If EndPadding takes the input away, all coordinates are before it, too, and the first edge
-    is nearest.
+    edge is nearest to all. If EndPadding removes the whole input, all coordinates are before it, too, and the first
+    edge is nearest.
     """
     parts = []
     for size, start, end in zip(desc.InputTensor.sizes, desc.StartPadding, desc.EndPadding):
@@ -145,7 +145,7 @@ class Padding(Operator):
     """
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
-        # Of nothing, a pattern that repeats has no period: what the other modes would give is undefined.
+        # A pattern of no elements has no period: in the other modes the result would be undefined.
         if desc.PaddingMode == DML_PADDING_MODE_CONSTANT:
             return
         for dimension, kept in enumerate(kept_parts(desc)):

@@ -29,7 +29,11 @@ _RANGE = own_rule(
 
 _NAN = {
     name: own_rule(
-        name, "nan", f"No group that {name} returns an index into begins with NaN", debug=True, library=True
+        name,
+        "nan",
+        f"No group of elements that {name} returns an index into begins with NaN",
+        debug=True,
+        library=True,
     )
     for name in ("ARGMAX", "ARGMIN", "REDUCE")
 }

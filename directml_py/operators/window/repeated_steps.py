@@ -1,4 +1,4 @@
-"""Pools whose windows stay in place: along a dimension with a stride of 0, all steps see what the first one does."""
+"""Pools with strides of 0: along such a dimension, every window is the first one."""
 
 from __future__ import annotations
 
