@@ -1,4 +1,4 @@
-"""Sequences: elements that go on by the same step from a first one."""
+"""Arithmetic sequences, like ``np.arange``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ FLOAT64 = np.dtype(np.float64)
 
 
 def sequence(start: Any, delta: Any, output: Array) -> Run:
-    """Give the call that stores ``start + i * delta`` in ``output``, for the number of each element in the order of its
-    coordinates.
+    """The call that stores ``start + i * delta`` in ``output``, where ``i`` is an element's number in coordinate order.
 
-    ``start`` and ``delta`` are of the type of ``output``. Integers wrap; of floats the product and the sum are rounded
-    to their type, or to FLOAT32 if that is FLOAT16.
+    ``start`` and ``delta`` have the type of ``output``. Integers wrap; for floats the product and the sum are each
+    rounded to the type, or to FLOAT32 if that is FLOAT16.
     """
     if backend.native is None:
         Declined("arange", ABSENT)
@@ -39,16 +38,16 @@ def sequence(start: Any, delta: Any, output: Array) -> Run:
 
 
 def native_elements(start: Any, delta: Any, output: Array, first: int) -> None:
-    """Those from number ``first`` on, which lie together in ``output``."""
+    """The native kernel: elements from number ``first`` on, in a contiguous ``output``."""
     is_float = output.dtype.kind == "f"
     wide = FLOAT64 if is_float else np.dtype(np.int64)
-    # Of an integer only the bits count that the output has.
+    # Only as many low bits as the output has matter.
     bits = [int(value.astype(wide).view(np.uint64)) for value in (start, delta)]
     backend.native.lib.dml_arange(address(output), output.itemsize, is_float, first, output.size, *bits)
 
 
 def numpy_elements(start: Any, delta: Any, first: int, count: int) -> Array:
-    """The reference: unsigned integers of the same width for integers, which wrap."""
+    """The reference. Integers, which wrap, are computed as unsigned integers of the same width."""
     if start.dtype.kind == "f":
         kind = np.result_type(start.dtype, np.float32)
         start, delta = start.astype(kind), delta.astype(kind)

@@ -1,4 +1,4 @@
-"""Attention: a softmax over products of queries and keys weighs the values."""
+"""Scaled dot-product attention."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .launch import NativeRun
 from .native_arrays import Array, address
 
 FLOAT32, INT32 = np.dtype(np.float32), np.dtype(np.int32)
-# As many scores as are held at a time, at least those of one query: few enough to stay in a nearer cache.
+# The number of scores held at a time, at least those of one query: few enough to stay in a near cache.
 SCORES = 1 << 18
-# A thread's scores in the native kernel, which has scratch memory for so many threads.
+# The scores per thread in the native kernel, and the number of threads with scratch memory.
 QUERIES_PER_BLOCK = 32
 MAX_WORKERS = 16
 
@@ -29,12 +29,12 @@ def attend(
     mask_value: float = 0.0,
     past: int | None = None,
 ) -> None:
-    """Write ``softmax(scale * queries x keys^T + bias, masked) x values`` into ``output``, {queries, value size}.
+    """Store ``softmax(scale * queries x keys^T + bias, masked) x values`` in ``output``, {queries, value size}.
 
-    ``bias`` and ``masked``, the keys to which ``mask_value`` is added, broadcast to {queries, keys}. To a query all
-    of whose keys are masked they are as if none were: its softmax is the same, but sums with a large number would lose
-    the digits of the scores. With ``past`` the queries follow that many keys, and none sees what comes later. Without
-    any keys the output is 0.
+    ``bias`` and ``masked``, the keys to which ``mask_value`` is added, broadcast to {queries, keys}. A query all of
+    whose keys are masked is computed as if none were: its softmax is the same, but adding a large number would lose
+    digits of the scores. With ``past``, the queries follow that many keys, and each is causally masked from later keys.
+    Without any keys the output is 0.
     """
     count, total = len(queries), len(keys)
     if not total:
@@ -63,13 +63,13 @@ def attend(
 
 
 def later_keys(past: int, queries: int, keys: int) -> Array:
-    """Which keys come after each of the queries, the first of which stands behind ``past`` keys."""
+    """The causal mask: which keys come after each query, the first of which follows ``past`` keys."""
     return np.arange(keys) > past + np.arange(queries)[:, np.newaxis]
 
 
 class Added(NamedTuple):
-    """What is added to scores: FLOAT32 of ``others``, and ``mask_value`` where ``marks``, INT32, are 0, unless all of a
-    query are. All are {heads, queries, keys} or None."""
+    """The addends of scores: FLOAT32 ``others``, and ``mask_value`` where ``marks`` (INT32) are 0, unless they are 0
+    for all keys of a query. All are {heads, queries, keys} or None."""
 
     others: tuple[Array | None, Array | None] = (None, None)
     marks: Array | None = None
@@ -85,10 +85,10 @@ def attend_heads(
     added: Added,
     scratch: Array,
 ) -> None:
-    """``attend`` of all heads of a batch in the native kernel: {heads, queries, size}, {heads, keys, size} for keys and
-    values, all FLOAT32, and the output in rows.
+    """``attend`` for all heads of a batch in the native kernel: {heads, queries, size}, {heads, keys, size} for keys
+    and values, all FLOAT32, and an output with contiguous rows.
 
-    ``scratch`` is what ``scratch_for`` says for as many heads of these sizes.
+    ``scratch`` has the size that ``scratch_for`` returns for as many heads of these sizes.
     """
     task = backend.native.ffi.new("dml_attention *")
     task.heads, task.queries, task.size = queries.shape
@@ -109,7 +109,7 @@ def attend_heads(
 
 
 def near(x: Array | None, dtype: np.dtype[Any]) -> Array | None:
-    """What lies next to each other along the last dimension."""
+    """The array with a contiguous last dimension, copied if necessary."""
     if x is None or (x.dtype == dtype and x.strides[-1] == x.itemsize and x.flags.aligned):
         return x
     return np.ascontiguousarray(x, dtype)
@@ -120,18 +120,18 @@ def address_of(x: Array | None) -> int:
 
 
 def workers_of(heads: int, queries: int) -> int:
-    """How many threads are worth scratch memory of their own."""
+    """The number of threads that are worth scratch memory of their own."""
     return min(MAX_WORKERS, heads * -(-queries // QUERIES_PER_BLOCK))
 
 
 def scratch_for(heads: int, queries: int, keys: int, size: int, value_size: int) -> int:
-    """The bytes of scratch memory that ``attend_heads`` takes."""
+    """The bytes of scratch memory that ``attend_heads`` needs."""
     workers = workers_of(heads, queries)
     return int(backend.native.lib.dml_attention_scratch(heads, queries, keys, size, value_size, workers))
 
 
 def added_by(masked: Array, mask_value: float) -> Array:
-    """What is added to scores, {..., queries, keys}: ``mask_value`` where they are ``masked``, nothing where all keys
-    of a query are."""
+    """The addends of scores, {..., queries, keys}: ``mask_value`` where they are ``masked``, 0 where all keys of a
+    query are masked."""
     value = np.where(masked.all(-1, keepdims=True), np.float32(0), np.float32(mask_value))
     return np.asarray(np.where(masked, value, np.float32(0)))

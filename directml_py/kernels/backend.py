@@ -1,4 +1,4 @@
-"""Which kernels are in use, and how many threads."""
+"""Kernel selection (native or NumPy) and thread limits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ MOST_THREADS = 1 << 16
 
 
 class Backend:
-    """The kernels in use, found when the first one is bound.
+    """The kernels in use, determined when the first one is bound.
 
-    ``native`` is the extension module, with ``ffi`` and ``lib``, or None where it was not built, or from other sources
-    (which is warned of), or ``DIRECTML_PY_KERNELS`` is ``numpy``. Raises ``ImportError`` if that is ``native`` and
-    there is none, ``ValueError`` if it is anything else, or ``DIRECTML_PY_THREADS`` no number above 0.
+    ``native`` is the extension module, with ``ffi`` and ``lib``. It is None if the module was not built, or was built
+    from other sources (which is reported as a warning), or if ``DIRECTML_PY_KERNELS`` is ``numpy``. Raises
+    ``ImportError`` if that variable is ``native`` and the module is unavailable, ``ValueError`` if it has any other
+    value, or if ``DIRECTML_PY_THREADS`` is not a number above 0.
     """
 
     @lazy
@@ -59,18 +60,18 @@ class Backend:
 
     @lazy
     def is_plain(self) -> bool:
-        """Whether references are asked for: plain NumPy, all elements at once and in one thread."""
+        """Whether reference kernels are requested: plain NumPy, all elements at once and in one thread."""
         return self.wanted == "numpy"
 
     @lazy
     def threads(self) -> int:
-        """How many threads a kernel may use."""
+        """The number of threads that a kernel may use."""
         text = os.environ.get(THREADS_VARIABLE, "")
         if not text:
             return available_processors()
         if not text.isdecimal() or not text.strip("0"):
             raise ValueError(f"{THREADS_VARIABLE} must be a number above 0, not {text!r}")
-        # Python refuses to read numbers of thousands of digits.
+        # Python refuses to parse numbers of thousands of digits.
         return MOST_THREADS if len(text.lstrip("0")) > 9 else min(int(text), MOST_THREADS)
 
     @property
@@ -99,15 +100,15 @@ def available_processors() -> int:
 
 
 def thread_count() -> int:
-    """How many threads a kernel may use for large tensors."""
+    """The number of threads that a kernel may use for large tensors."""
     return backend.threads
 
 
 def set_thread_count(count: int) -> None:
     """Let kernels use up to ``count`` threads for large tensors; small ones always run in the calling thread.
 
-    It starts as ``DIRECTML_PY_THREADS`` or, without that, as the number of processors of this process. References use
-    one thread. Raises ``TypeError`` for what is no integer, ``ValueError`` for less than 1.
+    The initial value is ``DIRECTML_PY_THREADS`` or, without that, the number of processors of this process. Reference
+    kernels use one thread. Raises ``TypeError`` if ``count`` is not an integer, ``ValueError`` if it is less than 1.
     """
     number = operator.index(count)
     if number < 1:

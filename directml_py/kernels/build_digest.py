@@ -1,7 +1,9 @@
-"""Whether C code that was compiled is that of the Python beside it, which calls it by address and layout.
+"""Build digests: whether compiled C code has the declarations of the Python package, which calls it by address and
+layout.
 
-A module of cffi's knows its declarations: types with their fields, functions with their parameters, constants. A digest
-of them is written beside Python when the declarations change; a module of another digest was built from other sources.
+A cffi module knows its declarations: types with their fields, functions with their parameters, constants. Their digest
+is written to the Python package when the declarations change; a module with a different digest was built from other
+sources.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ REINSTALL = "install the package again, from a clone with: pip install -e ."
 
 
 def digest(lines: Iterable[str]) -> str:
-    """A number for the declarations, in whatever order they come and however C writes them."""
+    """A number for the declarations, independent of their order and of spelling variants in C."""
     text = "\n".join(sorted(line.replace("struct ", "") for line in lines))
     return f"{zlib.crc32(text.replace(' const', '').replace('(void)', '()').encode()):08x}"
 
@@ -29,7 +31,7 @@ def declared_by(ffi: Any, lib: Any) -> str:
 
 
 def types_of(ffi: Any) -> Iterable[str]:
-    """The types that are declared by a name, structs with their fields."""
+    """The types declared under a name, structs with their fields."""
     for name in ffi.list_types()[0]:
         kind = ffi.typeof(name)
         fields = kind.fields if kind.kind == "struct" else None

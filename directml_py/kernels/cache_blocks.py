@@ -1,4 +1,4 @@
-"""Arrays of equal sizes cut into blocks that fit the nearer caches."""
+"""Cache blocking of arrays of equal sizes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from math import ceil, prod
 
 from .native_arrays import Array
 
-# As many elements as a block has: few enough for what a chain of functions makes of them to stay in the second cache,
-# and many enough for threads seldom to meet where they take turns, which is outside of NumPy.
+# Elements per block: few enough for the intermediates of a chain of functions to stay in the L2 cache, and enough for
+# threads to seldom contend for the GIL between NumPy calls.
 BLOCK = 1 << 16
 
 Slices = tuple[slice, ...]
 
 
 def joined(arrays: Sequence[Array], fixed: int = 0) -> list[Array]:
-    """Views without dimensions of size 1, in the order of the first one's memory, as few as they all allow.
+    """Views without dimensions of size 1, in the memory order of the first one, with dimensions merged where all arrays
+    allow it.
 
     The first ``fixed`` dimensions stay as they are.
     """
@@ -36,8 +37,8 @@ def joined(arrays: Sequence[Array], fixed: int = 0) -> list[Array]:
 
 
 def block_sizes(arrays: Sequence[Array], axis: int) -> list[int]:
-    """The sizes of a block: as long as may be along ``axis``, but square where elements of some array lie nearer to
-    each other along another one."""
+    """The sizes of a block: as long as possible along ``axis``, but square if some array has a smaller stride along
+    another axis."""
     sizes = arrays[0].shape
     steps = [1] * len(sizes)
     near = {axis, *(nearest(x, axis) for x in arrays)}
@@ -49,19 +50,19 @@ def block_sizes(arrays: Sequence[Array], axis: int) -> list[int]:
 
 
 def nearest(x: Array, axis: int) -> int:
-    """The dimension along which memory is read in the shortest steps; ``axis`` where that is not read on at all."""
+    """The dimension with the smallest stride; ``axis`` if the array is broadcast along that."""
     steps = {axis: abs(stride) for axis, stride in enumerate(x.strides) if stride}
     return min(steps, key=lambda each: (steps[each], each != axis)) if axis in steps else axis
 
 
 class Grid:
-    """The places of all blocks, by number."""
+    """The slices of all blocks, by number."""
 
     def __init__(self, sizes: Iterable[int], steps: Iterable[int]) -> None:
         steps = tuple(steps)
         counts = [ceil(size / step) for size, step in zip(sizes, steps)]
         self.count = prod(counts)
-        # By dimension: how many blocks in a row have the same place, how many places there are, how long one is.
+        # By dimension: the number of consecutive blocks with the same slice, the number of slices, and their length.
         self.axes = [
             (prod(counts[i + 1 :]), count, step) for i, (count, step) in enumerate(zip(counts, steps))
         ]

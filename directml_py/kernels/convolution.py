@@ -1,4 +1,4 @@
-"""Convolution in the native kernel: im2col and Winograd, of floats and of integers of 8 bits."""
+"""Convolution in the native kernel: im2col and Winograd, for floats and 8-bit integers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .windows import Window
 FLOATS: dict[np.dtype[Any], str] = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
 BYTES: dict[np.dtype[Any], str] = {np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8"}
 SPATIAL = 3
-# Filters of 3 by 3 are transformed where they meet so many pixels, and take no more bytes than these.
+# 3 x 3 filters are transformed if they are applied to at least this many pixels, and take at most this many bytes.
 TRANSFORMED_PIXELS, TRANSFORMED_BYTES = 400, 4 << 20
-# Those that are kept meet fewer: what it takes to transform them is not paid each time.
+# Prepacked filters need fewer pixels, as they are not transformed at each call.
 KEPT_PIXELS = 144
 
 
@@ -39,14 +39,13 @@ def convolution(
     scratch: Array | None = None,
     is_transformed: bool = False,
 ) -> Run | Declined:
-    """The call that stores what ``im2col.convolve`` gives, with the bias {1, M, ...} added and activated, and then
-    normalized by ``post_op``. ``scratch``: as many bytes as ``scratch_of`` says, with what ``transform`` has left
-    there if ``is_transformed``.
+    """The call that stores the result of ``im2col.convolve`` plus the bias {1, M, ...}, activated, then normalized by
+    ``post_op``. ``scratch`` has the size that ``scratch_of`` returns, and holds the result of ``transform`` if
+    ``is_transformed``.
 
-    Sums are those of FLOAT32, rounded once more where the output is FLOAT16. ``is_turned``: the filters are taken from
-    their end. ``activation``: IDENTITY, RELU or LEAKY_RELU, which has a ``slope``. The native kernel is for
-    FLOAT32 and FLOAT16, up to three spatial dimensions, filters and planes of the output that lie together in memory,
-    and no padding of the output.
+    Sums are accumulated in FLOAT32 and rounded once more if the output is FLOAT16. ``is_turned`` flips the filters.
+    ``activation`` is IDENTITY, RELU or LEAKY_RELU, which has a ``slope``. The native kernel takes FLOAT32 and FLOAT16,
+    up to three spatial dimensions, contiguous filters and output planes, and no output padding.
     """
     inputs = [array for array in (x, filters, bias) if array is not None]
     reason = unsupported(inputs, [x, filters, output], window, FLOATS)
@@ -81,9 +80,8 @@ def scratch_of(
     groups: int,
     least: int = TRANSFORMED_PIXELS,
 ) -> int:
-    """Bytes for filters of 3 by 3, of FLOAT32 as the output, that are multiplied by Winograd's method: with 16 products
-    where there were 36. That takes many channels, outputs and at ``least`` so many pixels, or there is nothing to
-    gain."""
+    """The bytes for Winograd-transformed 3 x 3 filters, FLOAT32 like the output, which save 20 of 36 products. 0 if the
+    method does not pay: it takes many channels, many output channels and at least ``least`` pixels."""
     if backend.native is None or window != Window.of((3, 3), (1, 1), (1, 1), *window[3:5]):
         return 0
     lib, outputs = backend.native.lib, filters[0] // groups
@@ -94,7 +92,7 @@ def scratch_of(
 
 
 def transform(filters: Array, groups: int, memory: Array, is_turned: bool) -> None:
-    """Fill ``memory``, as many bytes as ``scratch_of`` says, with filters of 3 by 3, which lie together."""
+    """Fill ``memory``, of the size that ``scratch_of`` returns, with the transform of contiguous 3 x 3 filters."""
     task = backend.native.ffi.new(
         "dml_conv *",
         {
@@ -111,8 +109,8 @@ def transform(filters: Array, groups: int, memory: Array, is_turned: bool) -> No
 
 
 class Quantization(NamedTuple):
-    """What makes bytes of sums: scales in FLOAT32, a bias in INT32 and a zero point, each a single element or, of
-    filters and the bias, one for each filter along whichever dimension."""
+    """The requantization of sums to bytes: scales in FLOAT32, a bias in INT32 and a zero point. Each is a single
+    element, except that the filters' scales and the bias may have one for each filter, along any dimension."""
 
     input_scale: Array
     filter_scales: Array
@@ -131,12 +129,12 @@ def byte_convolution(
     groups: int,
     quantization: Quantization | None = None,
 ) -> Run | Declined:
-    """The call that stores sums of ``(x - x_zero) * (filters - filter_zeros)``, which wrap, in INT32; or, as bytes,
-    ``elementary.quantize`` of them, if none can be beyond INT32.
+    """The call that stores sums of ``(x - x_zero) * (filters - filter_zeros)``, which wrap, in INT32; or bytes,
+    ``elementary.quantize`` of the sums, if none can exceed INT32.
 
-    Zero points have the type of what they belong to: a single one of ``x``, one or one for each filter of the filters,
-    along whichever dimension. All parameters are read when the call runs. The native kernel is for INT8 and UINT8,
-    where ``convolution`` is for floats.
+    Zero points have the type of their tensor: ``x`` has a single one, the filters one or one for each filter, along any
+    dimension. All parameters are read when the call runs. The native kernel takes INT8 and UINT8 under the same
+    conditions as ``convolution`` takes floats.
     """
     reason = unsupported([x, filters], [x, filters, output], window, BYTES)
     if reason is not None:
@@ -192,7 +190,7 @@ def byte_convolution(
 def unsupported(
     inputs: Sequence[Array], tensors: Sequence[Array], window: Window, types: Mapping[np.dtype[Any], str]
 ) -> str | None:
-    """Why the native kernel does not take ``tensors``: the input, the filters and the output; ``inputs`` are of these
+    """Why the native kernel does not take ``tensors``: the input, the filters and the output; ``inputs`` have these
     types."""
     if backend.native is None:
         return ABSENT
@@ -200,7 +198,7 @@ def unsupported(
         if array.dtype not in types:
             return f"{type_name(array)} has no native kernel"
     _, filters, output = tensors
-    # Bytes may become INT32.
+    # 8-bit inputs may give INT32.
     if types is FLOATS and output.dtype not in types:
         return f"an output of {type_name(output)} has no native kernel"
     if len(window.size) > SPATIAL:
@@ -217,13 +215,13 @@ def unsupported(
 
 
 def lie_together(array: Array, first: int) -> bool:
-    """Whether the dimensions from ``first`` on lie in memory without gaps, as C has them."""
+    """Whether the dimensions from ``first`` on are C-contiguous."""
     part: Any = array[(0,) * first]
     return bool(part.flags.c_contiguous)
 
 
 def elements(array: Array) -> tuple[int, ...]:
-    """Strides in elements; of dimensions of size 1 they mean nothing."""
+    """Strides in elements; those of dimensions of size 1 are irrelevant."""
     return tuple(0 if size == 1 else step // array.itemsize for size, step in zip(array.shape, array.strides))
 
 
@@ -245,7 +243,7 @@ def bound_task(
 ) -> Run | Declined:
     """The call of a task; ``memory``: the arrays that it reads and writes.
 
-    With ``is_signed`` there is memory for the filters as signed bytes, which the call fills.
+    With ``is_signed`` the call allocates memory for the filters as signed bytes, and fills it.
     """
     lib, ffi = backend.native.lib, backend.native.ffi
     missing = SPATIAL - len(window.size)

@@ -1,4 +1,4 @@
-"""Sums of a few elements along dimensions, one after the other: products with sparse matrices."""
+"""Separable sparse sums: products with sparse matrices in CSR form, one axis after the other."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from .native_arrays import Array, Run
 from .threads import share
 from .windows import Window
 
-# Up to so many taps each, results are added up all at once, tap by tap.
+# Up to this many taps per result, all results are summed at once, tap by tap.
 FEW = 8
 
 
 class Taps(NamedTuple):
-    """What is added up for each of some results, in the order of these: of ``size`` elements those with ``indices``,
-    times ``weights``; None stands for ones. Those of a result begin at its ``starts``, of which one more is the end."""
+    """A CSR matrix of ``size`` columns: each result is the sum of the elements at its ``indices`` times their
+    ``weights`` (None: ones). The taps of a result begin at its entry in ``starts``, which has one more entry, the
+    end."""
 
     starts: Array
     indices: Array
@@ -33,19 +34,20 @@ class Taps(NamedTuple):
 
     @classmethod
     def of(cls, results: Array, indices: Array, weights: Array | None, count: int, size: int) -> Taps:
-        """One tap for each place of the arrays, in any order; ``count`` results."""
+        """A matrix from one tap for each entry of the arrays, in any order, with ``count`` results."""
         order = np.argsort(results, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(results, minlength=count))])
         return cls(starts, indices[order], None if weights is None else weights[order], size)
 
     @classmethod
     def one_each(cls, indices: Array, size: int) -> Taps:
-        """Results that are elements themselves."""
+        """A gather: each result is one element."""
         return cls(np.arange(len(indices) + 1), indices, None, size)
 
     @classmethod
     def under(cls, window: Window, axis: int, elements: range, steps: int) -> Taps:
-        """What each of so many steps of a window sees of a part of the elements along one of its dimensions."""
+        """For each of ``steps`` window positions, the elements that it covers, of the part ``elements`` along one
+        dimension."""
         stride, dilation = window.strides[axis], window.dilations[axis]
         first = np.arange(steps) * stride - window.start_padding[axis] - elements.start
         low = np.maximum(0, -(first // dilation))
@@ -58,28 +60,28 @@ class Taps(NamedTuple):
 
     @property
     def lengths(self) -> Array:
-        """How many taps each result has."""
+        """The number of taps of each result."""
         return np.diff(self.starts)
 
     @property
     def is_gather(self) -> bool:
-        """Whether each result is an element."""
+        """Whether each result is one element."""
         return self.weights is None and bool((self.lengths == 1).all())
 
     @property
     def are_all(self) -> bool:
-        """Whether the results are the elements, in their order."""
+        """Whether the results are the elements, in order."""
         own = np.arange(self.size)
         return self.is_gather and np.array_equal(self.indices, own)
 
     def transposed(self) -> Taps:
-        """What each element adds to results: to those, in its stead, with the same weight."""
+        """The transposed matrix: for each element, the results that it contributes to, with the same weights."""
         count = len(self.starts) - 1
         results = np.repeat(np.arange(count), self.lengths)
         return Taps.of(self.indices, results, self.weights, self.size, count)
 
     def applied(self, x: Array, axis: int) -> Array:
-        """The results along an axis: elements themselves where all are, or else sums, in FLOAT64."""
+        """The results along an axis: a gather if each is one element, else sums in FLOAT64."""
         if self.is_gather:
             return np.take(x, self.indices, axis)
         lengths = self.lengths
@@ -93,7 +95,7 @@ class Taps(NamedTuple):
 
 
 def sum_tap_by_tap(x: Array, indices: Array, weights: Array | None, count: int, axis: int) -> Array:
-    """``count`` taps for each result."""
+    """The sums of results that have ``count`` taps each."""
     total = None
     for tap in range(count):
         every = slice(tap, None, count)
@@ -111,7 +113,7 @@ def weighted(x: Array, indices: Array, weights: Array | None, axis: int) -> Arra
     return elements * weights.reshape(-1, *(1,) * ((x.ndim - 1 - axis) % x.ndim))
 
 
-# The taps of one part of the results after the other; what is no tuple makes them when they are asked for.
+# The taps of consecutive parts of the results; anything but a tuple computes them lazily.
 Parts = Iterable[Taps]
 # By axis, in the order in which they are applied.
 Plan = dict[int, Parts]
@@ -136,12 +138,12 @@ def gather_indices(plan: Plan) -> dict[int, Array] | None:
 
 
 def scratch_for(picks: Mapping[int, Array], sizes: Iterable[int], itemsize: int) -> int:
-    """The bytes of temporary memory that ``gather_along`` takes."""
+    """The bytes of temporary memory that ``gather_along`` needs."""
     return sum(itemsize * prod(between) for between in sizes_between(picks, sizes))
 
 
 def sizes_between(picks: Mapping[int, Array], sizes: Iterable[int]) -> Iterator[list[int]]:
-    """The sizes after each axis but the last."""
+    """The sizes after each axis except the last."""
     current = list(sizes)
     for axis, indices in list(picks.items())[:-1]:
         current[axis] = len(indices)
@@ -149,7 +151,7 @@ def sizes_between(picks: Mapping[int, Array], sizes: Iterable[int]) -> Iterator[
 
 
 def gather_along(picks: Mapping[int, Array], x: Array, output: Array, scratch: Array) -> Run:
-    """Bind elements picked along one axis after the other, and give the call that does it."""
+    """Bind gathers along one axis after the other, and return the call that runs them."""
     if not picks:
         return move([(output, x)])
     steps, used = [], 0
@@ -171,8 +173,8 @@ def gather_along(picks: Mapping[int, Array], x: Array, output: Array, scratch: A
 
 
 def map_apart(function: Function, x: Array, output: Array, along: Iterable[int]) -> Run:
-    """Bind ``output = function(x)``, where a function has to see the dimensions ``along`` as a whole but no others, and
-    give the call that does it."""
+    """Bind ``output = function(x)``, where the function must see whole dimensions ``along`` but only parts of the
+    others, and return the call that runs it."""
     whole = set(along)
     inner = max(prod(tensor.shape[axis] for axis in whole) for tensor in (x, output))
     left = max(1, BLOCK // inner)

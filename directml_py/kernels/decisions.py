@@ -1,7 +1,7 @@
-"""Which native kernels take their tensors, and why others do not.
+"""Kernel decisions: which native kernels accept their tensors, and why others decline.
 
-A function that binds a native kernel gives its call, or ``Declined``, a reason. Nobody keeps these, as there is always
-NumPy instead; ``Decisions`` collects them while a dispatch is bound and run.
+A function that binds a native kernel returns its call, or ``Declined`` with a reason. Reasons are normally dropped,
+since NumPy can always take over; ``Decisions`` collects them while a dispatch is bound and run.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ OVERLAPPING = "the output shares memory with an input"
 
 
 class Decisions:
-    """Context manager: ``kernels`` are those that take tensors meanwhile, in whichever thread, ``declined`` the others,
-    each once."""
+    """Context manager: ``kernels`` are those that accept their tensors while it is active, in any thread, ``declined``
+    the others, each once."""
 
     _current: Decisions | None = None
 
@@ -32,7 +32,8 @@ class Decisions:
 
 
 class Declined:
-    """Why a native ``kernel`` does not take its tensors. It is false: ``run or fallback`` is what runs."""
+    """The reason why a native ``kernel`` does not accept its tensors. It is falsy, so that ``run or fallback`` chooses
+    what runs."""
 
     __slots__ = ("kernel", "reason")
 
@@ -50,7 +51,7 @@ class Declined:
 
 
 def take(kernel: str) -> None:
-    """Say that a native kernel takes its tensors."""
+    """Record that a native kernel accepts its tensors."""
     decisions = Decisions._current
     if decisions is not None and kernel not in decisions.kernels:
         decisions.kernels.append(kernel)

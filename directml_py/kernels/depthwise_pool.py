@@ -1,4 +1,4 @@
-"""Depthwise convolution and pools in the native kernel: windows that slide over one channel at a time."""
+"""Depthwise convolution and pooling in the native kernel: windows that slide over one channel at a time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .windows import Window
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
-# Spatial dimensions of a task; those that an array has not are of size 1, before its own.
+# Spatial dimensions of a task; missing ones have size 1 and come first.
 RANK = 3
-# Of more channels of the output than these for each of the input, products of matrices are faster.
+# With more output channels per input channel, matrix products are faster.
 FEW = 4
 
 
@@ -35,7 +35,7 @@ def products(
     slope: float = 0.0,
     post_op: BatchNormPostOp | None = None,
 ) -> Run | Declined:
-    """``convolution.convolution`` where each group has one channel of ``x`` and few of the output: a depthwise one."""
+    """Depthwise ``convolution.convolution``: each group has one channel of ``x`` and few output channels."""
     if x.shape[1] != groups:
         return Declined("depthwise_pool", f"a group has {x.shape[1] // groups} channels, not 1")
     if output.shape[1] > FEW * groups:
@@ -66,7 +66,7 @@ def products(
 
 
 def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | Declined:
-    """Sums divided by how many elements each step counts: the product of a number for each spatial dimension."""
+    """Sums divided by the element count of each window: the product of one count per spatial dimension."""
     task = task_of("MEAN", x, output, window)
     if isinstance(task, Declined):
         return task
@@ -75,7 +75,7 @@ def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Ru
 
 
 def divided(task: Any, counts: Sequence[Array]) -> list[Array]:
-    """Give a task its divisors, which must be kept alive."""
+    """Set the divisors of a task, which must be kept alive."""
     factors = [np.ones(1, np.float32)] * (RANK - len(counts)) + [
         counted.astype(np.float32) for counted in counts
     ]
@@ -91,10 +91,10 @@ def quantized_mean(
     scales: Sequence[Array],
     zeros: Sequence[Array | None],
 ) -> Run | Declined:
-    """``mean`` of what bytes stand for, quantized: exact up to one rounding to FLOAT32.
+    """The ``mean`` of dequantized bytes, requantized: exact up to one rounding to FLOAT32.
 
-    ``scales`` and ``zeros``, points that may be absent, are those of ``x`` and of ``output``, with one element or one
-    for each channel along their second dimension and no others.
+    ``scales`` and ``zeros``, which may be absent, are those of ``x`` and of ``output``, with one element, or one for
+    each channel along the second dimension only.
     """
     parameters = [*scales, *(zero for zero in zeros if zero is not None)]
     task = task_of("MEAN", x, output, window, types=BYTES)
@@ -126,8 +126,8 @@ def channel_stride(array: Array) -> int:
 
 
 def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> Run | Declined:
-    """The largest of all that a step sees, and the index of the first of them: a number is larger than NaN, and the
-    result at least the least FLOAT32 that is finite, also of nothing, which has index 0."""
+    """Max pooling, with the index of the first maximum in each window. A number is larger than NaN, and the result is
+    at least the lowest finite FLOAT32, also for an empty window, whose index is 0."""
     task = task_of("MAXIMUM", x, output, window)
     if isinstance(task, Declined):
         return task
@@ -145,10 +145,10 @@ def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> R
 
 
 def put_back(gradients: Array, indices: Array, sums: Array, output: Array) -> Run | Declined:
-    """The gradients of steps, each added to the element of ``output`` that has its index; indices run on from one
-    channel to the next.
+    """The gradient of max pooling: each step's gradient is added to the element of ``output`` with the step's index;
+    indices run on from one channel to the next.
 
-    ``indices``, of 64 bits, and ``sums``, memory for as many FLOAT64 as ``output`` has elements, are packed.
+    ``indices``, of 64 bits, and ``sums``, which has a FLOAT64 for each element of ``output``, are packed.
     """
     reason = unsupported(gradients, output, [], FLOATS)
     if reason is None and gradients.dtype != output.dtype:
@@ -193,7 +193,7 @@ def task_of(
 
 
 def unsupported(x: Array, output: Array, more: Sequence[Array], types: Sequence[np.dtype[Any]]) -> str | None:
-    """Why the native kernel does not take these."""
+    """Why the native kernel does not accept these arguments."""
     read = [x, *more]
     if backend.native is None:
         return ABSENT

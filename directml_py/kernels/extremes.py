@@ -1,7 +1,7 @@
-"""Direct3D's min and max: the other operand if one is NaN, and +0 is larger than -0, as Microsoft's library has it.
+"""Direct3D's min and max: the other operand if one is NaN, and +0 is larger than -0, as in Microsoft's library.
 
-NumPy's ``fmin`` and ``fmax`` take a signaling NaN for a number or not, and either of two zeros, depending on the
-processor and on how many elements there are.
+Whether NumPy's ``fmin`` and ``fmax`` ignore a signaling NaN, and which of two zeros they return, depends on the
+processor and on the number of elements.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def fmax(x: Any, y: Any) -> Any:
 
 
 def _step(ufunc: np.ufunc, signed: str, x: Any, y: Any, comes_first: Callable[[Any], Any]) -> Any:
-    """The step of a program. Those named as NumPy's functions are cheaper and take the first of equal operands: a
-    constant goes first if as a zero it is the result beside a zero of the other sign."""
+    """The step of a program. Steps named like NumPy's functions are cheaper and return the first of equal operands: a
+    constant goes first if, being a zero, it is the result for a zero of the other sign."""
     if isinstance(x, Symbol) and isinstance(y, Symbol):
         dtype = np.result_type(x.dtype, y.dtype)
         return x.step(signed, dtype, (x, y)) if dtype.kind == "f" else ufunc(x, y)
@@ -44,5 +44,5 @@ def _step(ufunc: np.ufunc, signed: str, x: Any, y: Any, comes_first: Callable[[A
 
 
 def quieted(x: Array) -> Array:
-    """``x`` with quiet NaNs alone, which ``numpy.fmin`` and ``numpy.fmax`` pass over."""
+    """``x`` with all NaNs quiet, which ``numpy.fmin`` and ``numpy.fmax`` ignore."""
     return np.where(np.isnan(x), x.dtype.type(np.nan), x) if x.dtype.kind == "f" else x

@@ -1,4 +1,4 @@
-"""Fills: elements that are made out of their numbers, a block at a time."""
+"""Fills: elements computed from their numbers, a block at a time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Elements = Callable[[int, int], Array]
 
 
 def fill(elements: Elements, output: Array) -> Run:
-    """Give the call that stores elements in ``output``, numbered in the order of its coordinates.
+    """The call that stores elements in ``output``, numbered in coordinate order.
 
-    ``elements(first, count)`` makes those from number ``first`` on, in one dimension; they are rounded when they are
-    stored, and integers wrap.
+    ``elements(first, count)`` returns those from number ``first`` on, as a 1-D array; they are rounded when stored, and
+    integers wrap.
     """
     output = merged(output)
     steps, left = [], BLOCK
@@ -31,7 +31,7 @@ def fill(elements: Elements, output: Array) -> Run:
 
 
 def fill_blocks(elements: Elements, output: Array, grid: Grid, numbers: Iterator[int]) -> None:
-    """Fill the blocks of these numbers; the elements of each follow one another."""
+    """Fill the blocks with these numbers; the elements of each block are consecutive."""
     with np.errstate(all="ignore"):
         for number in numbers:
             place = grid.slices_at(number)
@@ -43,7 +43,7 @@ def fill_blocks(elements: Elements, output: Array, grid: Grid, numbers: Iterator
 
 
 def merged(array: Array) -> Array:
-    """A view with as few dimensions as may be, its elements in the same order."""
+    """A view with as few dimensions as possible, with its elements in the same order."""
     sizes, strides = [1], [array.itemsize]
     for size, stride in zip(array.shape, array.strides):
         if size == 1:

@@ -1,4 +1,4 @@
-"""Picks: elements of one axis, by their indices."""
+"""Gather along one axis."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ INDEX_TYPES = {np.dtype(np.uint32): 0, np.dtype(np.int32): 1, np.dtype(np.uint64
 
 
 def gather(x: Array, indices: Array, output: Array, axis: int) -> Run:
-    """Bind ``output[lead, index, trail] = x[lead, indices[index], trail]`` and give the call that does it.
+    """Bind ``output[lead, index, trail] = x[lead, indices[index], trail]`` and return the call that runs it.
 
     The sizes of ``output`` are those of ``x`` with the sizes of ``indices`` in place of ``axis``; sizes of 1 may be
-    missing or added anywhere. Indices are read, and made safe, at each call.
+    missing or added anywhere. Indices are read, and clamped, at each call.
     """
     return native_gather(x, indices, output, axis) or partial(reference_gather, x, indices, output, axis)
 
 
 def native_gather(x: Array, indices: Array, output: Array, axis: int) -> Run | Declined:
-    """The same in the native kernel."""
+    """The native kernel of ``gather``."""
     native = backend.native
     if native is None:
         return Declined("gather", ABSENT)
@@ -62,7 +62,7 @@ def reference_gather(x: Array, indices: Array, output: Array, axis: int) -> None
 
 
 def safe_indices(indices: Array, last: int) -> Array:
-    """Indices within [0, last]: negative ones count from the end, what is still outside is clamped."""
+    """Indices clamped to [0, last], after counting negative ones from the end."""
     if indices.dtype.kind == "i":
         # An axis may be longer than INT32 reaches; clamped before the shift, INT64's lowest value cannot wrap.
         clamped = np.clip(indices.astype(np.int64), -last - 1, last)
@@ -71,6 +71,7 @@ def safe_indices(indices: Array, last: int) -> Array:
 
 
 def spread_strides(sizes: Sequence[int], array: Array) -> list[int]:
-    """The strides of ``array`` for ``sizes``, which are its own up to sizes of 1. No reshaping could copy here."""
+    """The strides of ``array`` for ``sizes``, which equal its own apart from sizes of 1. Reshaping never copies
+    here."""
     strides = iter([stride for size, stride in zip(array.shape, array.strides) if size != 1])
     return [0 if size == 1 else next(strides) for size in sizes]

@@ -1,4 +1,4 @@
-"""Reads and writes at places that indices name, whichever of the dimensions they index."""
+"""Gather and scatter by index tuples over any of the dimensions."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from .gather import INDEX_TYPES, gather, safe_indices, spread_strides
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, type_name
 
-# One for each of an array's first dimensions, all of the same sizes; None stands for a place's own coordinate there.
+# One index array for each leading dimension of an array, all of the same sizes; None stands for the position's own
+# coordinate.
 Coordinates = Sequence["Array | None"]
 Locate = Callable[[Array, int], Array]
 MAX_RANK = 8
 
 
 def exact_indices(indices: Array, last: int) -> Array:
-    """Indices within [0, last], of which negative ones count from the end; -1 for those that are outside."""
+    """Indices within [0, last], after counting negative ones from the end; -1 for those out of range."""
     if indices.dtype.kind == "i":
         wide = indices.astype(np.int64)
         counted = np.where(wide < 0, wide + (last + 1), wide)
@@ -33,12 +34,12 @@ def exact_indices(indices: Array, last: int) -> Array:
 
 
 def sizes_of(coordinates: Coordinates) -> tuple[int, ...]:
-    """The sizes of the places."""
+    """The sizes that all index arrays have."""
     return next(indices.shape for indices in coordinates if indices is not None)
 
 
 def located(sizes: Sequence[int], coordinates: Coordinates, locate: Locate) -> tuple[Array, ...]:
-    """Numbers in the stead of all coordinates, as NumPy indexes an array of ``sizes`` with."""
+    """An index array for every dimension, as NumPy takes to index an array of ``sizes``."""
     own = np.ix_(*map(np.arange, sizes_of(coordinates)))
     return tuple(
         own[dimension] if indices is None else locate(indices, size - 1)
@@ -53,7 +54,7 @@ def read_whole(x: Array, coordinates: Coordinates) -> Array:
 
 
 def written_whole(x: Array, coordinates: Coordinates, updates: Array) -> Array:
-    """The reference of ``scatter_nd``: a copy of ``x`` with the updates in place."""
+    """The reference of ``scatter_nd``: a copy of ``x`` with the updates applied."""
     result: Array = x.copy()
     places, inside = indices_inside(x.shape, coordinates)
     result[places] = np.reshape(updates, inside.shape + x.shape[len(coordinates) :])[inside]
@@ -61,23 +62,23 @@ def written_whole(x: Array, coordinates: Coordinates, updates: Array) -> Array:
 
 
 def indices_inside(sizes: Sequence[int], coordinates: Coordinates) -> tuple[tuple[Array, ...], Array]:
-    """The coordinates of the places that are not outside, one after another; and which those are."""
+    """The in-range index tuples, as one flat array per dimension, and the mask of tuples that are in range."""
     places = np.broadcast_arrays(*located(sizes, coordinates, exact_indices))
     inside = np.logical_and.reduce([numbers >= 0 for numbers in places])
     return tuple(numbers[inside] for numbers in places), inside
 
 
 def scratch_for(sizes: Sequence[int]) -> int:
-    """The bytes of temporary memory for places of ``sizes``."""
+    """The bytes of temporary memory for index arrays of ``sizes``."""
     return 8 * prod(sizes)
 
 
 def gather_nd(x: Array, coordinates: Coordinates, output: Array, scratch: Array) -> Run:
-    """Bind ``output[place, trail] = x[coordinates of place, trail]`` and give the call that does it.
+    """Bind ``output[i, trail] = x[coordinates[i], trail]`` and return the call that runs it.
 
-    The sizes of ``output`` are those of the places and of the dimensions of ``x`` that have no coordinates; sizes of 1
-    may be missing or added anywhere. Indices are read at each call: negative ones count from the end, and those that
-    are outside are clamped.
+    The sizes of ``output`` are those of the index arrays, then those of the dimensions of ``x`` without coordinates;
+    sizes of 1 may be missing or added anywhere. Indices are read at each call: negative ones count from the end, and
+    those out of range are clamped.
     """
     native = native_gather_scatter("CLAMPED", x, coordinates, output)
     if native:
@@ -93,16 +94,17 @@ def gather_nd(x: Array, coordinates: Coordinates, output: Array, scratch: Array)
 
 
 def scatter_nd(output: Array, coordinates: Coordinates, updates: Array, scratch: Array) -> Run:
-    """Bind ``output[coordinates of place, trail] = updates[place, trail]`` and give the call that does it.
+    """Bind ``output[coordinates[i], trail] = updates[i, trail]`` and return the call that runs it.
 
-    Sizes and indices are as those of ``gather_nd``, but what is outside is not written. Of several places that are
-    the same the last one wins, in the order of their own coordinates.
+    Sizes and indices are as in ``gather_nd``, except that out-of-range updates are dropped. Of several updates of one
+    element the last wins, in the order of ``i``.
     """
     native = native_gather_scatter("EXACT", output, coordinates, updates)
     if native:
         return native
     find, rows, indices = bind_linear_indices(output, coordinates, exact_indices, scratch)
-    # NumPy goes through several dimensions in the order of memory, whichever that is, but through one from its start.
+    # NumPy visits index tuples of several dimensions in an unspecified memory order, but a single dimension from its
+    # start.
     indices = indices.reshape(-1)
 
     def run() -> None:
@@ -117,13 +119,13 @@ def scatter_nd(output: Array, coordinates: Coordinates, updates: Array, scratch:
 
 
 def read_reversed(x: Array, coordinates: Coordinates, output: Array) -> Run | Declined:
-    """What ``gather_nd`` gives, but the coordinates are lengths: of as many first elements along their dimension, the
-    last one is read first."""
+    """As ``gather_nd``, but the indices are lengths: of as many leading elements along the dimension, the last is read
+    first."""
     return native_gather_scatter("REVERSED", x, coordinates, output)
 
 
 def native_gather_scatter(mode: str, array: Array, coordinates: Coordinates, values: Array) -> Run | Declined:
-    """Reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of them, in the native kernel."""
+    """The native kernel: reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of ``values``."""
     native = backend.native
     given = [(along, indices) for along, indices in enumerate(coordinates) if indices is not None]
     sizes, trail = sizes_of(coordinates), array.shape[len(coordinates) :]
@@ -144,12 +146,12 @@ def native_gather_scatter(mode: str, array: Array, coordinates: Coordinates, val
     for along, indices in enumerate(coordinates):
         if indices is None:
             own[along] = array.strides[along]
-    # Lengths along the dimension that they reverse count places there, which must not become one with others.
+    # Lengths along the dimension that they reverse are positions there, which must not be merged with other dimensions.
     alone = [along for along, _ in given] if mode == "REVERSED" else []
     joined, places, kept = merged(
         sizes, [own, strides[: len(sizes)], *(indices.strides for _, indices in given)], alone
     )
-    # Places that differ in a coordinate of their own are different.
+    # Positions that differ in their own coordinate are distinct.
     apart = [size if stride else 0 for size, stride in zip(joined, places[0])]
     task = native.ffi.new(
         "dml_gather_scatter_nd *",
@@ -194,7 +196,8 @@ def native_gather_scatter(mode: str, array: Array, coordinates: Coordinates, val
 def merged(
     sizes: Sequence[int], layouts: Sequence[Sequence[int]], alone: Sequence[int]
 ) -> tuple[list[int], list[list[int]], dict[int, int]]:
-    """Dimensions that all layouts allow to be one, as one: sizes, strides by layout, and where those ``alone`` are."""
+    """Merge adjacent dimensions where all layouts allow it, except those ``alone``: sizes, strides by layout, and the
+    new positions of ``alone``."""
     joint: list[tuple[int, tuple[int, ...]]] = []
     kept: dict[int, int] = {}
     for dimension, (size, strides) in enumerate(zip(sizes, zip(*layouts))):
@@ -221,8 +224,8 @@ def merged(
 def bind_linear_indices(
     x: Array, coordinates: Coordinates, locate: Locate, scratch: Array
 ) -> tuple[Run, Array, Array]:
-    """A call that finds the places; ``x`` with its first dimensions as one, of which they are indices; and where that
-    call leaves them, negative if an index is."""
+    """A call that computes linear indices; ``x`` with its leading dimensions flattened into one, to which they refer;
+    and the array that the call fills, negative where an index is out of range."""
     rows, first = as_rows(x, len(coordinates))
     sizes = sizes_of(coordinates)
     places = scratch[: scratch_for(sizes)].view(np.int64).reshape(sizes)
@@ -250,9 +253,10 @@ def bind_linear_indices(
 
 
 def as_rows(x: Array, count: int) -> tuple[Array, int]:
-    """A view with the first ``count`` dimensions as one, an element a step, and the index there of the first element.
+    """A view with the first ``count`` dimensions flattened into one of stride one element, and the index there of the
+    first element.
 
-    It shows the memory between the elements, too.
+    The view includes the memory between the elements.
     """
     reaches = [(size - 1) * stride // x.itemsize for size, stride in zip(x.shape, x.strides[:count])]
     lowest = x[tuple(slice(-1, None) if reach < 0 else slice(1) for reach in reaches)]

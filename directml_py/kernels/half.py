@@ -13,7 +13,7 @@ from .native_arrays import Array, address
 
 
 def widen(x: Array, values: Array) -> None:
-    """Copy ``x`` to ``values``, FLOAT32 if ``x`` is FLOAT16, which lies together in memory."""
+    """Copy ``x`` to the contiguous ``values``, which are FLOAT32 if ``x`` is FLOAT16."""
     if x.dtype == np.float16 and backend.native is not None:
         if not (x.flags.c_contiguous and x.flags.aligned):
             together = np.empty(x.shape, x.dtype)
@@ -26,7 +26,7 @@ def widen(x: Array, values: Array) -> None:
 
 
 def widened(x: Array) -> Array:
-    """What ``x`` is computed in."""
+    """The type in which ``x`` is computed."""
     if x.dtype != np.float16:
         return x
     values = np.empty(x.shape, np.float32)
@@ -35,7 +35,7 @@ def widened(x: Array) -> Array:
 
 
 def as_halves(values: Array) -> Array:
-    """FLOAT64 as it is when it was kept in a tensor of FLOAT16 meanwhile."""
+    """FLOAT64 values rounded through FLOAT16, as if stored in a FLOAT16 tensor."""
     with np.errstate(all="ignore"):
         return np.asarray(values.astype(np.float32).astype(np.float16).astype(np.float64))
 

@@ -1,4 +1,4 @@
-"""Sums of products over NumPy's BLAS: products of matrices, and convolutions as such products block by block."""
+"""Matrix products over NumPy's BLAS, and convolutions as matrix products by im2col, block by block."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from .native_arrays import Array
 from .windows import Sizes, Window
 
-# What is unrolled at a time: large enough for BLAS, small enough for a processor's cache.
+# The size of an im2col block: large enough for BLAS, small enough for the processor's cache.
 BLOCK_BYTES = 1 << 22
 # An unrolled element is written once; a product is written, read and added.
 PRODUCTS_COST = 3
@@ -25,10 +25,10 @@ def count_of(sizes: Sizes) -> int:
 
 
 def matmul(a: Array, b: Array, out: Array | None = None) -> Array:
-    """The products of the matrices in the last two dimensions; those before broadcast.
+    """Products of the matrices in the last two dimensions; the leading dimensions broadcast.
 
-    Floats in their common type, at least FLOAT32, in ``out`` if that has it. Integers exactly, modulo 2**64, as INT64
-    (UINT64 if either is).
+    Floats are computed in their common type, at least FLOAT32, in ``out`` if that has the type. Integers are exact
+    modulo 2**64, as INT64 (UINT64 if either operand is).
     """
     if _are_floats(a, b):
         kind = np.result_type(a, b, np.float32)
@@ -47,25 +47,25 @@ def _matmul(a: Array, b: Array, kind: np.dtype[Any], out: Array | None = None) -
 
 
 def _working_type(x: Array, weights: Array, count: int) -> np.dtype[Any]:
-    """What a convolution adds up ``count`` products in: integers in floats that BLAS has and all sums of which are
-    exact, in whatever order."""
+    """The type in which a convolution sums ``count`` products: for integers, a BLAS float type in which all sums are
+    exact, in any order."""
     if _are_floats(x, weights):
         return np.result_type(x, weights, np.float32)
     return exact_float(count * _peak(x) * _peak(weights))
 
 
 def exact_float(largest: int) -> np.dtype[Any]:
-    """A type of floats that has all integers of magnitudes up to ``largest``, which is at most 2**53."""
+    """A float type that represents all integers up to ``largest`` (at most 2**53) in magnitude."""
     return np.dtype(np.float32 if largest <= EXACT_FLOAT32 else np.float64)
 
 
 def _peak(array: Array) -> int:
-    """The largest magnitude among integers."""
+    """The largest magnitude among the integers."""
     return max(-int(array.min()), int(array.max()))
 
 
 def _results(sizes: Sizes, kind: np.dtype[Any], out: Array | None) -> Array:
-    """Memory for sums: ``out``, if they can be added up there."""
+    """Memory for the sums: ``out``, if it can hold them."""
     if out is not None and out.dtype == kind and out.flags.c_contiguous:
         return out.reshape(sizes)
     return np.empty(sizes, kind)
@@ -82,18 +82,18 @@ def _are_floats(a: Array, b: Array) -> bool:
 def convolve(
     x: Array, weights: Array, window: Window, steps: Sizes, groups: int = 1, out: Array | None = None
 ) -> Array:
-    """Slide ``weights`` over ``x`` and add up the products: {N, C, ...} and {M, C / groups, ...} give {N, M, *steps}.
+    """Cross-correlation of ``x`` with ``weights``: {N, C, ...} and {M, C / groups, ...} give {N, M, *steps}.
 
-    The filter is taken as it stands; output padding is the caller's. Floats come in their common type, at least
-    FLOAT32; integers of up to 16 bits, exact, as INT64. They are in ``out`` where that has their type and lies together
-    in memory.
+    The filter is not flipped, and output padding is left to the caller. Floats are returned in their common type, at
+    least FLOAT32; integers of up to 16 bits, exact, as INT64. The result is in ``out`` if that is contiguous and has
+    the type.
     """
     channels, outputs = x.shape[1] // groups, weights.shape[0] // groups
     kind = _working_type(x, weights, channels * count_of(window.size))
     rows = np.ascontiguousarray(weights, kind).reshape(groups, outputs, -1)
     result = _results((x.shape[0], groups, outputs, *steps), kind, out)
-    # Where outputs are few, it is cheaper to move the products than to unroll the input. What that pads with 0 is not
-    # multiplied then, which shows where the filter is not finite.
+    # With few outputs, it is cheaper to move the products than to unroll the input. Zero padding is then not
+    # multiplied, which shows if the filter is not finite.
     moves = PRODUCTS_COST * outputs * count_of(x.shape[2:]) < channels * count_of(steps)
     moves = moves and bool(np.isfinite(rows).all())
     for image, target in zip(x, result):
@@ -112,8 +112,8 @@ def convolve_back(
 ) -> Array:
     """The transpose of ``convolve``: {N, C, ...} and {C, M / groups, ...} give {N, M, *sizes}.
 
-    Each element of ``x`` is a step of the window, over whose elements its products are spread and added up. What no
-    step reaches is 0. ``out`` is that of ``convolve``.
+    Each element of ``x`` is a window position, over whose elements its products are added. Elements that no window
+    covers are 0. ``out`` as in ``convolve``.
     """
     channels, outputs = x.shape[1] // groups, weights.shape[1]
     kind = _working_type(x, weights, channels * count_of(window.size))
@@ -127,7 +127,7 @@ def convolve_back(
 
 
 def _unroll(x: Array, rows: Array, window: Window, steps: Sizes, target: Array) -> None:
-    """{G, M, C * window} times what the steps see of x {G, C, ...}, into {G, M, steps}."""
+    """im2col: {G, M, C * window} times the columns of x {G, C, ...}, into {G, M, steps}."""
     groups, channels, depth = rows.shape[0], x.shape[1], rows.shape[2]
     padded = window.padded(x, steps, rows.dtype)
     if depth == channels and padded.shape[2:] == steps:
@@ -153,9 +153,9 @@ def _unroll(x: Array, rows: Array, window: Window, steps: Sizes, target: Array) 
 
 
 def _add_products(x: Array, rows: Array, window: Window, target: Array, forward: bool) -> None:
-    """{G, M * window, C} times x {G, C, ...}, each product added to where it belongs in the target {G, M, ...}.
+    """col2im: {G, M * window, C} times x {G, C, ...}, each product added to its element of the target {G, M, ...}.
 
-    Forward, x is what the window slides over and the target its steps; backward it is the other way round.
+    Forward, x is the input and the target the output steps; backward it is the other way round.
     """
     whole = [range(size) for size in target.shape[2:]]
     for place, products in _products(x, rows, window):
@@ -174,7 +174,8 @@ def _add_products(x: Array, rows: Array, window: Window, target: Array, forward:
 
 
 def _products(x: Array, rows: Array, window: Window) -> Iterator[tuple[tuple[range, ...], Array]]:
-    """{G, M * window, C} times x {G, C, ...}: blocks of it as {G, M, *window, ...}, and where in x each lies."""
+    """{G, M * window, C} times x {G, C, ...}: blocks of the product as {G, M, *window, ...}, each with its slices of
+    x."""
     groups, depth, channels = rows.shape
     flat = x.astype(rows.dtype, copy=False).reshape(groups, channels, -1)
     limit = max(1, BLOCK_BYTES // (groups * depth * rows.itemsize))
@@ -185,10 +186,10 @@ def _products(x: Array, rows: Array, window: Window) -> Iterator[tuple[tuple[ran
 
 
 def blocks(sizes: Sizes, limit: int) -> Iterator[tuple[int, tuple[range, ...]]]:
-    """Divide an array of ``sizes`` into runs of at most ``limit`` elements, in order of memory.
+    """Divide an array of ``sizes`` into runs of at most ``limit`` elements, in memory order.
 
-    Gives the offset and the place of each. A place is one element in the first dimensions, a range in the next, and
-    whole in the others.
+    Yields the offset and the slices of each: a single element in the leading dimensions, a range in the next, and all
+    of the rest.
     """
     inner = [count_of(sizes[axis + 1 :]) for axis in range(len(sizes))]
     axis = next(index for index, count in enumerate(inner) if count <= limit)

@@ -1,4 +1,4 @@
-"""What elements along a dimension are worth at places between them. Beyond both ends, the last ones go on."""
+"""Interpolation taps along one dimension. Beyond both ends, the edge elements repeat."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .native_arrays import Array
 
 
 def nearest(places: Array, size: int) -> Taps:
-    """The elements at whole places."""
+    """Taps of the elements at integer coordinates."""
     return Taps.one_each(np.clip(places, 0, size - 1).astype(np.int64), size)
 
 
 def linear(places: Array, bases: Array, size: int) -> Taps:
-    """What lies at each place on the line through the elements at its base and behind that."""
+    """Linear interpolation between the element at each coordinate's base and the next one."""
     first, second = np.clip(bases, 0, size - 1), np.clip(bases + 1, 0, size - 1)
     with np.errstate(invalid="ignore"):
         share = places - bases
-    # An element by itself is its own mean: 0 times another one that is infinite were NaN.
+    # A single element is its own mean: 0 times an infinite neighbour would be NaN.
     first = np.where(share == 1, second, first)
     share[first == second] = 0
     alone = share == 0
@@ -35,9 +35,11 @@ def linear(places: Array, bases: Array, size: int) -> Taps:
 
 
 class Stretched:
-    """Means of all elements that are nearer than ``width`` to each place, worth less the farther they are.
+    """A stretched (antialiasing) filter: weighted means of all elements within ``width`` of each coordinate, with
+    weights that decrease with distance.
 
-    An iterable: a part of the places after the other, as many as take no more memory than some blocks, or ``size``.
+    An iterable of taps for consecutive parts of the coordinates, each part as large as a few blocks of memory, or
+    ``size``.
     """
 
     def __init__(self, places: Array, size: int, width: float) -> None:
@@ -56,7 +58,7 @@ class Stretched:
         begins = np.cumsum(lengths) - lengths
         own = np.repeat(np.arange(count), lengths)
         inner = np.arange(len(own)) - np.repeat(begins - first, lengths)
-        # What lies beyond an end adds to the worth of the element there.
+        # The weights beyond an end are added to the edge element's.
         results = np.concatenate([own, np.arange(count), np.arange(count)])
         indices = np.concatenate([inner, np.zeros(count, np.int64), np.full(count, last)])
         weights = np.concatenate(
@@ -73,15 +75,15 @@ class Stretched:
         )
 
     def up_to(self, distances: Array) -> Array:
-        """What is worth together whatever lies at these distances from the places and before, each 1 less; below 0 is
-        before a place."""
+        """The total weight of the elements at these distances and before; distances decrease by 1, and are negative
+        before the coordinate."""
         part = distances % 1
         both_sides = self.beyond(part) + self.beyond(1 - part)
         behind = both_sides - self.beyond(np.abs(distances + 1))
         return np.where(distances <= 0, self.beyond(np.abs(distances)), behind)
 
     def beyond(self, distances: Array) -> Array:
-        """What is worth together whatever lies at these distances and beyond, each 1 more."""
+        """The total weight of the elements at these distances and beyond; distances increase by 1."""
         count = np.maximum(np.ceil(self.width - distances), 0)
         worth: Array = count * (1 - distances / self.width) - count * (count - 1) / (2 * self.width)
         return worth

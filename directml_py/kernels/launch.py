@@ -1,4 +1,4 @@
-"""Native kernels bound to their tasks, and several of them launched by one call from Python."""
+"""Native kernels bound to their tasks, and sequences launched by one call from Python."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .native_arrays import Run
 class NativeRun(partial[Any]):
     """The call of a native kernel, without arguments.
 
-    ``number`` is that of its function for ``dml_run_launches``, None for one that must be called by itself. ``task`` is
-    a pointer, to ``count`` tasks if the function takes an array; it leads to what ``keepalive`` keeps alive.
+    ``number`` identifies its function to ``dml_run_launches``; None if it cannot be launched with others. ``task`` is a
+    pointer, to ``count`` tasks if the function takes an array; ``keepalive`` holds the memory that it points to.
     """
 
     number: int | None
@@ -58,13 +58,14 @@ def entry_point(function: str) -> tuple[Callable[..., Any], int | None, str]:
 
 
 def launch_in_order(runs: Sequence[Run]) -> Run:
-    """The runs as one."""
+    """The runs combined into one."""
     steps = steps_in_order(runs)
     return steps[0] if len(steps) == 1 else RunSequence(steps, run_all, steps)
 
 
 def steps_in_order(runs: Sequence[Run]) -> Sequence[Run]:
-    """The runs as few. Native kernels that follow each other are launched from C, as long as signals may wait."""
+    """The runs combined into as few as possible. Consecutive native kernels are launched from C, as long as signals may
+    wait."""
     if len(runs) < 2:
         return runs
     steps: list[Run] = []
@@ -75,7 +76,7 @@ def steps_in_order(runs: Sequence[Run]) -> Sequence[Run]:
 
 
 def flattened(runs: Iterable[Run]) -> Iterable[Run]:
-    """The runs, with those of sequences that are not launched together in their place."""
+    """The runs, with sequences that are not launched together replaced by their parts."""
     for run in runs:
         if isinstance(run, RunSequence) and run.launches is None:
             yield from flattened(run.runs)
@@ -95,7 +96,7 @@ def run_all(runs: Sequence[Run]) -> None:
 
 
 def launched(parts: Sequence[NativeRun | RunSequence]) -> RunSequence:
-    """Native kernels, and sequences of such, as one call."""
+    """Native kernels, and sequences of them, as one call."""
     ffi, lib = backend.native.ffi, backend.native.lib
     runs = [run for part in parts for run in (part.runs if isinstance(part, RunSequence) else [part])]
     launches = ffi.new("dml_launch[]", len(runs))

@@ -1,4 +1,4 @@
-"""Reads by addresses that indices beyond their dimension lead to: into the next row, or behind all."""
+"""Reads through linear indices of out-of-range coordinates, which run into the next row or beyond the tensor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAR = 1 << 24
 
 
 def is_inside(indices: Array, size: int) -> bool:
-    """Whether all indices are within a dimension, counted from its end if they are negative."""
+    """Whether all indices are within a dimension, with negative ones counted from its end."""
     if indices.size == 0:
         return True
     lowest = -size if indices.dtype.kind == "i" else 0
@@ -22,7 +22,7 @@ def is_inside(indices: Array, size: int) -> bool:
 
 
 def wrapped(indices: Array, size: int) -> Array:
-    """Indices of which negative ones have been counted from the end, once, and that are cut where nothing is anyway."""
+    """Indices after counting negative ones from the end, once, clamped far beyond any memory."""
     if indices.dtype.kind == "u":
         return np.minimum(indices, size + FAR).astype(np.int64)
     wide = np.clip(indices.astype(np.int64), -size - FAR, size + FAR)
@@ -30,15 +30,15 @@ def wrapped(indices: Array, size: int) -> Array:
 
 
 def spread(coordinate: Array, step: int, axis: int, rank: int) -> Array:
-    """Addresses along one of ``rank`` dimensions."""
+    """Linear index contributions along one of ``rank`` dimensions."""
     shape = [1] * rank
     shape[axis] = coordinate.size
     return (coordinate * step).reshape(shape)
 
 
 def read(x: Array, addresses: Array) -> Array:
-    """The elements of memory so many elements behind the first one of ``x``; 0 before and behind what ``x`` reaches
-    over, as Direct3D reads beyond buffers."""
+    """The elements at these linear indices from the first element of ``x``; 0 outside the memory of ``x``, as Direct3D
+    reads beyond buffers."""
     rows, first = as_rows(x, x.ndim)
     places = addresses + first
     inside = (places >= 0) & (places < len(rows))
@@ -51,7 +51,7 @@ def strides_of(x: Array) -> list[int]:
 
 
 def gather_linear(x: Array, coordinates: Coordinates) -> Array:
-    """``gather_scatter_nd.read_whole``, by addresses: the sum of all coordinates times their strides."""
+    """``gather_scatter_nd.read_whole`` by linear indices: the sum of all coordinates times their strides."""
     sizes, steps = sizes_of(coordinates), strides_of(x)
     trail = x.shape[len(coordinates) :]
     rank = len(sizes) + len(trail)
@@ -68,7 +68,7 @@ def gather_linear(x: Array, coordinates: Coordinates) -> Array:
 
 
 def take(x: Array, indices: Array, axis: int, is_batched: bool = False) -> Array:
-    """``np.take``, by addresses. Batched, each ``x[b]`` is indexed by its own ``indices[b]``."""
+    """``np.take`` by linear indices. Batched, each ``x[b]`` is indexed by its own ``indices[b]``."""
     steps, size = strides_of(x), x.shape[axis]
     lead = int(is_batched)
     added = indices.ndim - lead - 1

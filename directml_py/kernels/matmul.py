@@ -1,4 +1,4 @@
-"""Products of matrices of FLOAT32 or FLOAT16, added up in FLOAT32, over the native kernel or NumPy's BLAS."""
+"""Matrix products of FLOAT32 or FLOAT16, accumulated in FLOAT32, in the native kernel or NumPy's BLAS."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from .windows import Window
 
 FLOAT32 = np.dtype(np.float32)
 TYPES = (FLOAT32, np.dtype(np.float16))
-# Dimensions before the last two.
+# The maximum number of leading dimensions.
 MAX_RANK = 6
-# Products of bytes that are bound one by one.
+# The maximum number of 8-bit products that are bound one by one.
 MAX_BATCH = 256
-# What a second factor in panels pays for: so many rows at most, and more bytes.
+# When prepacking the right-hand matrix pays: at most this many rows, and at least this many bytes.
 FEW_ROWS, NEAR_BYTES = 256, 1 << 15
 ONE_BY_ONE = Window.of((1,))
-# The products that one matrix takes from which on BLAS is as fast, by the kind of processor.
+# The number of multiply-adds per matrix from which on BLAS is as fast, by kind of processor.
 WORTH_BLAS = {"baseline": 1 << 26, "avx2": 1 << 26, "avx512": 1 << 28, "amx": 1 << 28}
-# The same of a single row, whose products are as fast as its factors come from memory.
+# The same for a single row, which is limited by the memory bandwidth of the matrix.
 WORTH_BLAS_ROW = 1 << 20
 
 
 def multiply(a: Array, b: Array, out: Array) -> Run:
     """The call that stores the products of {..., M, K} and {..., K, N} in FLOAT32 {..., M, N}.
 
-    The leading dimensions of the factors broadcast. Sizes are at least 1; the result lies apart from the factors.
+    The leading dimensions of the operands broadcast. Sizes are at least 1; the result is disjoint from the operands.
     """
     return native_multiply(a, b, out) or partial(multiply_whole, a, b, out)
 
@@ -47,7 +47,7 @@ def multiply_whole(a: Array, b: Array, out: Array) -> None:
 
 
 def native_multiply(a: Array, b: Array, out: Array) -> Run | Declined:
-    """The same in the native kernel, unless BLAS does better."""
+    """The native kernel, unless BLAS is as fast."""
     if out.shape[-1] == 1 < out.shape[-2]:
         a, b, out = (x.swapaxes(-1, -2) for x in (b, a, out))
     reason = unsupported(a, b, out)
@@ -62,7 +62,7 @@ def native_multiply(a: Array, b: Array, out: Array) -> Run | Declined:
     for matrix, x in ((task.a, a), (task.b, b), (task.out, out)):
         matrix.memory = address(x)
         matrix.batch[0 : len(batch)] = x.strides[:-2]
-        # Where there is no other element it lies next to this one.
+        # A dimension of one element counts as contiguous.
         matrix.row, matrix.column = (
             x.itemsize if size == 1 else stride for size, stride in zip(x.shape[-2:], x.strides[-2:])
         )
@@ -72,7 +72,7 @@ def native_multiply(a: Array, b: Array, out: Array) -> Run | Declined:
 
 
 def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
-    """``multiply`` of {..., M, K} and {..., K, N}, all of whose transposes have become ``panels``, bytes."""
+    """``multiply`` for {..., M, K} and {..., K, N} whose right-hand matrices are prepacked as ``panels``, bytes."""
     *sizes, rows, columns = out.shape
     ffi, lib = backend.native.ffi, backend.native.lib
     task = ffi.new("dml_matmul_products *")
@@ -91,7 +91,7 @@ def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
 
 
 def unsupported(a: Array, b: Array, out: Array) -> str | None:
-    """Why the native kernel does not take these."""
+    """Why the native kernel does not take these operands."""
     if backend.native is None:
         return ABSENT
     for x in (a, b):
@@ -109,15 +109,15 @@ def unsupported(a: Array, b: Array, out: Array) -> str | None:
 
 
 def is_for_blas(a: Array, b: Array) -> bool:
-    """Whether both are FLOAT32 as BLAS takes it, and many."""
+    """Whether BLAS can take both operands as they are (FLOAT32), and the product is large."""
     products = a.shape[-2] * a.shape[-1] * b.shape[-1]
     worth = WORTH_BLAS[backend.isa] if a.shape[-2] > 1 else WORTH_BLAS_ROW
     return products >= worth and all(is_blas_matrix(x) for x in (a, b))
 
 
 def is_worth_panels(rows: int, depth: int, columns: int, dtype: np.dtype[Any]) -> bool:
-    """Whether it pays that the second factor of a product is kept in panels: it is converted, or more than a near cache
-    holds, and its rows are not that many that BLAS, which makes panels of its own, loses nothing by that."""
+    """Whether prepacking the right-hand matrix pays: it needs conversion or exceeds a near cache, and there are so few
+    rows that the panels which BLAS packs at each call do not amortize."""
     if backend.native is None or dtype not in TYPES or rows == 1:
         return False
     is_large = depth * columns * FLOAT32.itemsize > NEAR_BYTES
@@ -137,12 +137,12 @@ def byte_products(
     out: Array,
     quantization: Quantization | None = None,
 ) -> Run | Declined:
-    """The call that stores ``(a - a_zero) x (b - b_zero)``, which wraps, in INT32; or bytes, as ``byte_convolution``
-    makes them, with the scale of ``b`` for that of an input, and those of ``a`` for those of filters.
+    """The call that stores ``(a - a_zero) x (b - b_zero)``, which wraps, in INT32; or bytes, requantized as in
+    ``byte_convolution``, with the scale of ``b`` as the input's and those of ``a`` as the filters'.
 
-    A single row has a native kernel of its own. Others run in that of convolutions, to which rows of ``a`` are filters
-    of one element, and columns of ``b`` what these see. Both are for INT8 and UINT8, with a single zero point for ``b``
-    unless ``a`` is a row.
+    A single row has a native kernel of its own. Other products run as convolutions, in which rows of ``a`` are 1 x 1
+    filters and columns of ``b`` are pixels. Both take INT8 and UINT8, with a single zero point for ``b`` unless ``a``
+    is a row.
     """
     batch = out.shape[:-2]
     if prod(batch) > MAX_BATCH:
@@ -176,7 +176,7 @@ def byte_product(
 
 
 def int8_gemv(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, out: Array) -> Run | Declined:
-    """``byte_products`` of one row, {1, K}, with one whose elements of a row lie next to each other."""
+    """``byte_products`` of one row, {1, K}, with a matrix whose rows are contiguous."""
     if backend.native is None:
         return Declined("int8_gemv", ABSENT)
     for x, zero in ((a, a_zero), (b, b_zero)):

@@ -1,4 +1,4 @@
-"""Moves: copies between memory layouts."""
+"""Strided copies."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ ITEM_SIZES = (1, 2, 4, 8)
 
 
 def move(pairs: Sequence[tuple[Array, Array]]) -> Run:
-    """Bind pairs of an output view and an input view with the same sizes and data type, and give the call that copies.
+    """Bind pairs of an output view and an input view of the same sizes and data type, and return the call that copies.
 
-    Inputs may be broadcast. An input and an output are either apart in memory or the very same elements.
+    Inputs may be broadcast. An input and an output must be either disjoint in memory or identical.
     """
     pairs = tuple(pairs)
     return native_move(pairs) or partial(move_all, pairs)
 
 
 def native_move(pairs: Sequence[tuple[Array, Array]]) -> Run | Declined:
-    """The same in the native kernel."""
+    """The native kernel of ``move``."""
     native = backend.native
     if native is None:
         return Declined("move", ABSENT)

@@ -1,4 +1,4 @@
-"""Arrays as native kernels take them: their addresses, alignment and overlaps."""
+"""Arrays as arguments of native kernels: addresses, alignment and overlaps."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def address(array: Array) -> int:
 
 
 def readable(*arrays: Array) -> bool:
-    """Whether C finds numbers where the elements lie: aligned, in the byte order of the machine."""
+    """Whether C can read the elements as numbers: aligned, in native byte order."""
     return all(array.dtype.isnative and array.flags.aligned for array in arrays)
 
 
 def apart(output: Array, inputs: Sequence[Array]) -> bool:
-    """Whether nothing of ``inputs`` is lost while ``output`` is written."""
+    """Whether writing ``output`` leaves ``inputs`` intact."""
     return not any(np.may_share_memory(array, output) for array in inputs)
 
 
 def type_name(array: Array) -> str:
-    """The data type as DirectML calls it, ``FLOAT32``."""
+    """The data type's DirectML name, such as ``FLOAT32``."""
     name: str = array.dtype.name
     return name.upper()

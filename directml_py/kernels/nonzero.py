@@ -1,4 +1,4 @@
-"""Where elements are that are not zero."""
+"""Coordinates of nonzero elements."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ MAX_RANK = 8
 
 
 def nonzero(x: Array, coordinates: Array) -> Callable[[], int]:
-    """Bind the search for elements of ``x`` that are not zero, and give the call that does it.
+    """Bind the search for nonzero elements of ``x``, and return the call that runs it.
 
-    The call stores the last coordinates of each, as many as the UINT32 ``coordinates`` have columns, in their order,
-    and zeros in the rows behind them; it gives how many there are. The other coordinates are those of dimensions of
-    size 1. Zeros of both signs are zero.
+    The call stores the last coordinates of each, as many as the UINT32 ``coordinates`` has columns, in coordinate
+    order, and zeros in the remaining rows; it returns the count of nonzero elements. The omitted coordinates are those
+    of dimensions of size 1. Zeros of either sign are zero.
     """
     return native_nonzero(x, coordinates) or partial(nonzero_whole, x, coordinates)
 
 
 def native_nonzero(x: Array, coordinates: Array) -> Callable[[], int] | Declined:
-    """The same in the native kernel."""
+    """The native kernel of ``nonzero``."""
     native = backend.native
     if native is None:
         return Declined("nonzero", ABSENT)

@@ -1,4 +1,4 @@
-"""Philox 4x32-10: random words out of a counter and a key, as the library Random123 has them.
+"""Philox 4x32-10: counter-based random numbers, as in the Random123 library.
 
 J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC 2011).
 """
@@ -16,14 +16,14 @@ from .native_arrays import Array, Run, address
 
 ROUNDS = 10
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
-# What each round adds to the words of the key.
+# The constants that each round adds to the words of the key.
 KEY_STEPS = 0x9E3779B9, 0xBB67AE85
 COUNTER_WORDS = 4
 LOW, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 def words(state: Array, first: int, count: int) -> Array:
-    """``count`` UINT32 words of the sequence that ``state`` begins, from number ``first`` on.
+    """``count`` UINT32 words of the sequence that ``state`` begins, from word ``first`` on.
 
     ``state``: six UINT32 words, the counter's four and the key's two, least significant first. Each value of the
     counter gives four words.
@@ -34,8 +34,8 @@ def words(state: Array, first: int, count: int) -> Array:
 
 
 def generate(state: Array, output: Array) -> Run:
-    """Bind words of the sequence to the elements of a UINT32 ``output``, in the order of their coordinates, and give
-    the call that makes them."""
+    """Bind words of the sequence to the elements of a UINT32 ``output``, in coordinate order, and return the call that
+    generates them."""
     if backend.native is None:
         Declined("philox", ABSENT)
     else:
@@ -51,7 +51,7 @@ def generate(state: Array, output: Array) -> Run:
 
 
 def advanced(state: Array, count: int) -> Array:
-    """The state after ``count`` words: what is left of a block is not used."""
+    """The state after ``count`` words: the rest of a block is discarded."""
     counter, key = state_numbers(state)
     counter = (counter + blocks_for(count)) % 2**128
     numbers = counter.to_bytes(16, "little") + key.to_bytes(8, "little")
@@ -59,12 +59,12 @@ def advanced(state: Array, count: int) -> Array:
 
 
 def blocks_for(count: int) -> int:
-    """How many values of the counter ``count`` words take."""
+    """The number of counter values that ``count`` words take."""
     return -(-count // COUNTER_WORDS)
 
 
 def state_numbers(state: Array) -> tuple[int, int]:
-    """The counter and the key."""
+    """The counter and the key as integers."""
     memory = state.astype("<u4").tobytes()
     return int.from_bytes(memory[:16], "little"), int.from_bytes(memory[16:], "little")
 
@@ -80,7 +80,7 @@ def blocks(counter: int, key: int, count: int) -> Array:
 
 
 def write_blocks(output: Array, counter: int, key: int) -> None:
-    """As many words as ``output`` has elements, which lie together."""
+    """Generate as many words as ``output``, which is contiguous, has elements."""
     halves = counter % 2**64, (counter >> 64) % 2**64
     backend.native.lib.dml_philox(address(output), *halves, key % 2**32, (key >> 32) % 2**32, output.size)
 
@@ -91,7 +91,7 @@ def numpy_blocks(counter: int, key: int, count: int) -> Array:
     low = np.arange(count, dtype=np.uint64) + start
     high = np.uint64((counter >> 64) % 2**64) + (low < start)
     a, b, c, d = low & LOW, low >> HALF, high & LOW, high >> HALF
-    # All memory is used again: what is allocated anew costs more than the arithmetic.
+    # Memory is reused: allocating it costs more than the arithmetic.
     left, right = low, high
     for number in range(ROUNDS):
         np.multiply(a, np.uint64(MULTIPLIERS[0]), out=left)

@@ -1,4 +1,4 @@
-"""Prepacked weights: matrices in the panels of the native matmul, packed once if they stay as they are."""
+"""Prepacked weights: matrices in the panel layout of the native matmul, packed once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .backend import backend
 from .native_arrays import Array, address
 
 FLOAT32 = np.dtype(np.float32)
-# What a panel's vectors are aligned by.
+# The alignment of a panel's vectors.
 ALIGNMENT = 64
 
 
@@ -18,7 +18,7 @@ def panels_size(gates: int, hidden: int, depth: int) -> int:
 
 
 def pack_panels(matrices: Array, gates: int, memory: Array) -> None:
-    """Bring matrices {count, gates * hidden, depth} of FLOAT32 or FLOAT16 into panels of FLOAT32, behind each other in
+    """Pack matrices {count, gates * hidden, depth} of FLOAT32 or FLOAT16 into consecutive panels of FLOAT32 in
     ``memory``, bytes."""
     task = backend.native.ffi.new("dml_prepack *")
     task.count, rows, task.k = matrices.shape
@@ -30,6 +30,6 @@ def pack_panels(matrices: Array, gates: int, memory: Array) -> None:
 
 
 def aligned(memory: Array, size: int) -> tuple[Array, Array]:
-    """``size`` bytes of memory, the first of which is aligned, and what is left."""
+    """``size`` bytes of memory from the first aligned byte on, and the rest."""
     start = -address(memory) % ALIGNMENT
     return memory[start : start + size], memory[start + size :]

@@ -1,4 +1,4 @@
-"""Folds: REDUCE's twelve functions, of which two are ARGMIN and ARGMAX."""
+"""Reductions: REDUCE's twelve functions, including ARGMIN and ARGMAX."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def fold(
     decreasing: bool = False,
     scratch: Array | None = None,
 ) -> Run:
-    """The call that reduces ``axes`` of ``x`` into ``output``, which has the sizes of ``x`` but 1 for ``axes``.
+    """The call that reduces ``axes`` of ``x`` into ``output``, which has the sizes of ``x`` but 1 along ``axes``.
 
-    ``function`` is the last part of a ``DML_REDUCE_FUNCTION``. Indices of ARGMIN and ARGMAX are those of the first of
-    equal elements, or of the last if ``decreasing``. ``scratch``: bytes for LOG_SUM_EXP, eight for each element of
-    ``x``; the native kernel needs none, and without it NumPy's take their own.
+    ``function`` is the suffix of a ``DML_REDUCE_FUNCTION``. ARGMIN and ARGMAX return the first of equal elements, or
+    the last if ``decreasing``. ``scratch``: memory for LOG_SUM_EXP, eight bytes per element of ``x``; the native kernel
+    needs none, and without it the NumPy kernel allocates its own.
 
-    What L2 and LOG_SUM_EXP take the root or the logarithm of has the digits of FLOAT64, but the range of FLOAT32: it is
-    infinite where it is that there, as in Microsoft's library.
+    The sums under the root of L2 and the logarithm of LOG_SUM_EXP have the precision of FLOAT64 but the range of
+    FLOAT32: they overflow as they do in Microsoft's library.
     """
     if function not in FUNCTIONS:
         raise ValueError(f"no such function: {function!r}")
@@ -42,7 +42,7 @@ def fold(
 
 
 def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: bool) -> Run | Declined:
-    """The same in the native kernel."""
+    """The native kernel of ``fold``."""
     if backend.native is None:
         return Declined("reduce", ABSENT)
     ffi, lib = backend.native.ffi, backend.native.lib
@@ -52,7 +52,7 @@ def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: 
         return Declined("reduce", f"{type_name(x if types[0] is None else output)} has no native kernel")
     if output.shape != expected:
         return Declined("reduce", f"the output has the sizes {output.shape}, not {expected}")
-    # NumPy reads all before it writes; the kernel writes a block when it is done.
+    # NumPy reads all inputs before it writes; the native kernel writes each block when it is done.
     if np.may_share_memory(x, output):
         return Declined("reduce", OVERLAPPING)
     name = f"{function}_LAST" if decreasing and function in ("ARGMIN", "ARGMAX") else function
@@ -100,9 +100,9 @@ def numpy_fold(
 
 
 def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that sums are kept in.
+    """The accumulator type of sums.
 
-    FLOAT32 sums are kept in FLOAT64, which is at least as exact as a pairwise sum in any order of the axes.
+    FLOAT32 sums are accumulated in FLOAT64, which is at least as exact as a pairwise sum in any order of the axes.
     FLOAT16 is computed in FLOAT32. Integers wrap in their own type.
     """
     if dtype == np.float16:
@@ -113,7 +113,7 @@ def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def add(x: Array, axes: Axes, square: bool = False, absolute: bool = False) -> Array:
     kind = accumulator(x.dtype)
     if kind == np.float32:
-        # NumPy sums pairwise along contiguous memory alone, so the reduced axes go last.
+        # NumPy sums pairwise only along contiguous memory, so the reduced axes go last.
         kept = [axis for axis in range(x.ndim) if axis not in axes]
         sizes = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
         rows = (
@@ -143,12 +143,12 @@ def multiply(x: Array, axes: Axes) -> Array:
 
 
 def in_range(total: Array) -> Array:
-    """A sum that was kept in FLOAT64, where that is out of the range of FLOAT32 as FLOAT32 has it."""
+    """A sum accumulated in FLOAT64, with what is out of the range of FLOAT32 converted as FLOAT32 does."""
     narrow = total.astype(np.float32)
     return np.where((narrow == 0) | np.isinf(narrow), narrow, total)
 
 
-# MAX and MIN pass over NaN: Direct3D's min and max return the other operand if one is NaN.
+# MAX and MIN ignore NaN: Direct3D's min and max return the other operand if one is NaN.
 REDUCTIONS: dict[str, Callable[[Array, Axes], Any]] = {
     "AVERAGE": average,
     "L1": lambda x, axes: add(x, axes, absolute=True),
@@ -166,7 +166,7 @@ FUNCTIONS = frozenset({*REDUCTIONS, "LOG_SUM_EXP", "ARGMIN", "ARGMAX"})
 
 
 def log_sum_exp(x: Array, output: Array, axes: Axes, scratch: Array | None) -> Run:
-    """log(sum(exp(x))), whose sum is that of FLOAT32: infinite or 0 where it is out of range there."""
+    """log(sum(exp(x))), whose sum is that of FLOAT32: infinite or 0 where it is out of range."""
 
     def run() -> None:
         memory = np.empty(8 * x.size, np.uint8) if scratch is None else scratch
@@ -182,14 +182,14 @@ def log_sum_exp(x: Array, output: Array, axes: Axes, scratch: Array | None) -> R
 def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: bool) -> Run:
     """The index of the largest (or smallest) element, counted over the reduced axes in increasing dimension order.
 
-    Of equal elements the first counts, or the last if ``decreasing``. NaN is passed over, as in MAX and MIN, but where
-    it is the first: no comparison with it is true, so that nothing takes its place.
+    Of equal elements the first counts, or the last if ``decreasing``. NaN is ignored, as in MAX and MIN, unless it
+    comes first: no comparison with it is true, so that nothing replaces it.
     """
     reduced = sorted(axes)
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     order = (*kept, *reduced)
     kept_sizes = [x.shape[axis] for axis in kept]
-    # Along a broadcast axis all are equal: one is looked at, and the first or the last of them is meant.
+    # Along a broadcast axis all elements are equal: one is read, and the result is the first or last index.
     repeated = [axis in reduced and not x.strides[axis] for axis in range(x.ndim)]
     unrepeated = x[tuple(slice(0, 1) if is_repeated else slice(None) for is_repeated in repeated)]
 
@@ -211,9 +211,9 @@ def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: boo
 
 
 def first_index(rows: Array, largest: bool) -> Array:
-    """The index of the first largest (or smallest) element along the last axis; NaN is passed over."""
+    """The index of the first largest (or smallest) element along the last axis; NaN is ignored."""
     if rows.dtype.kind == "f" and np.isnan(rows).any():
-        # Not fmax, which does not pass over signaling NaNs.
+        # Not fmax, which does not ignore signaling NaNs.
         numbers = np.where(np.isnan(rows), rows.dtype.type(-np.inf if largest else np.inf), rows)
         best = (np.max if largest else np.min)(numbers, axis=-1, keepdims=True)
         return np.asarray((rows == best).argmax(axis=-1))
@@ -221,5 +221,5 @@ def first_index(rows: Array, largest: bool) -> Array:
 
 
 def unless_nan_begins(rows: Array, indices: Array) -> Array:
-    """``indices`` along the last axis, but 0 where that begins with NaN."""
+    """``indices`` along the last axis, but 0 where the first element is NaN."""
     return np.where(np.isnan(rows[..., 0]), 0, indices) if rows.dtype.kind == "f" else indices

@@ -1,5 +1,4 @@
-"""Resampling of images in the native kernel: sums of a few elements along rows and columns, their norms, and the
-largest of them."""
+"""Resampling of images in the native kernel: weighted sums along rows and columns, their norms and maxima."""
 
 from __future__ import annotations
 
@@ -18,13 +17,13 @@ from .roi.sample_points import BinSamples
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 # Batches, channels, rows and columns.
 RANK = 4
-# The fields of an axis of a task, and what keeps alive what its pointers lead to.
+# The fields of an axis of a task, and the keepalives of its pointers.
 Axis = tuple[dict[str, Any], object]
 
 
 def unsupported(x: Array, output: Array) -> str | None:
-    """Why the native kernel does not take these: it is for FLOAT32 or FLOAT16, apart in memory, of rows that are not
-    too long."""
+    """Why the native kernel does not take these arrays: it takes FLOAT32 or FLOAT16, disjoint in memory, with rows that
+    are not too long."""
     if backend.native is None:
         return ABSENT
     if x.dtype not in FLOATS:
@@ -40,15 +39,15 @@ def unsupported(x: Array, output: Array) -> str | None:
 
 
 def takes_regions(x: Array, output: Array) -> bool | Declined:
-    """Whether ``average_regions`` and ``largest_of_regions`` take these."""
+    """Whether ``average_regions`` and ``largest_of_regions`` take these arrays."""
     reason = unsupported(x, output)
     return True if reason is None else Declined("resample", reason)
 
 
 def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Declined:
-    """The call that stores what a plan for the last two of up to four dimensions makes of ``x``.
+    """The call that stores the result of a plan for the last two of up to four dimensions of ``x``.
 
-    With an ``order``, the plan says of what a norm of that order is taken; it has no weights.
+    With an ``order``, the result is a norm of that order of the elements that the plan names; the plan has no weights.
     """
     if x.ndim > RANK:
         return Declined("resample", f"{x.ndim} dimensions are more than {RANK}")
@@ -75,7 +74,7 @@ def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Decl
 def average_regions(
     x: Array, batches: Array, rows: BinSamples, columns: BinSamples, output: Array, outside: float
 ) -> None:
-    """Store the means of the samples of regions of ``x``, of which those outside the image are worth ``outside``."""
+    """Store the means of the samples of regions of ``x``; samples outside the image have the value ``outside``."""
     run_regions(
         "SUM", x, batches, [counted(*samples_of(axis), axis) for axis in (rows, columns)], output, outside
     )
@@ -84,7 +83,7 @@ def average_regions(
 def largest_of_regions(
     x: Array, batches: Array, rows: BinSamples, columns: BinSamples, output: Array
 ) -> None:
-    """Store the largest elements of regions of ``x``, of which a step is either inside the image or outside: 0."""
+    """Store the maxima of regions of ``x``, whose steps are either inside the image, or outside and give 0."""
     run_regions("MAXIMUM", x, batches, [samples_of(axis) for axis in (rows, columns)], output)
 
 
@@ -98,7 +97,7 @@ def run_regions(
 
 
 def task_of(function: str, x: Array, output: Array, axes: Sequence[Axis]) -> tuple[Any, object]:
-    """A task, and what its pointers lead to."""
+    """A task, and the keepalives of its pointers."""
     task = backend.native.ffi.new(
         "dml_resample *",
         {
@@ -119,7 +118,7 @@ def task_of(function: str, x: Array, output: Array, axes: Sequence[Axis]) -> tup
 
 
 def axis_of(taps: Taps, steps: int) -> Axis:
-    """The same elements for all regions, and what keeps them alive."""
+    """The same taps for all regions, and their keepalives."""
     weights = np.ones(len(taps.indices)) if taps.weights is None else taps.weights
     arrays = [
         np.ascontiguousarray(taps.starts, np.int64),
@@ -131,12 +130,13 @@ def axis_of(taps: Taps, steps: int) -> Axis:
 
 
 def samples_of(steps: BinSamples) -> Axis:
-    """What is read at the samples of each step of each region, weighted with how many of them read it."""
+    """The elements read at the samples of each step of each region, weighted with the number of samples that read
+    them."""
     places, entries = steps.points, steps.counts.reshape(-1)
     owners = np.repeat(np.arange(len(entries)), entries)
     shares = np.stack([1 - places.weight, places.weight], 1)
     weights = (shares * (places.times * places.is_inside)[:, None]).reshape(-1)
-    # What has no weight is not read: 0 times infinity would be NaN.
+    # Elements of weight 0 are not read: 0 times infinity would be NaN.
     used = weights > 0
     indices = np.stack([places.low, places.low + 1], 1).reshape(-1)[used]
     starts = np.zeros(len(entries) + 1, np.int64)
@@ -146,7 +146,7 @@ def samples_of(steps: BinSamples) -> Axis:
 
 
 def counted(axis: dict[str, Any], memory: object, steps: BinSamples) -> Axis:
-    """The same, with how many samples each step has, and how many of them are inside."""
+    """The same, with the number of samples of each step, and how many of them are inside."""
     places, entries = steps.points, steps.counts.reshape(-1)
     first = np.cumsum(entries) - entries
     counts = np.add.reduceat(places.times.astype(np.float64), first)

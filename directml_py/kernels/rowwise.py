@@ -1,4 +1,4 @@
-"""Rows: functions that see all elements along some axes at once, a block of rows at a time."""
+"""Row-wise maps: functions that need all elements along some axes at once, a block of rows at a time."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from .threads import share
 
 Function = Callable[..., Any]
 Arrays = Sequence["Array | None"]
-# Elements in a line of a processor's cache, or in two.
+# The elements of one or two cache lines.
 LINE = 16
 
 
 def map_rows(function: Function, inputs: Arrays, outputs: Arrays, axes: Sequence[int]) -> Run:
-    """Bind arrays, and give the call that stores ``function`` of the inputs in the outputs.
+    """Bind arrays, and return the call that stores ``function`` of the inputs in the outputs.
 
-    All have equally many dimensions, in which sizes are equal or 1, and one of them has the largest everywhere; along
-    ``axes`` outputs may have any.
-    ``function`` takes an array for each input, None for an absent one, and gives an array, or one for each output in a
-    tuple; it must not write into what it is given. Of the dimensions ``axes`` it is given all, of the others any part:
-    what it gives there must depend on nothing else. FLOAT16 arrives as FLOAT32; results are rounded once, when they are
-    stored. Inputs and outputs are apart in memory.
+    All arrays have equally many dimensions, in which sizes are equal or 1, and one of them has the largest size
+    everywhere; along ``axes`` outputs may have any sizes.
+
+    ``function`` takes an array for each input, None for an absent one, and returns an array, or a tuple with one for
+    each output; it must not modify its arguments. It receives the whole extent of the dimensions ``axes`` and any part
+    of the others, and its results must not depend on anything else. FLOAT16 arrives as FLOAT32; results are rounded
+    once, when they are stored. Inputs and outputs are disjoint in memory.
     """
     arrays = [array for array in (*inputs, *outputs) if array is not None]
     sizes = tuple(map(max, zip(*(array.shape for array in arrays))))
@@ -41,9 +42,9 @@ def map_rows(function: Function, inputs: Arrays, outputs: Arrays, axes: Sequence
 
 
 def row_steps(array: Array, axes: Sequence[int]) -> list[int]:
-    """The sizes of a block: whole rows, as many as fit but at least one, those first that lie next to each other.
+    """The sizes of a block: as many whole rows as fit, at least one, preferring those adjacent in memory.
 
-    Where rows lie closer to each other than their own elements, there are as many as share what memory gives at once.
+    Where rows are closer together than their own elements, a block holds as many as share a cache line.
     """
     steps = [size if axis in axes else 1 for axis, size in enumerate(array.shape)]
     strides = [abs(stride) for stride in array.strides]
@@ -65,5 +66,5 @@ def run_rows(function: Function, inputs: Arrays, outputs: Arrays, grid: Grid, nu
 
 
 def part(array: Array, place: Slices) -> Array:
-    """``array`` at ``slices_at``; what it broadcasts there is everywhere the same."""
+    """The part of ``array`` at ``slices_at``; along broadcast dimensions it is the same everywhere."""
     return array[tuple(slice(None) if size == 1 else index for size, index in zip(array.shape, place))]

@@ -1,4 +1,4 @@
-"""Scans: what a function has made of all elements up to each, along one axis."""
+"""Scans: running sums and products along one axis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .launch import NativeRun
 from .native_arrays import Array, Run, address, readable, type_name
 from .threads import share
 
-# Dimensions that the native kernel takes, the axis among them.
+# The maximum number of dimensions of the native kernel, including the axis.
 MAX_RANK = 9
 
 
@@ -29,12 +29,12 @@ def scan(
     exclusive: bool = False,
     decreasing: bool = False,
 ) -> Run:
-    """Bind ``output[i] = function(x[0], x[1], ... x[i])`` along ``axis``, and give the call that does it.
+    """Bind ``output[i] = function(x[0], x[1], ... x[i])`` along ``axis``, and return the call that runs it.
 
-    ``function`` is NumPy's, such as ``add``, and has a result of no elements. ``exclusive`` leaves ``x[i]`` itself out;
-    the first result is then that of no elements. ``decreasing`` goes from the last element to the first. FLOAT16 is
-    kept in FLOAT32 on the way; integers wrap. Floats are taken one after the other, and each result is rounded.
-    ``output`` may be the very memory of ``x``.
+    ``function`` is a ufunc with an identity, such as ``add``. ``exclusive`` leaves out ``x[i]`` itself; the first
+    result is then the identity. ``decreasing`` goes from the last element to the first. FLOAT16 is accumulated in
+    FLOAT32; integers wrap. Floats are accumulated sequentially, and each result is rounded. ``output`` may be identical
+    to ``x``.
     """
     if decreasing:
         x, output = np.flip(x, axis), np.flip(output, axis)
@@ -43,7 +43,7 @@ def scan(
 
 
 def native_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> Run | Declined:
-    """The same along the first axis in the native kernel."""
+    """The native kernel, along the first axis."""
     reason = unsupported(function, x, output)
     if reason is not None:
         return Declined("scan", reason)
@@ -70,7 +70,7 @@ def native_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) ->
 
 
 def unsupported(function: np.ufunc, x: Array, output: Array) -> str | None:
-    """Why the native kernel does not take these."""
+    """Why the native kernel does not take these arrays."""
     if backend.native is None:
         return ABSENT
     if function not in (np.add, np.multiply):
@@ -99,7 +99,7 @@ def scan_whole(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> 
 
 
 def step(function: np.ufunc, x: Array, output: Array, results: Array, exclusive: bool) -> None:
-    """Go on from the first of ``results``, of which there is one more than elements."""
+    """Continue from the first of ``results``, which has one more entry than there are elements."""
     with np.errstate(all="ignore"):
         results[1:] = half.widened(x)
         function.accumulate(results, axis=0, out=results)
@@ -107,18 +107,18 @@ def step(function: np.ufunc, x: Array, output: Array, results: Array, exclusive:
 
 
 def kept_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that results are kept in on the way."""
+    """The accumulator type."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 def nothing(function: np.ufunc, dtype: np.dtype[Any], exclusive: bool) -> Any:
-    """The result of no elements. -0 is what every number can be added to, -0 too, but it is no sum to be shown.
+    """The identity. -0 is the exact identity of addition, but must not show as a sum.
 
     Raises ``ValueError`` if the function has none.
     """
     is_float = dtype.kind == "f"
     if function in (np.maximum, np.minimum):
-        # Of FLOAT16 and of FLOAT32 infinity is the same.
+        # Infinity is the same in FLOAT16 and FLOAT32.
         limits = (-np.inf, np.inf) if is_float else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         return dtype.type(limits[function is np.minimum])
     if function.identity is None:
@@ -128,14 +128,14 @@ def nothing(function: np.ufunc, dtype: np.dtype[Any], exclusive: bool) -> Any:
 
 
 class Tiles:
-    """A scan along the first axis that was bound, in blocks that go on from each other along it."""
+    """A bound scan along the first axis, in blocks that continue each other along it."""
 
     def __init__(self, function: np.ufunc, x: Array, output: Array, exclusive: bool) -> None:
         self.function, self.exclusive = function, exclusive
         self.output, self.x = joined([output, x], fixed=1)
         self.rows, *steps = block_sizes([self.output, self.x], 0)
         self.grid = Grid(self.x.shape[1:], steps)
-        # Rows lie next to each other if they do so in memory.
+        # Rows are adjacent if they are adjacent in memory.
         self.across = self.x.ndim > 1 and abs(self.x.strides[0]) > min(map(abs, self.x.strides[1:]))
 
     def __call__(self) -> None:

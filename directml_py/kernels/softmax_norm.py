@@ -1,7 +1,7 @@
-"""Softmax and its logarithm, and normalization with mean and variance, in the native kernel.
+"""Softmax, log-softmax and mean-variance normalization in the native kernel.
 
-A row is what lies next to each other in the input and the output; softmax takes columns of such rows too. What is
-declined runs in ``rowwise.map_rows``.
+A row is contiguous in the input and the output; softmax also takes columns of such rows. What is declined runs in
+``rowwise.map_rows``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ SCATTERED = "elements of a row are not contiguous"
 
 
 def softmax(x: Array, output: Array, axes: Sequence[int], logarithm: bool = False) -> Run | Declined:
-    """Each exponential divided by the sum of those along ``axes``, or the logarithm of that.
+    """Softmax along ``axes``, or its logarithm.
 
-    Input that lies otherwise than the output, backwards for example, is copied first, to give the same bits.
+    Input in a different layout from the output, such as a reversed one, is copied first, to give the same bits.
     """
     bind = partial(rows_along, "LOG_SOFTMAX" if logarithm else "SOFTMAX", axes, output)
     run = bind(x, [])
@@ -56,7 +56,7 @@ def mean_variance(
     relu: bool = False,
 ) -> Run | Declined:
     """``scale * (x - mean) / sqrt(variance + epsilon) + bias``, with mean and variance along ``axes``; ``scale`` and
-    ``bias`` broadcast. With ``relu`` it is 0 where it is not above that."""
+    ``bias`` broadcast. ``relu`` applies RELU to the result."""
     options: dict[str, Any] = {
         "epsilon": epsilon,
         "uses_mean": uses_mean,
@@ -66,7 +66,7 @@ def mean_variance(
     run = rows_along("MEAN_VARIANCE", axes, output, x, [scale, bias], **options)
     if run or unsupported(output, x, [scale, bias]):
         return run
-    # Rows that lie apart in memory are put together where they go.
+    # Non-contiguous rows are packed into the output.
     run = rows_along("MEAN_VARIANCE", axes, output, output, [scale, bias], is_in_place=True, **options)
     return run and launch_in_order([move([(output, x)]), run])
 
@@ -82,7 +82,7 @@ def batch_norm(
     *,
     relu: bool = False,
 ) -> Run | Declined:
-    """Batch normalization with given statistics, which broadcast, as scale and bias do: each is one number in a row."""
+    """Batch normalization with given statistics, which broadcast, as scale and bias do: each has one number per row."""
     reason = unsupported(output, x, [mean, variance, scale, bias])
     if reason is not None:
         return Declined("softmax_norm", reason)
@@ -93,8 +93,10 @@ def batch_norm(
 
 
 class BatchNormPostOp(NamedTuple):
-    """A batch-norm post-op: another kernel's output channels are normalized as they are stored, as ``batch_norm`` does.
-    Mean, variance, scale and bias each have one number for all channels, or one for each."""
+    """A batch-norm post-op: another kernel's output channels are normalized as they are stored, as by ``batch_norm``.
+
+    Mean, variance, scale and bias each have one number for all channels, or one for each.
+    """
 
     mean: Array
     variance: Array
@@ -104,8 +106,8 @@ class BatchNormPostOp(NamedTuple):
     relu: bool
 
     def fill(self, task: Any, output: Array) -> Array | str:
-        """Make it part of a task that stores ``output``, {N, C, ...}; what must live as long as that, or why it
-        cannot be."""
+        """Make it part of a task that stores ``output``, {N, C, ...}; returns the keepalives of the task, or why it is
+        impossible."""
         arrays, channels = self[:4], output.shape[1]
         for array in (*arrays, output):
             if array.dtype != np.float32:
@@ -149,7 +151,7 @@ def rows_along(
 def unsupported(
     output: Array, x: Array, more: Sequence[Array | None], *, is_in_place: bool = False
 ) -> str | None:
-    """Why the native kernel does not take these, wherever their rows lie."""
+    """Why the native kernel does not take these tensors, apart from the layout of their rows."""
     present = [array for array in more if array is not None]
     if backend.native is None:
         return ABSENT

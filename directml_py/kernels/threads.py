@@ -1,4 +1,4 @@
-"""Python threads that share work; NumPy computes without holding the others up."""
+"""Python threads that share NumPy work, which releases the GIL."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from time import perf_counter
 
 from .backend import backend
 
-# As much work as is worth another thread, in seconds: to start one takes some 50 us.
+# The work that is worth another thread, in seconds: starting one takes about 50 us.
 WORTH_A_THREAD = 3e-4
 
 
 def share(body: Callable[[Iterator[int]], None], count: int) -> None:
-    """Run ``body`` over the numbers below ``count``, in as many threads as the time that the first one takes suggests.
+    """Run ``body`` for the numbers below ``count``, in as many threads as the duration of the first call suggests.
 
-    Each thread is given numbers until there are none left. Threads live as long as the call, so nothing is left over
-    that a fork could break; one that cannot be started is done without. What ``body`` raises in any of them is raised
-    when all have ended.
+    Threads take numbers until none are left. They live as long as the call, so that nothing is left over for a fork to
+    break; a thread that cannot be started is done without. An exception of ``body`` in any thread is raised when all
+    have ended.
     """
     began = perf_counter()
     body(iter(range(min(count, 1))))

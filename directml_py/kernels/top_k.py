@@ -1,4 +1,4 @@
-"""The first few elements of rows, in order, and where they are."""
+"""Top k: the first elements of rows in sorted order, with their indices."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ MAX_RANK = 9
 
 
 def top(x: Array, values: Array, indices: Array, axis: int, *, decreasing: bool) -> Run | Declined:
-    """The call that stores the first elements along ``axis``, as many as the outputs have, and their indices.
+    """The call that stores the first elements along ``axis``, as many as the outputs hold, and their indices.
 
-    Of equal elements the first comes first; NaN comes last. The native kernel is for few elements of rows that lie
-    together in memory; the reference is the operator's own function.
+    Equal elements keep their order; NaN comes last. The native kernel takes few elements of rows that are contiguous in
+    memory; the reference is the operator's own function.
     """
     native = backend.native
     if native is None:

@@ -1,4 +1,4 @@
-"""Backward convolution as forward ones: of the elements that a stride apart come from the same part of the filter."""
+"""Transposed convolution as forward ones: output elements a stride apart use the same subset of filter taps."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .move import move
 from .native_arrays import Array, Run
 from .windows import Sizes, Window
 
-# What is computed at once of elements that lie apart.
+# The size of a part that is computed at once, for non-contiguous output elements.
 PART_BYTES = 1 << 22
 
 
 class Phase(NamedTuple):
-    """Elements of the output along one dimension that the same ``length`` ``taps`` of the filter reach: those from
-    ``first`` on, a stride apart. The first of them sees element ``offset`` of the input through the first tap, and
-    through the next ones those that lie ``dilation`` behind each other."""
+    """Output elements along one dimension that the same ``length`` ``taps`` of the filter reach: those from ``first``
+    on, a stride apart. The first of them reads element ``offset`` of the input with the first tap, and elements
+    ``dilation`` apart with the following ones."""
 
     first: int
     taps: slice
@@ -34,7 +34,7 @@ class Phase(NamedTuple):
 
 
 def phases_of(window: Window, axis: int) -> Iterator[Phase]:
-    """Of each phase the taps are in descending order, as positions ascend with them in a forward convolution."""
+    """The phases. Their taps are in descending order, as positions ascend with the taps in a forward convolution."""
     size, stride, dilation = window.size[axis], window.strides[axis], window.dilations[axis]
     padding, common = window.start_padding[axis], gcd(stride, dilation)
     for first in range(stride):
@@ -44,18 +44,18 @@ def phases_of(window: Window, axis: int) -> Iterator[Phase]:
             continue
         step, last = stride // common, hits[-1]
         offset = (first + padding - last * dilation) // stride
-        # The first hit lies before the first step: those behind it come down to it.
+        # The first hit lies before the first step: later ones reach it.
         yield Phase(first, slice(last, None, -step), len(hits), offset, dilation // common)
 
 
 def scratch_of(filters: Sizes, outputs: Sizes, window: Window) -> int:
-    """The most bytes of temporary memory that ``convolution_back`` takes."""
+    """The most bytes of temporary memory that ``convolution_back`` needs."""
     part = 0 if max(window.strides) == 1 else max(PART_BYTES, 4 * plane_of(outputs, window))
     return 4 * (prod(filters) + prod(window.strides)) + part
 
 
 def plane_of(outputs: Sizes, window: Window) -> int:
-    """The most elements of a channel that one phase has."""
+    """The most elements per channel in one phase."""
     return prod(-(-size // stride) for size, stride in zip(outputs[2:], window.strides))
 
 
@@ -71,10 +71,11 @@ def convolution_back(
     is_turned: bool = False,
     **options: Any,
 ) -> Run | Declined:
-    """The call that stores what ``im2col.convolve_back`` gives, as ``convolution.convolution`` does forwards.
+    """The call that stores the result of ``im2col.convolve_back``, as ``convolution.convolution`` does for the forward
+    direction.
 
-    There may be no elements of the output that no tap reaches, but for its padding, which is 0. Filters must be finite
-    when it is called: forwards, what is beside the input is multiplied with them as 0.
+    Every output element must be reached by some tap, apart from the padding, which is 0. Filters must be finite when
+    the call runs: the forward kernel multiplies them by zero padding.
     """
     inner, whole = window.without_output_padding(output.shape[2:]), output
     within: Any = (..., *map(slice, inner))
@@ -114,7 +115,7 @@ def convolution_back(
 
 
 def fill_padding(output: Array, inner: Sizes) -> None:
-    """Store 0, of which all activations make 0 here, in the elements of the output that lie beyond ``inner``."""
+    """Store 0, for which all activations give 0 here, in the output elements beyond ``inner``."""
     for axis, size in enumerate(inner, 2):
         beyond = (slice(None),) * axis + (slice(size, None),)
         output[beyond] = 0
@@ -123,8 +124,8 @@ def fill_padding(output: Array, inner: Sizes) -> None:
 def pieces(
     x: Array, filters: Array, bias: Array | None, output: Array, window: Window
 ) -> Iterator[tuple[Array, Array, Array | None, Array]]:
-    """Parts of a phase that fit in temporary memory: some groups, or some features of one. ``filters`` are {G, M / G,
-    C / G, ...}."""
+    """Parts of a phase that fit in temporary memory: some groups, or some features of one. ``filters`` are {G, M / G, C
+    / G, ...}."""
     groups, features, channels = filters.shape[:3]
     if max(window.strides) == 1:
         yield x, filters, bias, output
@@ -155,13 +156,13 @@ def forward(
     place: Sequence[Phase],
     **options: Any,
 ) -> Run | Declined:
-    """A phase of the output, or a part of it, by way of ``memory`` where its elements lie apart."""
+    """A phase of the output, or a part of it, computed in ``memory`` if its elements are not contiguous."""
     window = Window.of(
         [phase.length for phase in place],
         dilations=[phase.dilation for phase in place],
         start_padding=[max(0, -phase.offset) for phase in place],
     )
-    # A view: what is taken of several groups is all of them.
+    # A view: from several groups, all features are taken.
     flat = filters.reshape(-1, *filters.shape[2:])
     is_apart = output.strides[-1] != output.itemsize or not output[0, 0].flags.c_contiguous
     if is_apart and memory.size < output.size:

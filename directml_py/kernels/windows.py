@@ -1,4 +1,4 @@
-"""Windows that slide over the spatial dimensions of a tensor: sizes, what each step sees, and folds of that."""
+"""Sliding windows over the spatial dimensions of a tensor: sizes, views and reductions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Sizes = tuple[int, ...]
 
 
 class Window(NamedTuple):
-    """A window over the last dimensions of an array; all is in elements, one number a dimension.
+    """A window over the last dimensions of an array; all values are in elements, one per dimension.
 
-    Its ``size`` elements lie ``dilations`` apart. It takes steps of ``strides`` elements over an array that
-    ``start_padding`` and ``end_padding`` surround. Forward convolution and all pools go from the sizes of the array
-    to the count of steps; backward convolution goes the other way. ``output_padding`` is added to what comes out.
+    Its ``size`` elements lie ``dilations`` apart. It moves in steps of ``strides`` elements over an array that
+    ``start_padding`` and ``end_padding`` surround. Forward convolution and all pools go from the sizes of the array to
+    the count of steps; backward convolution goes the other way. ``output_padding`` is added to the result.
     """
 
     size: Sizes
@@ -38,7 +38,7 @@ class Window(NamedTuple):
         end_padding: Sequence[int] = (),
         output_padding: Sequence[int] = (),
     ) -> Window:
-        """Strides and dilations left out are 1, paddings 0."""
+        """Omitted strides and dilations are 1, omitted paddings 0."""
         ones, zeros = (1,) * len(size), (0,) * len(size)
         return cls(
             tuple(size),
@@ -51,7 +51,7 @@ class Window(NamedTuple):
 
     @property
     def extents(self) -> Sizes:
-        """From the first element of the window to its last, with what dilations leave out between."""
+        """The distance from the first to the last element of the window, inclusive, with dilations."""
         return tuple(1 + (size - 1) * dilation for size, dilation in zip(self.size, self.dilations))
 
     @property
@@ -59,36 +59,36 @@ class Window(NamedTuple):
         return tuple(start + end for start, end in zip(self.start_padding, self.end_padding))
 
     def reach(self, steps: Sequence[int]) -> Sizes:
-        """From the first element of the first step to the last element of the last."""
+        """The distance from the first element of the first step to the last element of the last, inclusive."""
         terms = zip(steps, self.strides, self.extents)
         return tuple((count - 1) * stride + extent for count, stride, extent in terms)
 
     def forward(self, sizes: Sequence[int]) -> Sizes:
-        """How many whole steps fit, plus the output padding; below 1 where not even one fits."""
+        """The number of whole steps that fit, plus the output padding; below 1 if not even one fits."""
         terms = zip(sizes, self.paddings, self.extents, self.strides, self.output_padding)
         return tuple(
             (size + padding - extent) // stride + 1 + more for size, padding, extent, stride, more in terms
         )
 
     def backward(self, steps: Sequence[int]) -> Sizes:
-        """The least sizes in which so many steps fit, plus the output padding."""
+        """The smallest sizes in which this many steps fit, plus the output padding."""
         terms = zip(self.reach(steps), self.paddings, self.output_padding)
         return tuple(reach - padding + more for reach, padding, more in terms)
 
     def unseen(self, sizes: Sequence[int], steps: Sequence[int]) -> Sizes:
-        """How many elements and paddings lie behind the last step; below 0 where that reaches beyond them."""
+        """The number of elements, padding included, after the last step; negative if that reaches beyond them."""
         return tuple(
             size + padding - reach for size, padding, reach in zip(sizes, self.paddings, self.reach(steps))
         )
 
     def without_output_padding(self, sizes: Sequence[int]) -> Sizes:
-        """Output sizes less their part that is padding."""
+        """Output sizes without their padding."""
         return tuple(size - more for size, more in zip(sizes, self.output_padding))
 
     def hits(self, axis: int, tap: int, elements: range, steps: range) -> tuple[slice, slice] | None:
-        """Where element ``tap`` of the window lies in a part of the array, ``elements`` along ``axis``.
+        """The slices at which element ``tap`` of the window meets ``elements`` along ``axis``.
 
-        Two slices: of ``elements``, those that are met, and of ``steps``, those that meet them; None if there are none.
+        Two slices: of ``elements``, and of ``steps``; None if they do not meet.
         """
         stride = self.strides[axis]
         first = tap * self.dilations[axis] - self.start_padding[axis] - elements.start
@@ -100,9 +100,9 @@ class Window(NamedTuple):
         return met, slice(low - steps.start, high - steps.start)
 
     def padded(self, array: Array, steps: Sizes, dtype: Any = None, value: Any = 0) -> Array:
-        """As much of ``array`` as so many steps see, with ``value`` around it; a copy only where one is needed.
+        """As much of ``array`` as this many steps cover, surrounded by ``value``; copied only if necessary.
 
-        A last step that reaches beyond the end padding sees more of it.
+        A last step that reaches beyond the end padding covers more of it.
         """
         before = len(array.shape) - len(self.size)
         kind = np.dtype(array.dtype if dtype is None else dtype)
@@ -120,7 +120,8 @@ class Window(NamedTuple):
         return result
 
     def view(self, padded: Array, steps: Sizes) -> Array:
-        """What each step sees of what ``padded`` gave: leading dimensions, then steps, then the window. Read-only."""
+        """The window of each step over the result of ``padded``: leading dimensions, then steps, then the window.
+        Read-only."""
         before = len(padded.shape) - len(self.size)
         leading, inner = padded.strides[:before], padded.strides[before:]
         return np.lib.stride_tricks.as_strided(
@@ -135,10 +136,10 @@ class Window(NamedTuple):
         )
 
     def fold(self, array: Array, steps: Sizes, function: np.ufunc, initial: Any) -> Array:
-        """``function`` over what each step sees of ``array``; padding takes no part.
+        """The reduction by ``function`` of the elements of ``array`` in each window, without padding.
 
-        One dimension is folded after the other, so order must not matter. Steps that see padding alone are left
-        with ``initial``, which is an identity of the function.
+        One dimension is reduced after the other, so ``function`` must be commutative and associative. Windows that
+        cover only padding get ``initial``, which is an identity of the function.
         """
         for axis, count in enumerate(steps):
             array = self._fold_axis(array, axis, count, function, initial)
@@ -156,10 +157,10 @@ class Window(NamedTuple):
         return result
 
     def _meetings(self, axis: int, size: int, count: int) -> Iterator[tuple[slice, slice | int]]:
-        """Which of ``size`` elements along ``axis`` which of ``count`` steps see, each pair of them once.
+        """The pairs of ``size`` elements along ``axis`` and ``count`` steps that meet, each once.
 
-        Either elements and as many steps, each of which sees the element at its place, or all elements that one step
-        sees: whichever takes fewer turns.
+        Either elements and as many steps, each of which covers the element at its index, or all elements that one step
+        covers: whichever takes fewer iterations.
         """
         if count > self.size[axis]:
             for tap in range(self.size[axis]):
@@ -173,16 +174,16 @@ class Window(NamedTuple):
                 yield elements, step
 
     def seen(self, axis: int, step: int, size: int) -> slice | None:
-        """What a step sees of ``size`` elements along ``axis``; None where it sees padding alone."""
+        """The slice of ``size`` elements along ``axis`` that a step covers; None if it covers only padding."""
         dilation = self.dilations[axis]
         first = step * self.strides[axis] - self.start_padding[axis]
         start, stop = (first if first >= 0 else first % dilation), first + self.extents[axis]
         return slice(start, stop, dilation) if start < min(stop, size) else None
 
     def first_largest(self, array: Array, steps: Sizes) -> tuple[Array, npt.NDArray[np.int64]]:
-        """The largest element that each step sees and, of equal ones, the offset of the first in the spatial block.
+        """The largest element in each window and, of equal ones, the offset of the first in the spatial block.
 
-        A NaN is taken only where a step sees nothing else. Steps that see padding alone have the offset -1 and an
+        NaN is returned only if a window has nothing else. Windows that cover only padding have the offset -1 and an
         undefined value.
         """
         sizes = array.shape[len(array.shape) - len(self.size) :]
@@ -219,7 +220,7 @@ class Window(NamedTuple):
         return best, best_offsets
 
     def counts(self, sizes: Sizes, steps: Sizes, with_padding: bool) -> list[npt.NDArray[np.int64]]:
-        """For each dimension, how many elements every step sees there: of the array, or of its padding too."""
+        """For each dimension, the number of elements that each step covers: of the array, or of its padding too."""
         result = []
         for axis, (size, count) in enumerate(zip(sizes, steps)):
             start, end = (self.start_padding[axis], self.end_padding[axis]) if with_padding else (0, 0)

@@ -1,11 +1,12 @@
 """Activation functions of arrays.
 
-The functions are those of real numbers that the operators' pages print, not the rounding errors of the printed
-formulas: what needs more than one rounding is computed and returned in FLOAT64, to be rounded once when it is stored.
-Infinities and NaN go through the printed formula as IEEE 754 has it, so that SWISH and GELU of -inf are -inf * 0, which
-is NaN; TANH of infinities is that of C, though the formula of its page has NaN for -inf.
-Where a page says max or min, these are Direct3D's, which return the other operand if one is NaN, as in REDUCE: RELU
-of NaN is 0. Nothing warns.
+They compute the mathematical functions that the operators' pages print, without the rounding errors of the printed
+formulas: a function that needs more than one rounding is computed and returned in FLOAT64, to be rounded once when it
+is stored. Infinities and NaN go through the printed formula by IEEE 754, so that SWISH and GELU of -inf are -inf * 0,
+which is NaN; TANH of infinities is C's, although the formula on its page gives NaN for -inf.
+
+Where a page says max or min, these are Direct3D's, which return the other operand if one is NaN, as in REDUCE: RELU of
+NaN is 0. No function raises warnings.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .trace import primitive
 
 P = ParamSpec("P")
 Axes = tuple[int, ...]
-# Below this, too few digits of 1 + erf(x / sqrt(2)) are right; with so many terms, 9 digits of the fraction are.
+# Below this, 1 + erf(x / sqrt(2)) has too few correct digits; with this many terms, the fraction has 9.
 GELU_TAIL = -3.0
 TAIL_TERMS = 20
 LOG_OF_LEAST = log(1e-20)
@@ -44,7 +45,7 @@ def quiet(function: Callable[P, Array]) -> Callable[P, Array]:
 
 
 def in_double(function: Callable[Concatenate[Array, P], Array]) -> Callable[Concatenate[Array, P], Array]:
-    """``function``, quiet, of the array in FLOAT64."""
+    """``function``, quiet, of the array converted to FLOAT64."""
 
     @wraps(function)
     def call(x: Array, /, *args: P.args, **kwargs: P.kwargs) -> Array:
@@ -74,7 +75,7 @@ def leaky_relu(x: Array, alpha: float) -> Array:
 
 @quiet
 def parameterized_relu(x: Array, slope: Array) -> Array:
-    """Products of FLOAT16 are exact in FLOAT32, as those with the ``alpha`` of LEAKY_RELU are not."""
+    """Products of FLOAT16 are exact in FLOAT32, unlike those with the ``alpha`` of LEAKY_RELU."""
     return np.where(x >= 0, x, slope * x)
 
 
@@ -85,8 +86,8 @@ def thresholded_relu(x: Array, alpha: float) -> Array:
 
 @quiet
 def shrink(x: Array, bias: float, threshold: float) -> Array:
-    """Of integers in floats, which the page leaves open: rounded to the nearest, halves to even, as in Microsoft's
-    library."""
+    """Integers, which the page leaves open, are computed as floats and rounded to the nearest, ties to even, as in
+    Microsoft's library."""
     wide = x.astype(np.float64)
     results = np.where(wide > threshold, wide - bias, np.where(wide < -threshold, wide + bias, 0))
     return saturated(np.rint(results), x.dtype) if x.dtype.kind in "iu" else results
@@ -168,7 +169,7 @@ def celu(x: Array, alpha: float) -> Array:
 @primitive("gelu")
 @in_double
 def gelu(x: Array) -> Array:
-    """x times the share of a normal distribution below x."""
+    """x times the standard normal distribution function."""
     result: Array = 0.5 * x * (1 + erf(x / sqrt(2)))
     tail = x < GELU_TAIL
     if tail.any():
@@ -177,7 +178,7 @@ def gelu(x: Array) -> Array:
 
 
 def share_below(x: Array) -> Array:
-    """The share of a normal distribution below ``x``, which is far below 0: Laplace's continued fraction."""
+    """The standard normal distribution function for ``x`` far below 0: Laplace's continued fraction."""
     fraction = -x
     for term in range(TAIL_TERMS, 0, -1):
         fraction = -x + term / fraction
@@ -186,7 +187,7 @@ def share_below(x: Array) -> Array:
 
 @in_double
 def softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
-    """An infinite largest element leaves NaN of itself, which spoils the sum. With ``halves`` that is FLOAT16."""
+    """A row whose maximum is infinite gives NaN, which propagates to its sum. With ``halves`` the sum is FLOAT16."""
     parts = np.exp(x - x.max(axes, keepdims=True))
     total = parts.sum(axes, keepdims=True)
     return np.asarray(parts / (as_halves(total) if halves else total))
@@ -194,8 +195,8 @@ def softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
 
 @in_double
 def log_softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
-    """What is left of the sum of exponentials beside the largest, which is 1, keeps its digits; it is FLOAT16 with
-    ``halves``. A sum that is NaN counts as 1e-20."""
+    """The sum of exponentials without that of the maximum, which is 1, keeps its digits; with ``halves`` it is FLOAT16.
+    A sum that is NaN counts as 1e-20."""
     largest = np.fmax.reduce(quieted(x), axis=axes, keepdims=True)
     shifted = x - largest
     parts = np.exp(shifted)
@@ -212,9 +213,9 @@ def hardmax(x: Array, axes: Axes) -> Array:
 
 
 def is_first_largest(x: Array, axes: Axes) -> Array:
-    """Whether an element is the first of the largest over ``axes``, counted in increasing dimension order.
+    """Whether an element is the first maximum over ``axes``, in increasing dimension order.
 
-    NaN is passed over but where it is the first, as in ARGMAX.
+    NaN is ignored unless it comes first, as in ARGMAX.
     """
     last = range(-len(axes), 0)
     order = sorted(axis % x.ndim for axis in axes)

@@ -1,8 +1,8 @@
-"""Functions of single elements that NumPy does not have, or has with other results.
+"""Element-wise functions that NumPy lacks, or computes differently.
 
-They take arrays of any shape, blocks of a tensor among them, and leave them as they are. What needs more than one
-rounding is computed and returned in FLOAT64, to be rounded once when it is stored. Of integers nothing warns; of floats
-the caller says what it wants to hear (``numpy.errstate``).
+They take arrays of any shape, such as blocks of a tensor, and leave them unchanged. A function that needs more than one
+rounding is computed and returned in FLOAT64, to be rounded once when it is stored. Integer functions never warn; for
+floats the caller decides (``numpy.errstate``).
 
 Where DirectML's pages are silent, results are those of the Direct3D 11.3 functional specification.
 """
@@ -27,12 +27,12 @@ BYTE = 255
 
 
 def plain(values: Any) -> Array:
-    """What NumPy makes of arrays may be a number; what stands for an array in a program stays what it is."""
+    """An array of NumPy's results, which may be scalars; a symbol of a trace stays what it is."""
     return values if isinstance(values, Symbol) else np.asarray(values)  # type: ignore[return-value]
 
 
 def in_float64(function: Function) -> Function:
-    """``function`` of floats in FLOAT64; NumPy's loops for FLOAT32 are up to 4 units in the last place off."""
+    """``function`` of floats in FLOAT64; NumPy's FLOAT32 loops are off by up to 4 ULP."""
 
     def widened(*arrays: Array) -> Array:
         return plain(function(*(array.astype(FLOAT64, copy=False) for array in arrays)))
@@ -40,7 +40,8 @@ def in_float64(function: Function) -> Function:
     return widened
 
 
-# Powers of (x/5)^2 * 2 - 1 that come to erf(x) / x for |x| <= 5: Chebyshev interpolation, 4e-12 off at most.
+# Coefficients of powers of (x/5)^2 * 2 - 1 whose sum is erf(x) / x for |x| <= 5: Chebyshev interpolation with an error
+# of at most 4e-12.
 ERF = (
     *(0.282842550321131, -0.14141917262155707, 0.10605123821652769, -0.08832127839317569),
     *(0.07711003496977081, -0.06897125829735644, 0.062332006960801066, -0.05628858606322003),
@@ -54,7 +55,7 @@ ERF = (
 
 @primitive("erf")
 def erf(x: Array) -> Array:
-    """The error function, 6e-12 off at most; from 5 on it is 1 to that precision."""
+    """The error function, with an error of at most 6e-12; from 5 on it is 1 to that precision."""
     inside = np.clip(x.astype(FLOAT64, copy=False), -5.0, 5.0)
     place = np.square(inside)
     place *= 2 / 25
@@ -68,7 +69,7 @@ def erf(x: Array) -> Array:
 
 
 def saturated(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Floats as integers: rounded toward zero, the nearest value where that is out of range, 0 for NaN."""
+    """Floats converted to integers: rounded toward zero, clamped if out of range, 0 for NaN."""
     if isinstance(x, Symbol):
         return plain(x.saturated(dtype))
     limits = np.iinfo(dtype)
@@ -93,7 +94,7 @@ def cast(x: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def scale_bias(x: Array, scale: float, bias: float | Array) -> Array:
-    """``x * scale + bias`` of floats; integers, of up to 32 bits, are ``saturated``."""
+    """``x * scale + bias`` in floats; integers, of up to 32 bits, are ``saturated``."""
     values = x.astype(FLOAT64) * scale + bias
     return plain(values) if x.dtype.kind == "f" else saturated(values, x.dtype)
 
@@ -130,9 +131,9 @@ def difference_square(a: Array, b: Array) -> Array:
 
 
 def _by(a: Array, b: Array, function: Function, minus_one: Array) -> Array:
-    """``function`` of integers where it has a result; where ``b`` is 0 all bits set, where it is -1 ``minus_one``.
+    """An integer ``function`` where it has a result; all bits set where ``b`` is 0, ``minus_one`` where ``b`` is -1.
 
-    The quotient of the smallest integer and -1 is out of range, at which processors may stop.
+    The quotient of the smallest integer and -1 is out of range, and may trap.
     """
     special = (b == 0) | (b == -1) if b.dtype.kind == "i" else b == 0
     if not special.any():
@@ -151,17 +152,17 @@ def _truncated_quotient(a: Array, b: Array) -> Array:
 
 
 def divide(a: Array, b: Array) -> Array:
-    """``a / b``; integers rounded toward zero, with all bits set where ``b`` is 0 (the specification's ``udiv``)."""
+    """``a / b``; integers round toward zero, and give all bits set where ``b`` is 0 (the specification's ``udiv``)."""
     if a.dtype.kind == "f":
         return plain(a / b)
     return _by(a, b, _truncated_quotient, np.negative(a))
 
 
 def modulus_truncate(a: Array, b: Array) -> Array:
-    """The remainder with the sign of ``a``: ``a - b * trunc(a / b)``, of floats with each step rounded.
+    """The remainder with the sign of ``a``: ``a - b * trunc(a / b)``, for floats with each step rounded.
 
-    So Microsoft's library has it, not C's ``fmod``: NaN where ``b`` is 0 or either is infinite, and 1e8 by 3 leaves 0.
-    Of integers all bits set where ``b`` is 0.
+    As in Microsoft's library, not as in C's ``fmod``: NaN where ``b`` is 0 or either is infinite, and 1e8 by 3 leaves
+    0. Integers give all bits set where ``b`` is 0.
     """
     if a.dtype.kind == "f":
         return plain(a - b * np.trunc(a / b))
@@ -169,9 +170,9 @@ def modulus_truncate(a: Array, b: Array) -> Array:
 
 
 def modulus_floor(a: Array, b: Array) -> Array:
-    """The remainder with the sign of ``b``: ``a - b * floor(a / b)``, of floats with each step rounded.
+    """The remainder with the sign of ``b``: ``a - b * floor(a / b)``, for floats with each step rounded.
 
-    NaN where ``b`` is 0 or either is infinite. Of integers all bits set where ``b`` is 0.
+    NaN where ``b`` is 0 or either is infinite. Integers give all bits set where ``b`` is 0.
     """
     if a.dtype.kind == "f":
         return plain(a - b * np.floor(a / b))
@@ -181,14 +182,14 @@ def modulus_floor(a: Array, b: Array) -> Array:
 def power(x: Array, exponent: Array) -> Array:
     """``x`` to the power of ``exponent``.
 
-    Of integers with integers, up to 32 bits, exact and wrapped; of integers with floats ``saturated``.
+    For integer operands of up to 32 bits, exact and wrapped; for an integer ``x`` with float exponents, ``saturated``.
     """
     if x.dtype.kind in "iu" and exponent.dtype.kind in "iu":
         return _integer_power(x, exponent)
     results: Array = _float_power(x, exponent)
     if x.dtype.kind == "f":
         return results
-    # What is an integer may come out a little below it.
+    # An integer result may come out slightly below the integer.
     whole = (exponent >= 0) & (np.floor(exponent) == exponent)
     integers: Array = saturated(np.where(whole, np.rint(results), results), x.dtype)
     return integers
@@ -196,11 +197,11 @@ def power(x: Array, exponent: Array) -> Array:
 
 @primitive("power")
 def _float_power(x: Array, exponent: Array) -> Array:
-    """``2^(exponent * log2|x|)`` in FLOAT64, negative of a negative ``x`` with an odd exponent.
+    """``2^(exponent * log2|x|)`` in FLOAT64, negative for a negative ``x`` with an odd exponent.
 
-    Microsoft's library has no special cases, as C's ``pow`` has: 0^0, inf^0, 1^inf and 1^NaN are NaN, (-0)^-1 is inf.
-    Negative bases have no powers with fractions as exponents (ns-directml-dml_element_wise_pow_operator_desc). The
-    library takes an exponent for odd that is so as an INT32, which all large ones saturate to: (-1)^1e10 is -1.
+    Microsoft's library has no special cases, unlike C's ``pow``: 0^0, inf^0, 1^inf and 1^NaN are NaN, (-0)^-1 is inf.
+    Negative bases have no powers with fractional exponents (ns-directml-dml_element_wise_pow_operator_desc). The
+    library considers an exponent odd if it is odd as an INT32, to which all large ones saturate: (-1)^1e10 is -1.
     """
     base, power = x.astype(FLOAT64, copy=False), exponent.astype(FLOAT64, copy=False)
     results = np.exp2(power * np.log2(np.abs(base)))
@@ -214,7 +215,7 @@ def _float_power(x: Array, exponent: Array) -> Array:
 
 
 def _integer_power(x: Array, exponent: Array) -> Array:
-    """The inverse of 0 has all bits set, as a quotient by 0; that of anything else but 1 and -1 is 0."""
+    """The inverse of 0 has all bits set, like a quotient by 0; the inverse of anything else but 1 and -1 is 0."""
     base, count = x.astype(np.int64), exponent.astype(np.int64)
     negative = count < 0
     results: Array = np.power(base.astype(np.uint64), np.where(negative, 0, count).astype(np.uint64))
@@ -233,8 +234,9 @@ def bits_of(x: Array) -> Array:
 def shift_left(x: Array, count: Array) -> Array:
     """Unsigned integers shifted to the left.
 
-    By ``count`` modulo 32, as the specification's ``ishl`` of 32 bits, which Microsoft's library computes 8 and 16 bits
-    with too. 64 bits are two words to it: from 32 on the upper word is the lower one, shifted by ``count`` modulo 32.
+    By ``count`` modulo 32, like the specification's 32-bit ``ishl``, with which Microsoft's library also computes 8 and
+    16 bits. It treats 64 bits as two words: for counts from 32 on, the upper word is the lower one shifted by ``count``
+    modulo 32.
     """
     kind = x.dtype.type
     if x.dtype.itemsize < 8:
@@ -244,7 +246,7 @@ def shift_left(x: Array, count: Array) -> Array:
 
 
 def shift_right(x: Array, count: Array) -> Array:
-    """Unsigned integers shifted to the right, with zeros; counts as in ``shift_left``."""
+    """Unsigned integers shifted to the right, filled with zeros; counts as in ``shift_left``."""
     kind = x.dtype.type
     if x.dtype.itemsize < 8:
         return plain(_words(x) >> (_words(count) & np.uint32(31))).astype(x.dtype)
@@ -256,7 +258,7 @@ def _words(x: Array) -> Array:
 
 
 def bit_count(x: Array) -> Array:
-    """How many bits of each unsigned integer are set, in its own type."""
+    """The population count of each unsigned integer, in its own type."""
     kind, bits = x.dtype.type, 8 * x.dtype.itemsize
     # Every other bit, every other pair, every other half of a byte; the lowest bit of every byte.
     ones, pairs, halves, bytes_ = (kind((2**bits - 1) // divisor) for divisor in (3, 5, 17, 255))
@@ -267,15 +269,15 @@ def bit_count(x: Array) -> Array:
 
 
 def is_plain_scale(scale: Array, zero_point: Array | None) -> bool:
-    """Whether programs quantize by these in one step: a scale of FLOAT32, and integers as zero points, if any."""
+    """Whether these parameters quantize in one step: a FLOAT32 scale, and integer zero points, if any."""
     zero_points = [] if zero_point is None else [zero_point]
     is_symbolic = all(isinstance(parameter, Symbol) for parameter in (scale, *zero_points))
     return is_symbolic and scale.dtype == FLOAT32 and all(zero.dtype.kind in "iu" for zero in zero_points)
 
 
 def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[Any]) -> Array:
-    """``round(x / scale) + zero_point`` in the range of ``dtype``, in FLOAT32, halves to even, also those of a sum with
-    a zero point that is a fraction.
+    """``round(x / scale) + zero_point`` clamped to the range of ``dtype``, in FLOAT32, ties to even, also for a sum
+    with a fractional zero point.
 
     NaN becomes the lowest value: the specification's ``max(NaN, y)`` is ``y``.
     """
@@ -292,7 +294,7 @@ def quantize(x: Array, scale: Array, zero_point: Array | None, dtype: np.dtype[A
 
 
 def centred(x: Array, zero_point: Array | None) -> Array:
-    """Integers less a zero point of their type, in twice as many bits: the difference does not wrap."""
+    """Integers minus a zero point of their type, in twice as many bits, so that the difference does not wrap."""
     wider = np.dtype(f"i{2 * x.dtype.itemsize}")
     return x.astype(wider) if zero_point is None else np.subtract(x, zero_point, dtype=wider)
 
@@ -300,12 +302,12 @@ def centred(x: Array, zero_point: Array | None) -> Array:
 def dequantize(x: Array, scale: Array, zero_point: Array | None) -> Array:
     """``(x - zero_point) * scale``; the difference of integers does not wrap.
 
-    Products of a byte and a FLOAT16 scale are exact in FLOAT32; those of more bits would be rounded twice.
+    Products of a byte and a FLOAT16 scale are exact in FLOAT32; products of wider integers would be rounded twice.
     """
     if isinstance(x, Symbol) and x.dtype.itemsize == 1 and is_plain_scale(scale, zero_point):
         return plain(x.scaled_by("dequantize_int32", scale, zero_point, FLOAT32))
     values: Array = x.astype(FLOAT32 if x.dtype.itemsize == 1 else FLOAT64)
     if zero_point is not None:
-        # A float leaves a fraction to round, and the product is rounded anyway.
+        # A float zero point leaves a fraction to round, and the product is rounded anyway.
         values = values - (zero_point if zero_point.dtype.kind in "iu" else zero_point.astype(FLOAT64))
     return plain(values * scale)

@@ -1,4 +1,4 @@
-"""Programs one behind the other: what one stores another loads, without memory between them."""
+"""Program concatenation: what one program stores another loads, without memory in between."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ FLOAT16 = np.dtype(np.float16)
 
 
 class Stored(NamedTuple):
-    """A node as an element of ``dtype`` in memory, which may have fewer digits than the node has."""
+    """A node as an element of ``dtype`` in memory, which may be less precise than the node."""
 
     slices_at: int
     dtype: np.dtype[Any]
 
 
 class Chain:
-    """A program that is made of others; results are those of the programs run one by one, to the bit."""
+    """A program concatenated from others; results equal those of the programs run one by one, bit for bit."""
 
     def __init__(self) -> None:
         self.program = Program()
         self.inputs = 0
 
     def input(self, dtype: np.dtype[Any]) -> Stored:
-        """The next input of the whole."""
+        """The next input of the concatenated program."""
         lane = "float32" if dtype.kind == "f" else "bits"
         place = self.program.add("input", lane, bits=self.inputs)
         self.inputs += 1
@@ -44,7 +44,7 @@ class Chain:
         inputs: Sequence[np.dtype[Any] | None],
         outputs: Sequence[np.dtype[Any]],
     ) -> list[Stored]:
-        """What ``program`` stores in ``outputs``, if it loads ``sources`` as ``inputs``."""
+        """Append ``program``, whose ``inputs`` are ``sources``; returns what it stores in its outputs."""
         nodes, places = program.nodes, {}
         for place in program.needed():
             name, lane, operands, bits = nodes[place]
@@ -60,7 +60,7 @@ class Chain:
         return [Stored(places[place], dtype) for place, dtype in zip(program.outputs, outputs)]
 
     def loaded(self, value: Stored, dtype: np.dtype[Any]) -> int:
-        """The node that loads what was stored as another type of the same width, or as the same."""
+        """The node that loads a stored value, possibly as another type of the same width."""
         program, (place, own) = self.program, value
         node = program.nodes[place]
         if own == FLOAT16:

@@ -1,7 +1,7 @@
-"""Programs of element-wise functions: values that are made of values, each for one block of elements at a time.
+"""The IR of element-wise functions.
 
-A program is a list of nodes, each of which names nodes before it, so that one can go on where another one ends. Lanes
-are FLOAT32, FLOAT64, and 32 bits for integers and truth, all or none of which are set; steps are those of
+A program is a list of nodes, each of which refers to earlier ones, so that programs can be concatenated. Lanes are
+FLOAT32, FLOAT64, and 32 bits for integers and for truth values, which have all bits set or none; steps are those of
 ``native/elementwise/opcodes.h``, by name.
 """
 
@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
-# Steps whose FLOAT32 result is that of FLOAT64, rounded, if operands are FLOAT32: those that choose or drop digits, ...
+# Steps whose FLOAT32 result equals the rounded FLOAT64 result if operands are FLOAT32: those that select or drop
+# digits, ...
 CHOOSING = (
     *("fmin", "fmax", "signed_fmin", "signed_fmax", "minimum", "maximum"),
     *("absolute", "negative", "copysign"),
@@ -26,11 +27,12 @@ COMPARISONS = ("less", "less_equal", "equal", "not_equal")
 
 
 class Untraceable(Exception):
-    """A function does what no program does."""
+    """A function does something that a program cannot express."""
 
 
 class Node(NamedTuple):
-    """``name`` is that of a step, ``input``, or ``constant``; ``bits`` those of a constant, or an input's number."""
+    """``name`` is that of a step, ``input``, or ``constant``; ``bits`` are those of a constant, or an input's
+    number."""
 
     name: str
     lane: str
@@ -39,7 +41,7 @@ class Node(NamedTuple):
 
 
 class Program:
-    """Nodes, and of each output the node that it is stored from."""
+    """Nodes, and for each output the node that is stored to it."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -49,7 +51,7 @@ class Program:
         """Inputs that were FLOAT16."""
 
     def add(self, name: str, lane: str, *operands: int, bits: int = 0) -> int:
-        """The place of a node, which may be there already."""
+        """The index of a node, which is added if it does not exist yet."""
         node = Node(name, lane, operands, bits)
         if node not in self.places:
             self.places[node] = len(self.nodes)
@@ -72,7 +74,7 @@ class Program:
         return self.add(f"{name}_{lane}", "bits", *operands)
 
     def exact(self, place: int) -> int | None:
-        """A FLOAT64 node as FLOAT32, if that has all its digits."""
+        """A FLOAT64 node as FLOAT32, if that is exact; else None."""
         node = self.nodes[place]
         if node.name == "float64_float32":
             return node.operands[0]
@@ -80,7 +82,7 @@ class Program:
             value = np.array(node.bits, np.uint64).view(FLOAT64)
             with np.errstate(all="ignore"):
                 narrow = value.astype(FLOAT32)
-            # Not of NaN, which has no equal.
+            # NaN compares unequal to itself, so it is never narrowed.
             return self.constant(narrow, FLOAT32) if narrow == value else None
         function = node.name.removesuffix("_float64")
         if function in CHOOSING or function in WHOLE or function == "where":
@@ -88,11 +90,11 @@ class Program:
         return None
 
     def rounded(self, place: int, is_half: bool) -> int | None:
-        """A FLOAT64 node rounded to FLOAT32 once, without it; None where that is not to be had.
+        """A FLOAT64 node rounded to FLOAT32 once, computed without the FLOAT64 node; None if that is impossible.
 
-        If ``is_half``, for FLOAT16: what is rounded to FLOAT32 first must be exact, or a function that is not, or of
-        operands that FLOAT16 has: FLOAT32 has more than twice as many digits (Figueroa 1995, "When is double rounding
-        innocuous?").
+        If ``is_half``, for FLOAT16: the value that is rounded to FLOAT32 first must be exact, or of a function with
+        inexact results, or of operands that FLOAT16 represents, as FLOAT32 has more than twice as many digits (Figueroa
+        1995, "When is double rounding innocuous?").
         """
         float32_place = self.exact(place)
         if float32_place is not None:
@@ -112,7 +114,7 @@ class Program:
         return float32_place
 
     def is_half(self, place: int | None) -> bool:
-        """Whether FLOAT16 has all digits of a FLOAT32 node."""
+        """Whether FLOAT16 represents a FLOAT32 node exactly."""
         if place is None:
             return False
         node = self.nodes[place]
@@ -134,7 +136,7 @@ class Program:
         return None
 
     def narrowed(self, node: Node, values: Sequence[int | None]) -> int | None:
-        """A node of FLOAT64 for FLOAT32 ``values``."""
+        """The FLOAT32 version of a FLOAT64 node, over FLOAT32 ``values``."""
         operands = [operand for operand in values if operand is not None]
         if len(operands) < len(values):
             return None
@@ -143,7 +145,7 @@ class Program:
         return self.add(node.name.replace("float64", "float32"), "float32", *operands)
 
     def needed(self) -> list[int]:
-        """The places of the nodes that outputs are made of, in order."""
+        """The indices of the nodes that outputs depend on, in order."""
         marked = set(self.outputs)
         for place in reversed(range(len(self.nodes))):
             if place in marked:
@@ -152,5 +154,5 @@ class Program:
 
 
 def values_of(node: Node) -> tuple[int, ...]:
-    """The operands that the result is made of, without a condition."""
+    """The operands that the result is computed from, without a condition."""
     return node.operands[1:] if node.name.startswith("where") else node.operands

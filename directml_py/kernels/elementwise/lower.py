@@ -1,4 +1,4 @@
-"""Programs of element-wise functions in the native kernel, over arrays of any layout."""
+"""Lowering: element-wise programs run by the native kernel, over arrays of any layout."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MAX_TENSORS = 16
 MAX_RANK = 8
 BLOCK = 1024
 MAX_LAYOUTS = 256
-# How much memory a function of an element is worth, in bytes: so much is copied while it is computed.
+# The cost of a function of an element, as the bytes that could be copied in the same time.
 FUNCTION_BYTES = 16
-# Steps of FLOAT32 whose operands can be exchanged, as long as these are numbers and none of them is 0.
+# FLOAT32 steps whose operands commute, as long as these are numbers and none is 0.
 COMMUTATIVE = ("fmin_float32", "fmax_float32", "add_float32", "multiply_float32")
 
 
@@ -52,8 +52,8 @@ vocabulary = Vocabulary()
 
 
 class Layout(NamedTuple):
-    """A task for arrays of certain sizes, strides and types, wherever they are: ``offsets`` are in bytes, from an array
-    to what the task calls its first element."""
+    """A task for arrays of given sizes, strides and types at any address: ``offsets`` are in bytes, from an array's
+    address to the address that the task uses."""
 
     task: Any
     tensors: Any
@@ -61,7 +61,7 @@ class Layout(NamedTuple):
 
 
 class Code:
-    """A program as the native kernel takes it: nodes share memory for their values as soon as nobody needs them."""
+    """A program as the native kernel takes it: values share memory once their last reader has run."""
 
     def __init__(self, program: Program) -> None:
         nodes, needed = program.nodes, program.needed()
@@ -86,7 +86,7 @@ class Code:
                     self.values[place] = free[is_wide].pop()
                 else:
                     self.new(place, is_wide)
-                # Only now: a step does not write what it reads.
+                # Freed only now: a step must not write what it reads.
                 for operand in set(node.operands):
                     kept = operand in program.outputs or nodes[operand].name in ("input", "constant")
                     if last[operand] == place and not kept:
@@ -97,7 +97,7 @@ class Code:
         self._layouts: dict[tuple[Any, ...], Layout | str] = {}
 
     def layout(self, arrays: Sequence[Array]) -> Layout | str:
-        """``layout_of``, which takes several times as long as the work on a few KiB, of the last few layouts."""
+        """``layout_of``, cached for the last few layouts: it takes several times as long as the work on a few KiB."""
         key = tuple([(x.shape, x.strides, x.dtype.char) for x in arrays])
         layout = self._layouts.get(key)
         if layout is None:
@@ -113,7 +113,7 @@ class Code:
 
     @lazy
     def tables(self) -> tuple[Any, ...]:
-        """Steps, constants, whether values are wide, and their places, in memory; and how much values take."""
+        """The memory of steps, constants, flags for wide values and value slots; and the number of slots."""
         ffi = backend.native.ffi
         steps = ffi.new("dml_elementwise_step[]", max(1, len(self.steps)))
         fixed = {value for value, _, _ in self.constants}
@@ -135,9 +135,10 @@ class Code:
 
 
 def constant_last(nodes: Sequence[Node], node: Node) -> tuple[int, ...]:
-    """The operands, a constant after what it is compared with or added to: steps read one element of it there.
+    """The operands, with a constant after the operand that it is compared with or added to: steps read a single element
+    there.
 
-    Which zero is left of two is that of the first operand, so zeros stay where they are, and so does NaN.
+    The first operand decides between two zeros, so zeros stay in place, and so does NaN.
     """
     if node.name in COMMUTATIVE and nodes[node.operands[0]].name == "constant":
         magnitude = nodes[node.operands[0]].bits & 0x7FFFFFFF
@@ -150,7 +151,7 @@ def constant_last(nodes: Sequence[Node], node: Node) -> tuple[int, ...]:
 def program_of(
     function: Callable[..., Any], inputs: tuple[np.dtype[Any] | None, ...], outputs: tuple[np.dtype[Any], ...]
 ) -> Program | Untraceable:
-    """What ``trace.traced`` gives."""
+    """The result of ``trace.traced``, cached."""
     return traced(function, inputs, outputs)
 
 
@@ -190,7 +191,7 @@ def mapped(
 
 
 def bound_code(code: Code, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> Run | Declined:
-    """The call that runs a program over arrays, inputs of equal sizes or broadcast."""
+    """The call that runs a program over arrays; inputs have equal sizes or broadcast."""
     arrays: list[Any] = [*[inputs[number] for number, _ in code.inputs], *outputs]
     layout = code.layout(arrays)
     if isinstance(layout, str):
@@ -219,9 +220,9 @@ def layout_of(code: Code, arrays: Sequence[Array]) -> Layout | str:
 
 
 def laid_out(arrays: Sequence[Array]) -> tuple[list[Array], bool]:
-    """Views with as few dimensions as possible, at least two, along whose last one the first array is written; and
-    whether others are read across, along the one before."""
-    # Without the dots an array without dimensions would become a number.
+    """Views with as few dimensions as possible, at least two, the last of which is that along which the first array is
+    written; and whether other arrays are read across it, along the second to last dimension."""
+    # Without the ellipsis a 0-d array would become a scalar.
     flipped: Any = (*(slice(None, None, -1 if stride < 0 else 1) for stride in arrays[0].strides), ...)
     views = joined([array[flipped] for array in arrays])
     if views[0].ndim < 2:
@@ -234,7 +235,7 @@ def laid_out(arrays: Sequence[Array]) -> tuple[list[Array], bool]:
 
 
 def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> tuple[Any, Any]:
-    """The tensors of views, without their memory, and the task over them."""
+    """The tensors of views, without addresses, and the task over them."""
     ffi, lib = backend.native.ffi, backend.native.lib
     tensors = ffi.new("dml_elementwise_tensor[]", len(views))
     for number, (view, value) in enumerate(zip(views, [*(value for _, value in code.inputs), *code.outputs])):
@@ -254,7 +255,7 @@ def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> tu
 
 
 def unsized_task(code: Code, tensors: Any) -> Any:
-    """A task that has no sizes yet."""
+    """A task whose sizes are not set yet."""
     steps, constants, wide, places, memory = code.tables
     task = backend.native.ffi.new("dml_elementwise *")
     task.inputs, task.outputs, task.values = len(code.inputs), len(code.outputs), len(code.wide)

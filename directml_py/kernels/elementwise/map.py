@@ -1,4 +1,4 @@
-"""Maps: functions of elements, a block at a time, so that a chain of them passes over memory once."""
+"""Element-wise maps, a cache block at a time, so that a chain of functions passes over memory once."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Arrays = Sequence["Array | None"]
 
 
 def map_elements(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
-    """``map_blocks``, in the native kernel where ``function`` can be traced.
+    """``map_blocks``, in the native kernel if ``function`` can be traced.
 
-    It must be the same for equal inputs, whenever it is called, and of each element by itself.
+    ``function`` must be pure and element-wise.
     """
     return mapped(function, inputs, outputs) or map_blocks(function, inputs, outputs)
 
 
 def map_blocks(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
-    """Bind arrays of equal sizes, and give the call that stores ``function`` of the inputs' elements in the outputs.
+    """Bind arrays of equal sizes, and return the call that stores ``function`` of the inputs' elements in the outputs.
 
-    ``function`` takes an array for each input, None for an absent one, and gives an array, or one for each output in a
-    tuple; it must not write into what it is given. FLOAT16 arrives as FLOAT32; results are rounded once, when they
-    are stored. Inputs may have fewer elements where they broadcast. An input and an output are either apart in memory
-    or the very same elements.
+    ``function`` takes an array for each input, None for an absent one, and returns an array, or a tuple with one for
+    each output; it must not modify its arguments. FLOAT16 arrives as FLOAT32; results are rounded once, when they are
+    stored. Inputs may be smaller if they broadcast. An input and an output must be either disjoint in memory or
+    identical.
     """
     sizes = next(output.shape for output in outputs if output is not None)
     inputs = [None if x is None else np.broadcast_to(x, sizes) for x in inputs]
@@ -45,7 +45,7 @@ def map_blocks(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
 
 
 def map_at_once(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
-    """The same for a function that looks at all elements of an array."""
+    """As ``map_blocks``, for a function that must see all elements of an array."""
     return partial(map_whole, function, inputs, outputs)
 
 
@@ -62,7 +62,7 @@ def store(outputs: Arrays, results: Any) -> None:
 
 
 class Blocks:
-    """A map that was bound, in blocks."""
+    """A bound map, run in blocks."""
 
     def __init__(self, function: Function, inputs: Arrays, outputs: Arrays) -> None:
         views = joined([array for array in (*outputs, *inputs) if array is not None])
@@ -90,7 +90,7 @@ class Blocks:
 
 
 class Packed:
-    """An input whose parts are brought together in memory where they lie apart, and from FLOAT16 to FLOAT32."""
+    """An input whose blocks are made contiguous, and converted from FLOAT16 to FLOAT32."""
 
     def __init__(self, x: Array) -> None:
         self.x = x
@@ -104,7 +104,7 @@ class Packed:
         part: Array = self.x[place]
         if not self.is_half and (part.flags.c_contiguous or not self.moving):
             return part
-        # What is broadcast is often the same part again.
+        # A broadcast input often has the same block again.
         here = part.shape, [place[axis] for axis in self.moving]
         if here != self.last:
             if self.memory is None:
@@ -119,7 +119,7 @@ class Packed:
 
 
 def gives(function: Function, inputs: Arrays, outputs: Arrays) -> bool:
-    """Whether a function of NumPy's own gives results of the output's type, so that it may write them there itself."""
+    """Whether a ufunc returns results of the output's type, so that it can write them straight into the output."""
     if not isinstance(function, np.ufunc) or len(outputs) != 1 or outputs[0] is None:
         return False
     samples = [np.ones(1, np.float32 if x.dtype == np.float16 else x.dtype) for x in inputs if x is not None]

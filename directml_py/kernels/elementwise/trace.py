@@ -1,7 +1,7 @@
-"""Programs from functions of arrays: called with symbols instead of arrays, a function says what it computes.
+"""Tracing: a function of arrays, called with symbols instead of arrays, records what it computes.
 
-What is traced is what NumPy would compute, in the same types. A function that looks at values, or does what no step of
-a program does, cannot be traced.
+The program computes what NumPy would compute, in the same types. A function that inspects values, or does something
+that no step expresses, cannot be traced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BOOL = np.dtype(np.bool_)
 LANES = {"float32": "float32", "float64": "float64", "bool": "bits"}
 LANES.update(dict.fromkeys(["int8", "int16", "int32"], "int32"))
 LANES.update(dict.fromkeys(["uint8", "uint16", "uint32"], "uint32"))
-# NumPy's functions by the names of steps.
+# NumPy's functions, with the names of their steps.
 SAME: dict[Any, str] = {
     getattr(np, name): name
     for name in (*ARITHMETIC, *CHOOSING, *WHOLE, "exp", "expm1", "log", "tanh", "sin", "cos")
@@ -45,7 +45,7 @@ EXTREMES = {"fmin": "minimum", "fmax": "maximum", "minimum": "minimum", "maximum
 
 
 def primitive(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: of a symbol the function is the program's step ``name``, in FLOAT64."""
+    """Decorator: applied to a symbol, the function is the step ``name``, in FLOAT64."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -63,7 +63,7 @@ def primitive(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 class Symbol(NDArrayOperatorsMixin):
-    """What stands for an array in a program. FLOAT16 is a type to be stored alone."""
+    """A stand-in for an array in a program. FLOAT16 is a storage type only."""
 
     def __init__(self, program: Program, place: int, dtype: np.dtype[Any]) -> None:
         self.program, self.slices_at, self.dtype = program, place, dtype
@@ -136,7 +136,7 @@ class Symbol(NDArrayOperatorsMixin):
     def step(
         self, name: str, dtype: np.dtype[Any], args: Sequence[Any], operand_type: np.dtype[Any] | None = None
     ) -> Symbol:
-        """A step in the lane of ``dtype``, which operands are brought to."""
+        """A step in the lane of ``dtype``, to which operands are converted."""
         lane = lane_of(dtype)
         places = [self.taken(arg, operand_type or dtype) for arg in args]
         if dtype.kind == "f":
@@ -158,7 +158,7 @@ class Symbol(NDArrayOperatorsMixin):
         return Symbol(self.program, self.program.add(name, lane, *places), dtype)
 
     def wrapped(self, dtype: np.dtype[Any]) -> Symbol:
-        """The integer in 32 bits that is this one in ``dtype``."""
+        """The 32-bit integer that has this value in ``dtype``."""
         if dtype.kind == "b" or dtype.itemsize == 4:
             return Symbol(self.program, self.slices_at, dtype)
         if dtype.kind == "i":
@@ -167,7 +167,7 @@ class Symbol(NDArrayOperatorsMixin):
         return self.made("and_bits", dtype, [self.slices_at, mask])
 
     def taken(self, value: Any, dtype: np.dtype[Any]) -> int:
-        """The place of an operand, cast to ``dtype``."""
+        """The node of an operand, cast to ``dtype``."""
         if isinstance(value, Symbol):
             place: int = value.astype(dtype).slices_at
             return place
@@ -180,7 +180,7 @@ class Symbol(NDArrayOperatorsMixin):
             return self.program.constant(np.asarray(value).reshape(()).astype(dtype), dtype)
 
     def astype(self, dtype: Any, copy: bool = True) -> Symbol:
-        """As NumPy casts; of floats that become integers NumPy leaves open what is out of range."""
+        """As NumPy casts; NumPy leaves open how out-of-range floats convert to integers."""
         dtype = np.dtype(dtype)
         kind, own = dtype.kind, self.dtype.kind
         if dtype == self.dtype:
@@ -205,17 +205,17 @@ class Symbol(NDArrayOperatorsMixin):
         return Symbol(self.program, self.slices_at, dtype) if fits else self.wrapped(dtype)
 
     def exact(self) -> Symbol:
-        """What is no float as one that has all its digits."""
+        """A non-float as a float type that represents it exactly."""
         if self.dtype.kind == "f":
             return self
         return self.astype(FLOAT32 if self.dtype.itemsize < FLOAT32.itemsize else FLOAT64)
 
     def as_half(self) -> Symbol:
-        """The float rounded to FLOAT16, to go on with."""
+        """The float rounded to FLOAT16, for further computation."""
         return self.made(f"half_{lane_of(self.dtype)}", FLOAT32, [self.slices_at])
 
     def saturated(self, dtype: np.dtype[Any]) -> Symbol:
-        """Floats as integers, as ``elementary.saturated`` has it."""
+        """Floats converted to integers, as by ``elementary.saturated``."""
         lane = lane_of(dtype)
         if dtype.itemsize == 4:
             return self.made(f"saturated_{lane_of(self.dtype)}_{lane}", dtype, [self.slices_at])
@@ -225,13 +225,13 @@ class Symbol(NDArrayOperatorsMixin):
         return Symbol(self.program, clamped.slices_at, dtype)
 
     def scaled_by(self, name: str, scale: Any, zero_point: Any, dtype: np.dtype[Any]) -> Symbol:
-        """The result of a step that takes a FLOAT32 scale and an integer of up to 16 bits as zero point."""
+        """A step that takes a FLOAT32 scale and an integer zero point of up to 16 bits."""
         zero = self.taken(0, np.dtype(np.int32)) if zero_point is None else zero_point.slices_at
         return self.made(name, dtype, [self.slices_at, self.taken(scale, FLOAT32), zero])
 
 
 def lane_of(dtype: np.dtype[Any]) -> str:
-    """Raises ``Untraceable`` for types that there are no lanes for."""
+    """Raises ``Untraceable`` for types without a lane."""
     lane = LANES.get(dtype.name)
     if lane is None:
         raise Untraceable(f"{dtype.name.upper()} has no native kernel")
@@ -239,14 +239,14 @@ def lane_of(dtype: np.dtype[Any]) -> str:
 
 
 def sample(value: Any) -> Any:
-    """Something of the same type that NumPy can tell the type of a result by."""
+    """A value of the type, from which NumPy infers result types."""
     return np.ones(1, value.dtype) if isinstance(value, Symbol) else value
 
 
 def traced(
     function: Callable[..., Any], inputs: Sequence[np.dtype[Any] | None], outputs: Sequence[np.dtype[Any]]
 ) -> Program | Untraceable:
-    """The program that stores the results of ``function``, for types of inputs and outputs in memory; or why
+    """The program that stores the results of ``function``, for these types of inputs and outputs in memory; or why
     there is none."""
     program = Program()
     try:
@@ -276,7 +276,7 @@ def input_symbol(program: Program, number: int, dtype: np.dtype[Any]) -> Symbol:
 
 
 def stored(result: Any, dtype: np.dtype[Any]) -> int:
-    """The place of a result as it can be stored in memory of ``dtype``."""
+    """The node of a result as it can be stored in memory of ``dtype``."""
     if not isinstance(result, Symbol):
         raise Untraceable("a result does not depend on the inputs")
     symbol: Symbol = result

@@ -1,4 +1,4 @@
-"""Steps along a sequence: one product for the inputs of many steps, then step by step what a cell makes of them."""
+"""Recurrent layers in NumPy: one matrix product for the inputs of many time steps, then the cell step by step."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..im2col import BLOCK_BYTES, matmul
 from ..native_arrays import Array
 
 State = tuple[Array, ...]
-# What goes from one step to the next, in this order; the first is what is multiplied by the recurrent weights.
+# The states carried from step to step, in this order; the first is multiplied by the recurrent weights.
 STATES = ("hidden", "cell")
 Name = int | str
 
 
 class Phase(NamedTuple):
-    """A part of a step: the value ``by`` times the recurrent weights of ``gates`` is added to the slots ``into``; then
-    ``function``, element by element, makes ``outputs`` of ``inputs``.
+    """A part of a time step: the value ``by`` times the recurrent weights of ``gates`` is added to the slots ``into``;
+    then ``function``, element-wise, computes ``outputs`` from ``inputs``.
 
-    Values have names, slots have numbers. States among the outputs are those behind the step.
+    Values have names, slots have numbers. States among the outputs are those after the step.
     """
 
     gates: range
@@ -32,7 +32,7 @@ class Phase(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """What a step consists of. The first of its ``slots`` begin with the gates' products of the inputs."""
+    """The phases of a time step. Its first ``slots`` are initialized with the gates' products of the inputs."""
 
     gates: int
     slots: int
@@ -40,9 +40,9 @@ class Cell(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """Sequences side by side, ``x`` {S, B, I}, of which the first ``lengths`` {B} elements count, and what becomes of
-    them: ``weights`` {G * H, I}, ``recurrence`` {G * H, H}, the ``bias`` of either {2, G * H}, the first states {B, H},
-    and other values by name, {H}."""
+    """The tensors of a layer: a batch of sequences ``x`` {S, B, I}, of which the first ``lengths`` {B} elements count;
+    ``weights`` {G * H, I}, ``recurrence`` {G * H, H}, both biases ``bias`` {2, G * H}, the initial states {B, H}, and
+    other values {H} by name."""
 
     x: Array
     lengths: Array
@@ -58,10 +58,10 @@ class Layer(NamedTuple):
 
 
 def run_steps(cell: Cell, layer: Layer, outputs: Array | None = None) -> State:
-    """Take the steps of all sequences.
+    """Run the time steps of all sequences.
 
-    The hidden state behind each goes to ``outputs`` {S, B, H}, 0 behind the end of a sequence. Gives the last states of
-    each, 0 of one that has no element.
+    The hidden state after each step goes to ``outputs`` {S, B, H}, which is 0 after the end of a sequence. Returns the
+    last states of each sequence, 0 for an empty one.
     """
     lengths, state = layer.lengths, layer.states
     shortest, longest = int(lengths.min()), int(lengths.max())
@@ -89,7 +89,7 @@ def run_steps(cell: Cell, layer: Layer, outputs: Array | None = None) -> State:
 
 
 def take(phase: Phase, layer: Layer, values: dict[Name, Array]) -> None:
-    """One phase of a step, over its values."""
+    """Run one phase of a step over its values."""
     rows = slice(phase.gates.start * layer.hidden, phase.gates.stop * layer.hidden)
     sums = matmul(values[phase.by], layer.recurrence[rows].T) + layer.bias[1, rows]
     for slot, part in zip(phase.into, np.split(sums, len(phase.gates), 1)):
@@ -99,7 +99,7 @@ def take(phase: Phase, layer: Layer, values: dict[Name, Array]) -> None:
 
 
 def projected(x: Array, weights: Array, bias: Array) -> Iterator[Array]:
-    """Step by step, x {S, B, I} times the transposed weights {G, I}, and the bias: {B, G}."""
+    """For each step, x {S, B, I} times the transposed weights {G, I}, plus the bias: {B, G}."""
     steps, batch, width = x.shape
     together = max(1, BLOCK_BYTES // (batch * weights.shape[0] * weights.itemsize))
     for first in range(0, steps, together):
@@ -108,9 +108,9 @@ def projected(x: Array, weights: Array, bias: Array) -> Iterator[Array]:
 
 
 def turned(x: Array, lengths: Array) -> Array:
-    """Sequences {S, B, ...} from the last of their ``lengths`` {B} elements to the first; its own inverse.
+    """Sequences {S, B, ...} with their first ``lengths`` {B} elements reversed; its own inverse.
 
-    What lies behind the end of a sequence stays behind it.
+    Elements after the end of a sequence stay in place.
     """
     steps, batch = x.shape[:2]
     backward: Array = x[::-1]

@@ -1,5 +1,5 @@
-"""Steps along a sequence in the native kernel: weights are prepacked, threads keep their units of the state, and the
-cell's functions are programs."""
+"""Recurrent layers in the native kernel: weights are prepacked, each thread keeps its units of the state, and the
+cell's functions are compiled programs."""
 
 from __future__ import annotations
 
@@ -37,18 +37,19 @@ def codes_of(cell: Cell) -> list[Code] | Declined:
 
 
 def scratch_for(cell: Cell, batch: int, width: int, hidden: int) -> int:
-    """The bytes that ``run_natively`` takes for inputs of ``width``."""
+    """The bytes that ``run_natively`` needs for inputs of ``width``."""
     return sum(parts_of(cell, batch, width, hidden)) + 3 * ALIGNMENT
 
 
 def parts_of(cell: Cell, batch: int, width: int, hidden: int) -> tuple[int, int, int]:
-    """The bytes of slots, and of the panels of weights and recurrence."""
+    """The bytes of the slots, and of the panels of weights and recurrence."""
     slots = int(backend.native.lib.dml_recurrent_scratch(batch, hidden, cell.slots))
     return slots, panels_size(cell.gates, hidden, width), panels_size(cell.gates, hidden, hidden)
 
 
 def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array) -> State:
-    """``run_steps`` of a cell that has ``codes_of``; ``outputs``, FLOAT32 in rows, and x may run backward."""
+    """``run_steps`` for a cell that has ``codes_of``; ``outputs`` (FLOAT32 with contiguous rows) and x may run
+    backward."""
     steps, batch, width = layer.x.shape
     longest = int(layer.lengths.max())
     if outputs is not None:
@@ -56,7 +57,7 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
     last = tuple(np.zeros((batch, layer.hidden), np.float32) for _ in layer.states)
     if longest == 0:
         return last
-    # Steps are taken in the order of memory, and with it in that of the rows of a product.
+    # Steps are processed in memory order, and so are the rows of the product.
     is_backward = longest == steps and steps > 1 and layer.x.strides[0] < 0
     x = widened(np.ascontiguousarray(layer.x[::-1] if is_backward else layer.x[:longest]))
     states = np.empty((2, batch, layer.hidden), np.float32) if outputs is None else outputs[:longest]
@@ -66,7 +67,7 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
     task = backend.native.ffi.new("dml_recurrent *")
     task.steps, task.batch, task.input, task.hidden = longest, batch, width, layer.hidden
     task.gates, task.slots, task.phases = cell.gates, cell.slots, len(cell.phases)
-    # Computed, not NumPy's: along an axis of one element those may be anything.
+    # Computed rather than taken from NumPy, whose strides along an axis of size 1 may be anything.
     task.x, task.x_step, task.x_row, task.backward = address(x), 4 * batch * width, 4 * width, is_backward
     task.before, task.before_row = address(held[STATES[0]]), 4 * layer.hidden
     task.states, task.state_step, task.state_row = address(states), *states.strides[:2]
@@ -96,7 +97,8 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
 
 
 def slot_bias(cell: Cell, layer: Layer) -> Array:
-    """What the slots begin with, {slots, H}: the inputs' bias, and that of the gates whose products are added there."""
+    """The initial values of the slots, {slots, H}: the input bias, plus the recurrent bias of the gates whose products
+    are added there."""
     bias = np.zeros((cell.slots, layer.hidden), np.float32)
     bias[: cell.gates] = layer.bias[0].reshape(cell.gates, -1)
     of_gates = layer.bias[1].reshape(cell.gates, -1)
@@ -108,7 +110,7 @@ def slot_bias(cell: Cell, layer: Layer) -> Array:
 
 
 def fill(target: Any, phase: Phase, code: Code, held: Mapping[str, Array]) -> Any:
-    """Describe a phase; what is given must live as long as that."""
+    """Fill in a phase struct; the arguments must outlive it."""
     ffi = backend.native.ffi
     tensors = ffi.new("dml_elementwise_tensor[]", MAX_TENSORS)
     program = unsized_task(code, tensors)

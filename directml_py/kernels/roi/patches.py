@@ -1,4 +1,4 @@
-"""What regions of images are made of: the places of rows and columns together, read, and added back."""
+"""Patches: the sample points of output elements, at which images are read and gradients are added."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..extremes import quieted
 from ..native_arrays import Array
 from .sample_points import BinSamples, SamplePoints, Taps
 
-# How many elements are worked on at once.
+# The number of elements processed at once.
 BLOCK = 1 << 17
 
 
 class Patch(NamedTuple):
-    """Elements of the output, numbered ``outputs`` by region, row and column, and the points that they are made of.
+    """Elements of the output, numbered ``outputs`` by region, row and column, and their sample points.
 
-    Their points follow each other, from ``starts`` on; ``owners`` says of each which of the outputs it belongs to, from
-    0 on, and ``regions`` of which region. Points lie row by row.
+    An output's points are consecutive, from ``starts`` on; ``owners`` gives the output that each point belongs to, from
+    0 on, and ``regions`` its region. Points are in row order.
     """
 
     outputs: slice
@@ -35,26 +35,26 @@ class Patch(NamedTuple):
 
     @property
     def times(self) -> Array:
-        """How many samples each point stands for."""
+        """The number of samples that each point stands for."""
         return self.rows.times.astype(np.float64) * self.columns.times
 
     @property
     def counts(self) -> Array:
-        """How many samples each output has."""
+        """The number of samples of each output."""
         counts: Array = np.add.reduceat(self.times, self.starts)
         return counts
 
     def read(self, image: Array, batches: Array, outside: float) -> Array:
-        """The value at each point, by channel, of an image whose channels come last; in FLOAT64.
+        """The value at each point, by channel, of a channels-last image; in FLOAT64.
 
         ``batches`` are those of the regions.
         """
         return self.sum_of(image, batches, self.rows.taps(), self.columns.taps(), outside)
 
     def slopes(self, image: Array, batches: Array) -> tuple[Array, Array]:
-        """How fast the value at each point changes, by channel, with its row and with its column.
+        """The partial derivatives of the value at each point, by channel, with respect to its row and its column.
 
-        On an element, where the slopes of both sides meet, it is 0, and so it is outside.
+        They are 0 on an element, where the slopes of both sides meet, and outside.
         """
         (above, below), (left, right) = self.rows.ends(), self.columns.ends()
         rows, columns = self.rows.taps(), self.columns.taps()
@@ -64,7 +64,7 @@ class Patch(NamedTuple):
         )
 
     def sum_of(self, image: Array, batches: Array, rows: Taps, columns: Taps, outside: float = 0) -> Array:
-        """Elements times the weights of their rows and columns, if they have one: 0 times infinity would be NaN."""
+        """Elements times the weights of their rows and columns, if nonzero: 0 times infinity would be NaN."""
         batch = batches[self.regions]
         total: Array | None = None
         for row, column, weight in crossed(rows, columns):
@@ -76,9 +76,9 @@ class Patch(NamedTuple):
         return total
 
     def add(self, total: Array, batches: Array, gradients: Array) -> None:
-        """Add the gradients of points, by channel, to those of the elements they read: ``total``, channels last.
+        """Add the gradients of points, by channel, to those of the elements that they read: ``total``, channels last.
 
-        What is of a batch that there is not is left out.
+        Gradients for batches that do not exist are dropped.
         """
         batch = batches[self.regions]
         number, height, width, channels = total.shape
@@ -90,7 +90,7 @@ class Patch(NamedTuple):
             np.add.at(flat, (element[:, None] * channels + channel).reshape(-1), added.reshape(-1))
 
     def maximum(self, values: Array) -> Array:
-        """The largest value of each output; as in Direct3D, a number is larger than NaN."""
+        """The maximum of each output; as in Direct3D, a number is larger than NaN."""
         largest: Array = np.fmax.reduceat(quieted(values), self.starts, axis=0)
         return largest
 
@@ -100,14 +100,14 @@ class Patch(NamedTuple):
         return total / self.counts[:, None]
 
     def spread(self, gradients: Array) -> Array:
-        """What each point has of the gradients of means."""
+        """Each point's share of the gradients of means."""
         parts = self.times / self.counts[self.owners]
         return gradients[self.owners] * parts[:, None]
 
     def chosen(self, gradients: Array, values: Array) -> Array:
-        """What each point has of the gradients of maxima: all of it, or nothing.
+        """Each point's share of the gradients of maxima: all or nothing.
 
-        Of points whose values are the same the first one, row by row, is the largest.
+        Of points with equal values the first in row order is the maximum.
         """
         best = self.maximum(values)[self.owners]
         numbers = np.arange(len(values))[:, None]
@@ -124,7 +124,7 @@ def crossed(rows: Taps, columns: Taps) -> Iterator[tuple[Array, Array, Array]]:
 
 
 def parts_of(regions: int, numbers: int) -> Iterator[slice]:
-    """All regions, in parts that take little memory; each takes about as many ``numbers``."""
+    """All regions, in parts that take little memory; each region takes about ``numbers`` numbers."""
     count = max(1, BLOCK // numbers)
     for first in range(0, regions, count):
         yield slice(first, first + count)
@@ -135,7 +135,7 @@ def patches(
 ) -> Iterator[Patch]:
     """All elements of the output in patches, each of so few points that they take little memory.
 
-    ``steps_of`` gives the steps of part of the regions along rows and columns; each takes about as many ``numbers``.
+    ``steps_of`` returns the steps of part of the regions along rows and columns; each takes about ``numbers`` numbers.
     """
     for part in parts_of(regions, numbers):
         rows, columns = steps_of(part)
@@ -147,7 +147,7 @@ def patches(
 
 
 def patches_of(rows: BinSamples, columns: BinSamples, most: int) -> Iterator[Patch]:
-    """Patches of ``most`` points, or of a single element of the output that has more."""
+    """Patches of at most ``most`` points, or of a single output element that has more."""
     sizes = (rows.counts[:, :, None] * columns.counts[:, None, :]).reshape(-1)
     shape = (*rows.counts.shape, columns.counts.shape[1])
     ends = np.cumsum(sizes)

@@ -1,4 +1,4 @@
-"""Regions of images: where each step of what they are brought to reads the image, along one axis."""
+"""Sample points of regions of interest along one axis."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Taps = Sequence[Tap]
 
 
 class SamplePoints(NamedTuple):
-    """Where an image is read along one axis, an entry after another.
+    """Sample points along one axis of an image.
 
-    ``weight`` is that of the element behind ``low``, whose own is the rest of 1. An entry stands for ``times`` samples,
-    and lies at ``share`` of the way from the region's first corner to its second.
+    ``weight`` is that of the element after ``low``, whose own weight is 1 minus that. A point stands for ``times``
+    samples, and lies at ``share`` of the way from the region's first corner to its second.
     """
 
     low: Array
@@ -32,27 +32,28 @@ class SamplePoints(NamedTuple):
         return SamplePoints(*(field[entries] for field in self))
 
     def taps(self) -> Taps:
-        """The elements that have a weight, and the weights."""
+        """The elements with nonzero weight, and their weights."""
         own = [(self.low, 1 - self.weight)]
         return [*own, (self.low + (self.weight > 0), self.weight)] if self.weight.any() else own
 
     def ends(self) -> tuple[Tap, Tap]:
-        """The elements before and behind each place; they have no weight for a place that is an element itself."""
+        """The elements before and after each point, with weights 0 for a point that lies on an element."""
         between = (self.weight > 0).astype(np.int64)
         return (self.low, between), (self.low + between, between)
 
 
 class BinSamples(NamedTuple):
-    """The places of all steps of some regions along one axis; ``counts`` says how many each step has."""
+    """The sample points of all steps of some regions along one axis; ``counts`` is their number in each step."""
 
     counts: Array
     points: SamplePoints
 
 
 class Grid(NamedTuple):
-    """How regions of an image of ``size`` elements are sampled along one axis, for ``steps`` elements of the output.
+    """The sampling grid of regions of an image of ``size`` elements along one axis, for ``steps`` elements of the
+    output.
 
-    Samples lie evenly in a region, at least ``least`` and at most ``most`` of them for a step.
+    Samples are evenly spaced in a region, at least ``least`` and at most ``most`` of them per step.
     """
 
     size: int
@@ -66,32 +67,32 @@ class Grid(NamedTuple):
     is_linear: bool
 
     def samples(self, corners: Array) -> tuple[Array, Array, Array]:
-        """The first corners and the extents of regions, and how many samples each of their steps has.
+        """The first corners and extents of regions, and the number of samples in each of their steps.
 
-        Up to here numbers are rounded to FLOAT32, as programs and other implementations do: else what is a whole
-        number to them would be a little more, and take one sample more.
+        Up to here numbers are rounded to FLOAT32, as programs and other implementations do: otherwise a number that is
+        whole to them could be slightly larger, and take one more sample.
         """
         scaled = corners * np.float32(self.scale)
         extents = scaled[:, 1] - scaled[:, 0]
-        # Also of a region whose corners are exchanged, as Microsoft's library does.
+        # Also for a region with exchanged corners, as in Microsoft's library.
         wanted = np.ceil(np.abs(extents) / np.float32(self.steps)).astype(np.float64)
-        # The order makes the least of NaN.
+        # In this order NaN becomes the minimum.
         count = np.fmin(np.fmax(wanted, max(1, self.least)), self.most)
         return scaled[:, :1].astype(np.float64), extents[:, None].astype(np.float64), count.astype(np.int64)
 
     def steps_of(self, corners: Array, ends_alone: bool = False, slopes: bool = False) -> BinSamples:
-        """Where the regions with two ``corners`` each, of FLOAT32, are sampled.
+        """The sample points of regions with two FLOAT32 ``corners`` each.
 
-        Samples between the same two elements share an entry, so that there are not many more entries than elements,
-        however many samples. It lies at their mean: for sums, linear interpolation comes to the same there. Or there
-        are two entries, for the first and the last sample, ``ends_alone``: the largest is one of them. For ``slopes``,
-        samples on an element have entries of their own.
+        Samples between the same two elements are merged into one point, so that there are not many more points than
+        elements, however many samples there are. The point lies at their mean: for sums, linear interpolation gives the
+        same there. With ``ends_alone`` there are two points instead, for the first and the last sample: the maximum is
+        one of them. For ``slopes``, samples on an element have points of their own.
         """
         start, extent, count = self.samples(corners)
         total = count[:, None] * self.steps
         offset, divisor = np.full(total.shape, self.output_offset), total
         if self.to_corners:
-            # Microsoft's library adds the offset all the same, so that the last sample is beyond the corner.
+            # Microsoft's library still adds the offset, so that the last sample is beyond the corner.
             divisor = np.maximum(total - 1, 1)
         start = start - self.input_offset
 
@@ -107,7 +108,7 @@ class Grid(NamedTuple):
         step = region * self.steps + first // count[region]
         last = first + (times - 1)
         if ends_alone:
-            # Of the nearest elements both would be the same one.
+            # With nearest-neighbour sampling both would be the same.
             entries = 1 + ((times > 1) & self.is_linear)
             numbers = np.repeat(first, entries)
             numbers[np.cumsum(entries) - 1] = np.where(entries > 1, last, first)
@@ -121,9 +122,9 @@ class Grid(NamedTuple):
         return BinSamples(counts, SamplePoints(*self.elements(middle), times, share))
 
     def bounds(self, slopes: bool) -> Array:
-        """Positions between which nothing but the distance from an element changes, in ascending order.
+        """Positions between which nothing changes but the distance from an element, in ascending order.
 
-        What is half way between two elements belongs to the second of them.
+        A position halfway between two elements belongs to the second.
         """
         inner = np.arange(self.size, dtype=np.float64)
         if not self.is_linear:
@@ -136,15 +137,15 @@ class Grid(NamedTuple):
     def ends(self) -> tuple[float, float]:
         """The first and the last position inside.
 
-        As in ONNX, what lies at most one element outside is inside, and takes the element at the edge; but in
-        Microsoft's library not where regions are aligned to corners.
+        As in ONNX, positions up to one element outside count as inside, and take the edge element; but not in
+        Microsoft's library where regions are aligned to corners.
         """
         return (0.0, float(self.size - 1)) if self.to_corners else (-1.0, float(self.size))
 
     def elements(self, position: Array) -> tuple[Array, Array, Array]:
-        """The element before each position, the weight of the one behind it, and whether the position is inside."""
+        """The element before each position, the weight of the one after it, and whether the position is inside."""
         is_inside = (position >= self.ends[0]) & (position <= self.ends[1])
-        # What is outside, or NaN, still needs an element that there is.
+        # Positions outside, or NaN, still need a valid element.
         position = np.where(is_inside, position, 0.0)
         if not self.is_linear:
             position = np.floor(position + 0.5)
@@ -154,10 +155,10 @@ class Grid(NamedTuple):
 
 
 def numbers_before(position: Position, bounds: Array, total: Array, falls: Array) -> Array:
-    """How many of the samples 0 to ``total``, exclusive, of each region lie before each bound.
+    """For each region, how many of the samples 0 to ``total``, exclusive, lie before each bound.
 
-    Before is below, or for the regions whose position ``falls`` not below. Dividing by the distance of samples would
-    be wrong by one now and then, and fail where that is 0; this halves the numbers that are left.
+    Before means below, or, for the regions whose position ``falls``, not below. Dividing by the distance of samples
+    would be off by one now and then, and fail where that is 0; this is a binary search instead.
     """
     low = np.zeros((len(total), len(bounds)), np.int64)
     high = np.broadcast_to(total, low.shape)
@@ -169,10 +170,10 @@ def numbers_before(position: Position, bounds: Array, total: Array, falls: Array
 
 
 def windows_of(corners: Array, size: int, steps: int) -> BinSamples:
-    """The elements between two ``corners``, inclusive, of each region, shared out among steps, which may overlap.
+    """The elements between two ``corners``, inclusive, of each region, divided among steps, which may overlap.
 
-    They are FLOAT32, and rounded to whole numbers, to even ones half way between two. A step that is outside the image
-    has one place, which is not inside; so has one of a region with a corner that is NaN.
+    Corners are FLOAT32, and rounded to the nearest integer, ties to even. A step outside the image has one point, which
+    is not inside; so has a step of a region with a NaN corner.
     """
     wide = corners.astype(np.float64)
     limit = float(1 << 32)
