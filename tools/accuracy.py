@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.dtype in (None, name)
     )
     if too_far:
-        print(f"{too_far} are farther from the nearest float than they may be")
+        print(f"{too_far} exceed their error bound")
     return 1 if too_far else 0
 
 

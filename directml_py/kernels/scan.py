@@ -74,7 +74,7 @@ def unsupported(function: np.ufunc, x: Array, output: Array) -> str | None:
     if backend.native is None:
         return ABSENT
     if function not in (np.add, np.multiply):
-        return f"it adds and multiplies, and has no {function.__name__}"
+        return f"it has only sums and products, not {function.__name__}"
     if x.dtype.kind not in "fiu":
         return f"{type_name(x)} has no native kernel"
     if x.dtype != output.dtype:

@@ -1,6 +1,6 @@
-"""ONNX models as DirectML graphs, operator by operator as ONNX Runtime's DirectML provider translates them.
+"""ONNX models as DirectML graphs, with each node mapped as ONNX Runtime's DirectML execution provider maps it.
 
-``load`` gives a ``Model``, which runs on arrays and whose ``graph`` can be looked at, saved and compiled elsewhere.
+``load`` returns a ``Model``, which runs on arrays and whose ``graph`` can be inspected, saved and compiled elsewhere.
 Needs the package ``onnx``.
 """
 

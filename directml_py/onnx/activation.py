@@ -1,4 +1,4 @@
-"""Activations, and the softmax family."""
+"""Activations, including the softmax family."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .fusing import ACTIVATIONS
 from .node import OnnxNode
 from .translators import MICROSOFT, Results, Translator, operator, rows
 
-# The builder's function, and for each argument the attribute and its default.
+# The graph builder's function, and for each argument the attribute and its default.
 Row = tuple[str, dict[str, tuple[str, float]]]
 ROWS: dict[str, Row] = {
     "Celu": ("activation_celu", {"alpha": ("alpha", 1.0)}),
@@ -31,7 +31,7 @@ ROWS: dict[str, Row] = {
     "Tanh": ("activation_tanh", {}),
     "ThresholdedRelu": ("activation_thresholded_relu", {"alpha": ("alpha", 1.0)}),
 }
-# Along one or more axes: the newer function, and the older one, which takes the last dimension alone.
+# The newer function, along one or more axes, and the older one, which takes only the last dimension.
 ALONG_AXES = {
     "Hardmax": ("activation_hardmax1", "activation_hardmax"),
     "LogSoftmax": ("activation_log_softmax1", "activation_log_softmax"),
@@ -55,7 +55,7 @@ def along_axes(functions: tuple[str, str]) -> Translator:
     def translate(node: OnnxNode) -> Results:
         shape = node.shape()
         axis = node.axis(len(shape), -1 if node.version >= 13 else 1)
-        # Before operator set 13 all dimensions from the axis on are one.
+        # Before opset 13 all dimensions from the axis on are treated as one.
         flat = node.version < 13
         inner = math.prod(shape[axis:]) if flat else shape[axis] if shape else 1
         after = 1 if flat else math.prod(shape[axis + 1 :])
@@ -82,7 +82,7 @@ def softplus(node: OnnxNode) -> Results:
 
 @operator("PRelu")
 def parameterized_relu(node: OnnxNode) -> Results:
-    """The slope is broadcast as usual or, as before operator set 7, one for each channel."""
+    """The slope is broadcast as usual or, before opset 7, one per channel."""
     shape, slope = node.shape(), node.shape(1)
     if len(shape) > 1 and len(slope) == 1 and slope[0] not in (1, shape[-1]) and slope[0] == shape[1]:
         slope = (slope[0], *(1,) * (len(shape) - 2))
@@ -92,7 +92,7 @@ def parameterized_relu(node: OnnxNode) -> Results:
 
 @operator("Gelu")
 def gelu(node: OnnxNode) -> Results:
-    """The exact function; ``approximate`` is that of FastGelu."""
+    """The exact GELU; with ``approximate``, that of FastGelu."""
     if node.get("approximate", "none") == "tanh":
         return fast_gelu_of(node, node.tensor())
     return node.graph.activation_gelu(node.tensor())
@@ -123,7 +123,7 @@ def quick_gelu(node: OnnxNode) -> Results:
 
 
 def biased(node: OnnxNode) -> Expression:
-    """The first input with the second, along its last dimension, added if it is there."""
+    """The first input, plus the second along its last dimension if present."""
     if not node.has(1):
         return node.tensor()
     return node.graph.add(node.tensor(), node.broadcast(1, node.shape()))

@@ -1,4 +1,4 @@
-"""Attention by several heads, of the domain com.microsoft."""
+"""Multi-head attention, of the domain com.microsoft."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ FILTER = -10000.0
 
 
 def masked(node: OnnxNode, index: int, sizes: Sizes) -> dict[str, Any]:
-    """The mask beside scores of ``sizes`` {batch, heads, queries, keys}: lengths of keys, their ends and starts, or a
-    truth for each key."""
+    """The mask for scores of ``sizes`` {batch, heads, queries, keys}: key lengths, key ends and starts, or a boolean
+    per key."""
     settings: dict[str, Any] = {"mask_filter_value": node.get("mask_filter_value", FILTER)}
     if not node.has(index):
         return {**settings, "mask_type": DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE}
@@ -51,7 +51,7 @@ def scale_of(node: OnnxNode, head_size: int) -> float:
 
 
 def causal_bias(node: OnnxNode, sizes: Sizes, like: Expression) -> Expression:
-    """What keeps a query from later keys: the filter value above the diagonal."""
+    """The causal mask as a bias: the filter value above the diagonal."""
     _, _, queries, keys = sizes
     later = np.triu(np.full((queries, keys), node.get("mask_filter_value", FILTER)), keys - queries + 1)
     return node.spread(node.constant(later, like.desc.dtype), (queries, keys), sizes)
@@ -59,7 +59,8 @@ def causal_bias(node: OnnxNode, sizes: Sizes, like: Expression) -> Expression:
 
 @operator("MultiHeadAttention", domain=MICROSOFT)
 def multi_head_attention(node: OnnxNode) -> Results:
-    """Queries, keys and values apart, keys and values stacked, or all three; past ones may precede the keys."""
+    """Separate queries, keys and values, stacked keys and values, or all three stacked; past ones may precede the
+    keys."""
     node.only("unidirectional", 0, "MULTIHEAD_ATTENTION has no causal mask")
     for index, name in ((8, "past_sequence_length"), (9, "cache_indirection")):
         if node.has(index):
@@ -98,9 +99,9 @@ def multi_head_attention(node: OnnxNode) -> Results:
 
 @operator("Attention", domain=MICROSOFT)
 def attention(node: OnnxNode) -> Results:
-    """One product for queries, keys and values, which then are those of MULTIHEAD_ATTENTION."""
+    """One product for queries, keys and values, which are then those of MULTIHEAD_ATTENTION."""
     for name in ("do_rotary", "past_present_share_buffer"):
-        node.only(name, 0, "MULTIHEAD_ATTENTION does not do that")
+        node.only(name, 0, "MULTIHEAD_ATTENTION does not support it")
     if node.has(6):
         raise Refusal("MULTIHEAD_ATTENTION has no such input", "input past_sequence_length")
     (batch, length, width), heads = node.shape(0), node.get("num_heads")
@@ -145,7 +146,7 @@ def attention(node: OnnxNode) -> Results:
 
 
 def _pasts(node: OnnxNode) -> dict[str, Any]:
-    """Past keys and values, which ONNX Runtime has in one tensor."""
+    """Past keys and values, which ONNX Runtime stacks in one tensor."""
     x, sizes = node.tensor(4), node.shape(4)[1:]
     names = ("past_key", "past_value")
     return {
@@ -162,7 +163,7 @@ def _joined(node: OnnxNode, results: Any) -> Expression:
     return node.graph.join(both, axis=0)
 
 
-# Attributes of GroupQueryAttention that MULTIHEAD_ATTENTION1 has no field for, with what leaves them out.
+# Attributes of GroupQueryAttention for which MULTIHEAD_ATTENTION1 has no field, with the values that disable them.
 UNGROUPED = {
     "do_rotary": 0,
     "smooth_softmax": 0,
@@ -176,12 +177,13 @@ UNGROUPED = {
 
 @operator("GroupQueryAttention", domain=MICROSOFT)
 def group_query_attention(node: OnnxNode) -> Results:
-    """Heads of queries that share keys and values, which are written behind those of the past.
+    """Grouped-query attention; new keys and values are written after the past ones.
 
-    ONNX Runtime gives the length of past and new keys less one for each batch; MULTIHEAD_ATTENTION1 wants the past's.
+    ONNX Runtime passes, for each batch, the length of past and new keys minus one; MULTIHEAD_ATTENTION1 takes the past
+    length.
     """
     for name, default in UNGROUPED.items():
-        node.only(name, default, "MULTIHEAD_ATTENTION1 does not do that")
+        node.only(name, default, "MULTIHEAD_ATTENTION1 does not support it")
     extra = [index for index in range(7, len(node.inputs)) if node.has(index)]
     if extra or not node.has(1):
         raise Refusal(
@@ -208,7 +210,7 @@ def group_query_attention(node: OnnxNode) -> Results:
         mask_type=DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
         present_length=max(past, total),
         output_data_type=node.input().dtype,
-        # With lengths of the past, the operator wants tensors for what is present.
+        # With past lengths, the operator requires tensors for the present keys and values.
         output_present_key=True,
         output_present_value=True,
         **given,
@@ -218,9 +220,9 @@ def group_query_attention(node: OnnxNode) -> Results:
 
 @operator("RotaryEmbedding", domain=MICROSOFT)
 def rotary_embedding(node: OnnxNode) -> Results:
-    """Pairs of elements turned by angles that a table has for each position."""
+    """Pairs of elements rotated by angles from a table, by position."""
     for name in ("is_packed_batching", "rotary_embedding_dim"):
-        node.only(name, 0, "it is not translated")
+        node.only(name, 0, "it is not supported")
     shape, graph = node.shape(), node.graph
     half = node.shape(2)[1]
     batch, length = (shape[0], shape[2]) if len(shape) == 4 else shape[:2]
@@ -255,7 +257,7 @@ def rotary_embedding(node: OnnxNode) -> Results:
 
 
 def _positions(node: OnnxNode, batch: int, length: int) -> Expression:
-    """The position of each token: given, or counted from a given first one."""
+    """The position of each token: given, or counted from a given first position."""
     count = batch * length
     if node.input(1).size == count:
         return node.tensor(1, (1, 1, count))

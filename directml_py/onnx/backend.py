@@ -1,4 +1,4 @@
-"""A back end in the manner of ``onnx.backend``: ``prepare``, ``run_model``, ``run_node``."""
+"""The ONNX backend: ``prepare``, ``run_model``, ``run_node``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _device() -> IDMLDevice:
 
 
 class DirectMLRep(BackendRep):
-    """A model whose graph is built when its inputs are known, since their sizes and contents may decide about it."""
+    """A model whose graph is built when its inputs are known, since their sizes and contents may determine it."""
 
     def __init__(self, model: ModelFile) -> None:
         self.model = model
@@ -37,7 +37,7 @@ class DirectMLRep(BackendRep):
 
 
 class DirectML(Backend):
-    """Models run as DirectML graphs."""
+    """The backend: models run as DirectML graphs."""
 
     @classmethod
     def prepare(cls, model: Any, device: str = "CPU", **kwargs: Any) -> DirectMLRep:
@@ -47,7 +47,7 @@ class DirectML(Backend):
     def run_node(
         cls, node: Any, inputs: Sequence[Any], device: str = "CPU", outputs_info: Any = None, **kwargs: Any
     ) -> tuple[Array, ...]:
-        """The outputs of one node of the newest operator set."""
+        """The outputs of one node of the newest opset."""
         arrays = [np.asarray(value) for value in inputs]
         given = [
             onnx.helper.make_tensor_value_info(

@@ -1,4 +1,4 @@
-"""Results beside those of ONNX Runtime on the CPU."""
+"""Comparison of results with ONNX Runtime on the CPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .values import Array
 
 
 class Difference(NamedTuple):
-    """How far a value is from ONNX Runtime's: the greatest difference, and that of the greatest magnitude."""
+    """How far a value is from ONNX Runtime's: the largest difference, also relative to the largest magnitude."""
 
     name: str
     absolute: float
@@ -59,7 +59,7 @@ def _by_onnx_runtime(model: Any, inputs: Mapping[str, Array]) -> dict[str, Array
 
 
 def _with_every_value(model: ModelFile) -> Any:
-    """The model with every value as an output whose type shape inference knows."""
+    """The model with every value as an output whose type shape inference can determine."""
     whole = onnx.shape_inference.infer_shapes(model.proto, data_prop=True)
     present = {item.name for item in whole.graph.output}
     known = {item.name: item for item in whole.graph.value_info if item.type.HasField("tensor_type")}

@@ -1,4 +1,4 @@
-"""Constants of a model: where their bytes are, and the inputs of the graph that they become."""
+"""Constants of a model: the location of their bytes, and the graph inputs that they become."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Constants:
         return self.first + len(self.arrays) - 1
 
     def name(self, wanted: str) -> str:
-        """``wanted``, or that with a number where it is taken."""
+        """``wanted``, or ``wanted`` with a number appended if it is taken."""
         name, number = wanted, 0
         while name in self._names:
             number += 1
@@ -41,7 +41,7 @@ class Constants:
 
 
 def check_is_whole(model: Any, file: str) -> None:
-    """Raises ``OnnxError`` for a model that is no file, with data in one."""
+    """Raises ``OnnxError`` for a model not loaded from a file that has external data."""
     for tensor in model.graph.initializer:
         if uses_external_data(tensor):
             location = ExternalDataInfo(tensor).location
@@ -50,7 +50,7 @@ def check_is_whole(model: Any, file: str) -> None:
 
 
 def array_of(tensor: Any, file: str, folder: Path | None) -> Array:
-    """The content of a TensorProto; external data is mapped, not read. Raises ``OnnxError``."""
+    """The contents of a TensorProto; external data is memory-mapped. Raises ``OnnxError``."""
     if not uses_external_data(tensor):
         try:
             return np.asarray(numpy_helper.to_array(tensor))

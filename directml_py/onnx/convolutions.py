@@ -18,7 +18,7 @@ from .window_attributes import WindowAttributes, split, window_of
 
 
 def bias_of(node: OnnxNode, index: int) -> Expression | None:
-    """A bias for each channel, as a tensor of the input's dimensions."""
+    """A bias per channel, as a tensor with the input's dimensions."""
     if not node.has(index):
         return None
     return node.tensor(index, per_channel(node, math.prod(node.shape(index))))
@@ -47,7 +47,8 @@ def convolution(node: OnnxNode) -> Results:
 
 @operator("NhwcConv", domain=MICROSOFT)
 def channels_last_convolution(node: OnnxNode) -> Results:
-    """Channels come last in the input, the filters and the output; the first two are read as they are."""
+    """Channels come last in the input, the filters and the output; the former two are viewed in NCHW order without a
+    copy."""
     shapes = [node.shape(index) for index in (0, 1)]
     rank = len(shapes[0])
     order = (0, rank - 1, *range(1, rank - 1))
@@ -79,7 +80,7 @@ def with_dynamic_pads(node: OnnxNode) -> Results:
 
 
 def transposed_window(node: OnnxNode) -> tuple[WindowAttributes, list[int]]:
-    """The window, and what the output has beyond what the padding leaves."""
+    """The window, and the elements of the output beyond those that the padding leaves."""
     sizes = node.shape()[2:]
     own = dict(node.attributes)
     word = own.pop("auto_pad", "NOTSET")
@@ -99,7 +100,7 @@ def transposed_window(node: OnnxNode) -> tuple[WindowAttributes, list[int]]:
         totals = [size - want for size, want in zip(whole, list(wanted)[-len(sizes) :])]
         window = window._replace(**split([max(0, total) for total in totals], word))
         extra = [more + max(0, -total) for more, total in zip(extra, totals)]
-    # An output longer at its end is one with less padding there, as far as there is padding.
+    # An output that is longer at its end is one with less padding there, as long as there is padding.
     taken = [min(more, end) for more, end in zip(extra, window.end)]
     window = window._replace(end=[end - less for end, less in zip(window.end, taken)])
     return window, [more - less for more, less in zip(extra, taken)]
@@ -143,7 +144,7 @@ def integer_convolution(node: OnnxNode) -> Results:
 
 
 def zero_point(node: OnnxNode, index: int, filters: bool = False) -> Expression | None:
-    """A number, or for filters one for each output channel."""
+    """A single zero point, or for filters one per output channel."""
     if not node.has(index):
         return None
     count = math.prod(node.shape(index))

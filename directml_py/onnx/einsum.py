@@ -1,4 +1,4 @@
-"""Einsum: each pair of operands is one product of matrices, between transposes and sums."""
+"""Einsum: each pair of operands becomes one matrix product, between transposes and sums."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EinsumTerm(NamedTuple):
 
 
 class Einsum:
-    """One equation on one node's inputs."""
+    """One equation on the inputs of one node."""
 
     def __init__(self, node: OnnxNode) -> None:
         self.node = node
@@ -76,7 +76,7 @@ class Einsum:
         return self._ordered(whole, self.result).x
 
     def _diagonal(self, index: int, term: str) -> EinsumTerm:
-        """The input, with letters that are there twice as one dimension: a diagonal is a view with added strides."""
+        """The input with repeated letters merged into one dimension: a diagonal is a view with summed strides."""
         own, shape = self.node.tensor(index), self.node.shape(index)
         letters = "".join(dict.fromkeys(term))
         sizes = tuple(

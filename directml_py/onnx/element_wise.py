@@ -44,7 +44,7 @@ INFINITIES = {
 
 
 def common_shape(*values: OnnxValue) -> Sizes:
-    """The sizes that tensors are broadcast to. Raises ``Refusal`` if they do not agree."""
+    """The sizes to which tensors broadcast. Raises ``Refusal`` if they do not."""
     try:
         return np.broadcast_shapes(*(value.shape for value in values))
     except ValueError:
@@ -112,7 +112,7 @@ def negate(node: OnnxNode) -> Results:
 
 @operator("Mod")
 def modulus(node: OnnxNode) -> Results:
-    """``fmod`` gives the sign of the dividend, otherwise that of the divisor."""
+    """With ``fmod`` the result has the sign of the dividend, otherwise that of the divisor."""
     if node.get("fmod", 0):
         return node.graph.modulus_truncate(*spread_all(node))
     return node.graph.modulus_floor(*spread_all(node))
@@ -168,7 +168,7 @@ def where(node: OnnxNode) -> Results:
 
 @operator("Clip")
 def clip(node: OnnxNode) -> Results:
-    """Bounds are attributes before operator set 11, and scalars from then on."""
+    """Bounds are attributes before opset 11, and scalar inputs from then on."""
     low, high = (_bound(node, name, index) for index, name in ((1, "min"), (2, "max")))
     x, dtype = node.tensor(), node.input().dtype
     if isinstance(low, OnnxValue) or isinstance(high, OnnxValue):

@@ -1,4 +1,4 @@
-"""What a model may be refused for: one sentence with the file, the node and the attribute."""
+"""Refusals of models: one sentence with the file, the node and the attribute."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 class OnnxError(ValueError):
     """A model that cannot become a DirectML graph.
 
-    ``file``, ``node`` (its name and operator) and ``attribute`` (or the input) say where; each may be empty.
+    ``file``, ``node`` (its name and operator) and ``attribute`` (or the input) locate the cause; each may be empty.
     """
 
     def __init__(self, reason: str, file: str = "", node: str = "", attribute: str = "") -> None:
@@ -27,14 +27,14 @@ class Refusal(Exception):
 
 
 class UnknownValue(Refusal):
-    """An input whose value decides about the graph, but is known only when it runs. ``needed`` is its name."""
+    """An input whose value determines the graph, but is known only when it runs. ``needed`` is its name."""
 
     def __init__(self, needed: str, attribute: str) -> None:
-        super().__init__("its value decides about sizes and must be a constant", attribute)
+        super().__init__("its value determines the graph, so it must be a constant", attribute)
         self.needed = needed
 
 
 class ValueNeeded(OnnxError):
-    """An ``OnnxError`` for an ``UnknownValue``: ``inputs`` are the graph inputs that ``load`` would need to know."""
+    """An ``OnnxError`` for an ``UnknownValue``: ``inputs`` are the graph inputs whose contents ``load`` would need."""
 
     inputs: tuple[str, ...] = ()

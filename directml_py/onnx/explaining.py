@@ -1,4 +1,4 @@
-"""What becomes of a model at a feature level, node by node, refused nodes included."""
+"""The mapping of a model at a feature level, node by node, including refused nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HOST = "computed by the host"
 class NodeReport(NamedTuple):
     """A node of a model, and the DirectML operators that it became, or why it is refused.
 
-    ``level`` is the lowest feature level that takes a refused node; empty if none does.
+    ``level`` is the lowest feature level that accepts a refused node; empty if none does.
     """
 
     node: str
@@ -33,14 +33,14 @@ class NodeReport(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """``model`` is whole if nothing is ``refused``."""
+    """``model`` is complete if nothing is ``refused``."""
 
     model: Model
     rows: list[NodeReport]
 
     @property
     def needed(self) -> set[str]:
-        """The inputs whose content nodes would have to know."""
+        """The inputs whose contents nodes would have to know."""
         return {name for step in self.model.steps for name in step.needs}
 
     @property
@@ -54,7 +54,7 @@ def explain(
     inputs: Bindings | None = None,
     progress: Progress | None = None,
 ) -> Explanation:
-    """The nodes of a model that its outputs depend on. Raises ``OnnxError`` for what is wrong with the whole model."""
+    """The nodes of a model that its outputs depend on. Raises ``OnnxError`` for problems of the model as a whole."""
     model = built(ModelFile(source), device_of(feature_level), inputs or {}, True, progress)
     rows = [
         NodeReport(

@@ -1,4 +1,4 @@
-"""Constant folding: nodes whose inputs the host knows, by ONNX's reference evaluator."""
+"""Constant folding: nodes whose inputs are known on the host, computed by ONNX's reference evaluator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 from .protobuf import captured
 from .values import Array, OnnxValue, Sizes
 
-# Above this count of elements only what moves elements is done by the host.
+# Above this number of elements the host only runs nodes that move elements.
 LARGE = 1 << 16
 CHEAP = {
     "Cast", "CastLike", "Concat", "Constant", "ConstantOfShape", "DequantizeLinear", "Expand", "Flatten", "Gather",
@@ -57,7 +57,8 @@ def folded(node: Any, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]
             warnings.simplefilter("ignore")
             results = ReferenceEvaluator(model).run(None, {name: inputs[name].array for name in needed})
     except Exception:
-        # Whatever the evaluator cannot do is left to DirectML's operators, which refuse it if they cannot either.
+        # Nodes that the evaluator cannot compute are left to DirectML's operators, which refuse them if they cannot
+        # either.
         return None
     if not all(isinstance(result, (np.ndarray, np.generic)) for result in results):
         return None

@@ -1,4 +1,4 @@
-"""Operators that ONNX defines by others: their bodies as nodes of the model."""
+"""ONNX functions: operators that ONNX defines by others, expanded into nodes of the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Body(NamedTuple):
 
 
 def body_of(schema: Any, node: Any, types: Sequence[Any], opsets: dict[str, int]) -> Body | None:
-    """The body that ONNX gives for a call with inputs of ``types``; None if there is none.
+    """The function body for a call with inputs of ``types``; None if there is none.
 
     Attributes that the body refers to are those of ``node``, or the operator's defaults.
     """
@@ -50,7 +50,7 @@ def body_of(schema: Any, node: Any, types: Sequence[Any], opsets: dict[str, int]
 
 
 def bound(node: Any, values: dict[str, Any]) -> Any:
-    """``node`` with references to attributes replaced; those to absent ones are left out."""
+    """``node`` with references to attributes resolved; references to absent ones are dropped."""
     result = onnx.NodeProto()
     result.CopyFrom(node)
     del result.attribute[:]

@@ -1,4 +1,4 @@
-"""Activations that run with the operator before them, as FusedActivation of its desc."""
+"""Activations fused into the preceding operator, as FusedActivation of its desc."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ACTIVATIONS: dict[str, tuple[Any, dict[str, tuple[str, float]]]] = {
     "Tanh": (DML_ACTIVATION_TANH_OPERATOR_DESC, {}),
     "ThresholdedRelu": (DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC, {"Alpha": ("alpha", 1.0)}),
 }
-# Operators whose descs have a FusedActivation, and the place of the output that it applies to.
+# Operators whose descs have a FusedActivation, and the index of the output that it applies to.
 FUSABLE = {
     "Add", "BatchNormalization", "Conv", "ConvTranspose", "Gemm", "InstanceNormalization", "MatMul",
     "MeanVarianceNormalization",
@@ -55,7 +55,8 @@ def activation_desc(kind: str, attributes: dict[str, Any]) -> Any:
 
 
 class Fusions:
-    """Which activations of a list of nodes may run with the node before them: those that alone read its output."""
+    """The activations in a list of nodes that may be fused with the preceding node: those that are the only reader of
+    its output."""
 
     def __init__(self, nodes: Sequence[Any], outputs: Iterable[str], opsets: dict[str, int]) -> None:
         counts = Counter(name for node in nodes for name in [*node.input, *(reads(node) - set(node.input))])
@@ -75,9 +76,9 @@ class Fusions:
         return None if after is None else activation_desc(after.op_type, attributes_of(after))
 
     def take(self, node: Any) -> None:
-        """Notes that ``node`` runs the activation behind it."""
+        """Record that ``node`` runs the activation after it."""
         self._taken.add(node.output[0])
 
     def done(self, node: Any, scope: MutableMapping[str, OnnxValue]) -> OnnxValue | None:
-        """The output of an activation that ran already."""
+        """The output of an activation that was already fused."""
         return scope[node.input[0]] if node.input and node.input[0] in self._taken else None

@@ -1,4 +1,4 @@
-"""Operators that take indices."""
+"""Gathers, scatters, and operators that produce indices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def gather(node: OnnxNode) -> Results:
 
 
 def gathered(node: OnnxNode, shape: Sizes, axis: int, indices: Expression) -> Expression:
-    """Blocks along an axis of the input, of ``shape``: the dimensions before and after it are one each."""
+    """Blocks along an axis of the input, viewed as ``shape``: the dimensions before and after the axis are merged."""
     sizes = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
     return node.graph.gather(node.moved(0, sizes), indices, axis=1, index_dimensions=1)
 
@@ -87,7 +87,7 @@ def scatter_nd(node: OnnxNode) -> Results:
 
 @operator("OneHot")
 def one_hot(node: OnnxNode) -> Results:
-    """ONE_HOT wants whole indices, with a dimension of 1 at the axis; negative ones count from the end."""
+    """ONE_HOT takes integer indices, with a dimension of 1 at the axis; negative ones count from the end."""
     depth = int(node.known(1, "depth").reshape(-1)[0])
     shape = node.shape(0)
     axis = node.axis(len(shape) + 1, -1)

@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Matrix products."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .translators import MICROSOFT, Results, operator
 from .values import Sizes
 
 LEVEL_4_0 = 0x4000
-# Dimensions of a product's tensors, at most.
+# The maximum number of dimensions of a product's tensors.
 MOST = 4
 
 
 class ProductSizes(NamedTuple):
-    """Sizes of both factors, of their batches, and of the product, as NumPy's ``matmul`` has them."""
+    """The sizes of both operands, their batches, and the product, as in NumPy's ``matmul``."""
 
     a: Sizes
     b: Sizes
@@ -30,7 +30,8 @@ class ProductSizes(NamedTuple):
 
 
 def product(a: Sizes, b: Sizes) -> ProductSizes:
-    """Matrices of two to four dimensions; a factor that is the same for all batches makes the other one matrix."""
+    """Matrices of two to four dimensions; an operand that is the same for all batches lets the other one become a
+    single matrix."""
     a = (1, *a) if len(a) == 1 else a
     b = (*b, 1) if len(b) == 1 else b
     if not a or not b or a[-1] != b[-2]:
@@ -47,7 +48,7 @@ def product(a: Sizes, b: Sizes) -> ProductSizes:
 
 
 def factors(node: OnnxNode, a: int, b: int) -> tuple[Expression, Expression]:
-    """The inputs at these positions as factors of one product, with batches in at most two dimensions."""
+    """The inputs at these positions as operands of one product, with batches in at most two dimensions."""
     shapes = node.shape(a), node.shape(b)
     plan = product(*shapes)
     if plan.is_flat:
@@ -79,7 +80,7 @@ def collapsed(node: OnnxNode, view: Expression) -> Expression:
 
 
 def ranked(node: OnnxNode, sizes: Sequence[int]) -> Sizes:
-    """``sizes`` with leading ones up to four dimensions, which older feature levels want."""
+    """``sizes`` with leading ones up to four dimensions, which older feature levels require."""
     least = MOST if node.level < LEVEL_4_0 else len(sizes)
     return (1,) * (least - len(sizes)) + tuple(sizes)
 
@@ -122,7 +123,7 @@ def gemm(node: OnnxNode) -> Results:
 @operator("FusedMatMul", domain=MICROSOFT)
 def fused_matmul(node: OnnxNode) -> Results:
     for name in ("transBatchA", "transBatchB"):
-        node.only(name, 0, "DirectML transposes the last two dimensions alone")
+        node.only(name, 0, "DirectML transposes only the last two dimensions")
     shapes = [node.shape(index) for index in (0, 1)]
     flips = [bool(node.get(name, 0)) and len(shape) > 1 for name, shape in zip(("transA", "transB"), shapes)]
     turned = [shape[:-2] + shape[:-3:-1] if flip else shape for shape, flip in zip(shapes, flips)]
@@ -162,7 +163,7 @@ def quantized_matmul(node: OnnxNode) -> Results:
 
 
 def parameter(node: OnnxNode, index: int, like: Expression, side: int) -> Any:
-    """A scale or a zero point beside a factor: one number, or one for each row of A or each column of B."""
+    """A scale or zero point of an operand: one number, or one per row of A or per column of B."""
     if not node.has(index):
         return None
     shape, rank = node.shape(index), len(like.desc.sizes)

@@ -43,7 +43,7 @@ def bias_split_gelu(node: OnnxNode) -> Results:
 
 @operator("GroupNorm", domain=MICROSOFT)
 def group_norm(node: OnnxNode) -> Results:
-    """Groups of channels, which come last by default, normalized; SiLU behind it on request."""
+    """Group normalization of channels, which come last by default; followed by SiLU on request."""
     shape, groups = node.shape(), node.get("groups")
     is_last = bool(node.get("channels_last", 1))
     channels, rank = (shape[-1] if is_last else shape[1]), len(shape)
@@ -70,12 +70,12 @@ def group_norm(node: OnnxNode) -> Results:
 
 @operator("EmbedLayerNormalization", domain=MICROSOFT)
 def embed_layer_norm(node: OnnxNode) -> Results:
-    """Rows of up to three tables, added and normalized."""
+    """Rows of up to three tables, summed and normalized."""
     batch, length = node.shape(0)
     width = node.shape(2)[1]
     sizes, graph = (batch, length, width), node.graph
     if node.get("mask_index_type", 0) == 2:
-        raise Refusal("is 2, which is not translated", "attribute mask_index_type")
+        raise Refusal("is 2, which is not supported", "attribute mask_index_type")
 
     def rows(table: int, indices: Expression) -> Expression:
         found = graph.gather(node.tensor(table, (1, *node.shape(table))), indices, axis=1, index_dimensions=1)
@@ -102,7 +102,7 @@ def embed_layer_norm(node: OnnxNode) -> Results:
 
 
 def _lengths(node: OnnxNode) -> Result:
-    """How many tokens count, for each batch; 0 without a mask."""
+    """The number of tokens that count, for each batch; 0 without a mask."""
     if not node.has(7):
         return np.zeros(node.shape(0)[0], np.int32)
     return node.graph.reduce(
@@ -137,7 +137,7 @@ def matmul_integer_to_float(node: OnnxNode) -> Results:
 
 
 def _matching(node: OnnxNode, zero: int, scale: int, b: Expression) -> Any:
-    """A zero point with the sizes of its scale, as the operator wants them."""
+    """A zero point with the sizes of its scale, as the operator requires."""
     own, wanted = parameter(node, zero, b, 1), parameter(node, scale, b, 1)
     if own is None or own.desc.sizes == wanted.desc.sizes:
         return own
@@ -156,7 +156,7 @@ def _shaped(node: OnnxNode, x: Expression) -> Expression:
 
 @operator("DynamicQuantizeMatMul", domain=MICROSOFT)
 def dynamic_quantize_matmul(node: OnnxNode) -> Results:
-    """A is quantized by its range, and the product is one of integers."""
+    """A is quantized by its range, and the product is an integer product."""
     a, b = factors(node, 0, 1)
     quantized, scale, zero = node.graph.dynamic_quantize_linear(a, output_data_type=np.uint8)
     result = node.graph.matrix_multiply_integer_to_float(
@@ -173,7 +173,7 @@ def dynamic_quantize_matmul(node: OnnxNode) -> Results:
 
 @operator("MatMulNBits", domain=MICROSOFT)
 def matmul_of_blocks(node: OnnxNode) -> Results:
-    """B is dequantized, block by block, from 4 or 8 bits: a row of it for each column of the result."""
+    """B is dequantized block by block from 4 or 8 bits; each of its rows gives a column of the result."""
     bits, block = node.get("bits", 4), node.get("block_size")
     rows, depth = node.get("N"), node.get("K")
     if node.has(4):
@@ -184,7 +184,7 @@ def matmul_of_blocks(node: OnnxNode) -> Results:
     whole = (rows, blocks * block)
 
     if node.has(3) and node.input(3).dtype.kind == "f":
-        raise Refusal("are floats, which DEQUANTIZE does not take", "input zero_points")
+        raise Refusal("are floats, which DEQUANTIZE does not accept", "input zero_points")
     zero = _zero_points(node, bits, rows, blocks) if node.has(3) else _midpoints(node, bits, rows, blocks)
     kind = None if bits == 8 else DML_TENSOR_DATA_TYPE_UINT4
     scale = node.tensor(2, (rows, blocks))
@@ -216,7 +216,7 @@ def _midpoints(node: OnnxNode, bits: int, rows: int, blocks: int) -> Expression:
 
 
 def _halves(node: OnnxNode, own: Expression, rows: int, blocks: int) -> Expression:
-    """Bytes as integers of 4 bits; each row begins at a byte."""
+    """Bytes as 4-bit integers; each row begins at a byte."""
     strides = (blocks + blocks % 2, 1)
     return node.graph.reinterpret(own, DML_TENSOR_DATA_TYPE_UINT4, sizes=(rows, blocks), strides=strides)
 
@@ -247,7 +247,7 @@ def quantized_add(node: OnnxNode) -> Results:
 
 @operator("QLinearAveragePool", domain=MICROSOFT)
 def quantized_average(node: OnnxNode) -> Results:
-    node.only("channels_last", 0, "the pools of DirectML have channels first")
+    node.only("channels_last", 0, "DirectML's pools take channels first")
     window = window_of(node, node.shape()[2:])
     sizes = [
         (size + start + end - extent + (stride - 1 if node.get("ceil_mode", 0) else 0)) // stride + 1
@@ -260,7 +260,7 @@ def quantized_average(node: OnnxNode) -> Results:
 
 @operator("QLinearGlobalAveragePool", domain=MICROSOFT)
 def quantized_global_average(node: OnnxNode) -> Results:
-    node.only("channels_last", 0, "the pools of DirectML have channels first")
+    node.only("channels_last", 0, "DirectML's pools take channels first")
     window, sizes = whole(node)
     return _quantized_pool(node, window, False, sizes)
 

@@ -1,4 +1,4 @@
-"""Reading a model: the file, its damage, its operator sets, the sizes of its inputs."""
+"""Reading a model: the file, its integrity, its opsets, the sizes of its inputs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .constants import array_of, check_is_whole
 from .errors import OnnxError
 from .values import Array, Sizes
 
-# Operator sets from here on are translated as they are.
+# Opsets from this one on are translated as they are.
 OLDEST = 7
-# What an input is: its sizes, its content, or for a symbolic size the number.
+# A binding of an input: its sizes, its contents, or for a symbolic dimension the number.
 Bindings = Mapping[str, Any]
 
 
@@ -33,7 +33,7 @@ class Declared(NamedTuple):
 
 
 class ModelFile:
-    """A model as ONNX has it, checked, with local functions inlined."""
+    """A checked ONNX model, with local functions inlined."""
 
     def __init__(self, source: Any) -> None:
         self.file, self.folder, model = _read(source)
@@ -51,7 +51,7 @@ class ModelFile:
     def _check(self, model: Any) -> None:
         version, newest = self.opsets.get(""), onnx.defs.onnx_opset_version()
         if not model.HasField("graph") or not model.opset_import:
-            raise OnnxError("is no ONNX model", self.file)
+            raise OnnxError("is not an ONNX model", self.file)
         if version is not None and not 1 <= version <= newest:
             raise OnnxError(f"operator set {version} is not between 1 and {newest}", self.file)
         if self.folder is None:
@@ -63,7 +63,7 @@ class ModelFile:
             raise OnnxError(f"is not valid: {reason}", self.file) from None
 
     def _newer(self, model: Any) -> Any:
-        """A model of operator sets before 7, whose operators broadcast otherwise, in 7."""
+        """A model of an opset before 7, whose operators broadcast differently, converted to opset 7."""
         try:
             model = onnx.version_converter.convert_version(model, OLDEST)
         except Exception as error:
@@ -80,7 +80,7 @@ class ModelFile:
         return arrays
 
     def inputs(self) -> list[Declared]:
-        """The inputs without those that initializers give a default."""
+        """The inputs without those for which initializers give a default."""
         constants = {tensor.name for tensor in self.graph.initializer}
         return [self._declared(item) for item in self.graph.input if item.name not in constants]
 
@@ -119,12 +119,12 @@ def _read(source: Any) -> tuple[str, Path | None, Any]:
             warnings.simplefilter("ignore")
             model.ParseFromString(data)
     except DecodeError:
-        raise OnnxError("is damaged, or no ONNX model", file) from None
+        raise OnnxError("is damaged or not an ONNX model", file) from None
     return file, folder, model
 
 
 def _mapped(path: Path) -> memoryview:
-    """The content of a file, which is not empty where it can be mapped."""
+    """The contents of a file, which must not be empty to be memory-mapped."""
     with path.open("rb") as file:
         if not path.stat().st_size:
             return memoryview(b"")
@@ -132,9 +132,9 @@ def _mapped(path: Path) -> memoryview:
 
 
 def skeleton(model: Any) -> Any:
-    """What the checker looks at, which serializes it: the model without the data of initializers.
+    """The part of the model that the checker examines, which serializes it: the model without the data of initializers.
 
-    Outputs need no sizes here, and models are written without; in the skeleton they have some.
+    Outputs need no sizes here, and some models omit them; in the skeleton they have some.
     """
     light = onnx.ModelProto(
         ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions
@@ -162,7 +162,7 @@ def _dense(sparse: Any) -> Array:
 
 
 def bound_sizes(declared: Declared, bindings: Bindings, file: str) -> Sizes:
-    """The sizes of an input: those declared, with names and unknown ones bound. Raises ``OnnxError``."""
+    """The sizes of an input: those declared, with symbolic and unknown ones bound. Raises ``OnnxError``."""
     where = f"input {declared.name!r}"
     given = bindings.get(declared.name)
     if isinstance(given, np.ndarray):

@@ -143,7 +143,7 @@ def padding_value(node: OnnxNode) -> float:
 
 
 def _cropped(node: OnnxNode, shape: Sizes, before: list[int], after: list[int]) -> tuple[Expression, Sizes]:
-    """The input without what negative padding takes away."""
+    """The input without the elements that negative padding removes."""
     if min((*before, *after), default=0) >= 0:
         return node.tensor(), shape
     offsets = [max(0, -low) for low in before]
@@ -153,7 +153,7 @@ def _cropped(node: OnnxNode, shape: Sizes, before: list[int], after: list[int]) 
 
 
 def _wrapped(node: OnnxNode, x: Expression, before: list[int], after: list[int]) -> Expression:
-    """Padding with elements from the other end."""
+    """Padding with elements from the opposite end."""
     x = node.movable(x)
     for axis, (low, high) in enumerate(zip(before, after)):
         size = x.desc.sizes[axis]
@@ -174,7 +174,7 @@ def tile(node: OnnxNode) -> Results:
     repeats = node.numbers(1, "repeats")
     assert repeats is not None
     if node.has(2):
-        # Operator set 1: the count and the axis.
+        # Opset 1: the count and the axis.
         count, axis = repeats[0], int(node.known(2, "axis").reshape(-1)[0])
         repeats = [count if index == axis else 1 for index in range(len(shape))]
     return node.graph.tile(node.moved(), repeats=repeats or [1])
@@ -194,7 +194,7 @@ def space_to_depth(node: OnnxNode) -> Results:
 
 @operator("ReverseSequence")
 def reverse_sequence(node: OnnxNode) -> Results:
-    """Axes of time and of batches come in either order; REVERSE_SUBSEQUENCES takes lengths over all other axes."""
+    """Time and batch axes come in either order; REVERSE_SUBSEQUENCES takes lengths over all other axes."""
     shape = node.shape()
     batch, time = node.get("batch_axis", 1), node.get("time_axis", 0)
     sizes = [1 if axis == time else size for axis, size in enumerate(shape)]
@@ -205,7 +205,7 @@ def reverse_sequence(node: OnnxNode) -> Results:
 
 @operator("Trilu")
 def triangle(node: OnnxNode) -> Results:
-    """Where a mask of the triangle, a constant, is set the elements, else 0."""
+    """The elements where a constant triangular mask is set, else 0."""
     shape = node.shape()
     offset = int(node.known(1, "k").reshape(-1)[0]) if node.has(1) else 0
     cut = np.triu if node.get("upper", 1) else np.tril
@@ -217,7 +217,7 @@ def triangle(node: OnnxNode) -> Results:
 
 @operator("EyeLike")
 def eye_like(node: OnnxNode) -> Results:
-    """A constant: only the sizes of the input count."""
+    """A constant: only the sizes of the input matter."""
     shape, (dtype, _) = node.shape(), node.inferred[node.outputs[0]]
     eye: Array = np.eye(shape[0], shape[1], k=node.get("k", 0)).astype(dtype)
     return eye

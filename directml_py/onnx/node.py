@@ -1,4 +1,4 @@
-"""``OnnxNode``: an ONNX node with concrete inputs, as an operator's function sees it."""
+"""``OnnxNode``: an ONNX node with concrete inputs, as the function of an operator sees it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ LEVEL_4_1 = 0x4100
 class OnnxNode:
     """An ONNX node whose inputs have concrete types and sizes.
 
-    ``version`` is the operator set in force, ``outputs`` are the names of outputs ("" for absent ones) and ``inferred``
-    their types and sizes as shape inference sees them.
+    ``version`` is the opset in force; ``outputs`` are the names of outputs ("" for absent ones), and ``inferred`` their
+    types and sizes by shape inference.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class OnnxNode:
         self.inferred = inferred
         self.graph = graph
         self.constants = constants
-        # The activation that follows and runs with the operator, which clears it if it took it.
+        # The following activation, which the operator may fuse; cleared if it does.
         self.activation: Any = None
         # Whether constants may be OWNED_BY_DML.
         self.owned = True
@@ -58,14 +58,14 @@ class OnnxNode:
 
     @property
     def index_type(self) -> np.dtype[Any]:
-        """Of indices that operators write: ONNX's INT64 has the same bytes as UINT64."""
+        """The type of indices that operators write: ONNX's INT64 has the same bytes as UINT64."""
         return np.dtype(np.uint64 if self.level >= LEVEL_4_1 else np.uint32)
 
     def has(self, index: int) -> bool:
         return index < len(self.inputs) and self.inputs[index] is not None
 
     def wants(self, index: int) -> bool:
-        """Whether the output is asked for."""
+        """Whether the output is requested."""
         return index < len(self.outputs) and bool(self.outputs[index])
 
     def input(self, index: int = 0) -> OnnxValue:
@@ -78,7 +78,7 @@ class OnnxNode:
         return self.input(index).shape
 
     def output_shape(self, index: int = 0) -> Sizes:
-        """The output's sizes as inferred. Raises ``Refusal`` if they depend on values."""
+        """The output's inferred sizes. Raises ``Refusal`` if they depend on values."""
         name = self.outputs[index]
         if name not in self.inferred:
             raise Refusal("its sizes depend on values of inputs", f"output {name}")
@@ -88,7 +88,7 @@ class OnnxNode:
         return self.attributes.get(name, default)
 
     def choice(self, name: str, default: str, choices: dict[str, Any]) -> Any:
-        """What an attribute that is a word stands for. Raises ``Refusal`` for other words."""
+        """The meaning of a string attribute. Raises ``Refusal`` for unknown strings."""
         word = self.get(name, default)
         if word not in choices:
             raise Refusal(f"is {word!r}; DirectML has {', '.join(map(repr, choices))}", f"attribute {name}")
@@ -100,21 +100,21 @@ class OnnxNode:
             raise Refusal(f"is {self.get(name)}; {reason}", f"attribute {name}")
 
     def axis(self, rank: int, default: int | None = None, name: str = "axis") -> int:
-        """An attribute that is an axis, from 0 on."""
+        """An axis attribute, counted from 0."""
         value = int(self.get(name, default))
         if not -rank <= value < max(rank, 1):
             raise Refusal(f"is {value}; the tensor has {rank} dimensions", f"attribute {name}")
         return value % max(rank, 1)
 
     def known(self, index: int, name: str) -> Array:
-        """The content of an input that decides about the graph. Raises ``UnknownValue``."""
+        """The contents of an input that determines the graph. Raises ``UnknownValue``."""
         value = self.input(index)
         if value.array is None:
             raise UnknownValue(value.name, f"input {name}")
         return value.array
 
     def numbers(self, index: int, name: str) -> list[int] | None:
-        """A list of integers: an attribute in older operator sets, an input in newer ones; None if absent."""
+        """A list of integers: an attribute in older opsets, an input in newer ones; None if absent."""
         if name in self.attributes:
             value = self.attributes[name]
             return [int(item) for item in np.atleast_1d(value)]
@@ -137,7 +137,7 @@ class OnnxNode:
         return self.graph.reinterpret(own, sizes=wanted, strides=strides)
 
     def expression(self, value: OnnxValue) -> Expression:
-        """The value in the graph: a constant becomes an input of it."""
+        """The value in the graph: a constant becomes a graph input."""
         if value.array is None or self.owned:
             if value.expression is None:
                 value.expression = self._input(value, DML_TENSOR_FLAG_OWNED_BY_DML)
@@ -154,7 +154,7 @@ class OnnxNode:
         return self.graph.input_tensor(index, kind, array.shape, flags=flags, name=name)
 
     def value(self, own: Expression, dtype: np.dtype[Any], shape: Sizes) -> OnnxValue:
-        """What an operator made, in a type of the same size."""
+        """The result of an operator, in a type of the same size."""
         inputs = [value.inputs for value in self.inputs if value is not None]
         return OnnxValue(
             "part",
@@ -166,7 +166,7 @@ class OnnxNode:
         )
 
     def constant(self, array: Any, dtype: Any = None) -> Expression:
-        """A tensor of the graph with this content."""
+        """A tensor of the graph with these contents."""
         return self.expression(known("constant", np.asarray(array, dtype)))
 
     def scalar(self, value: float, like: Expression) -> Expression:
@@ -194,7 +194,7 @@ class OnnxNode:
         return self.spread(self.expression(source), source.shape, sizes)
 
     def moved(self, value: int | OnnxValue = 0, sizes: Sequence[int] | None = None) -> Expression:
-        """An input in a type that moves its elements: bytes of doubles are moved as those of integers."""
+        """An input in a type that preserves its bytes: doubles are moved as integers."""
         return self.movable(self.tensor(value, sizes))
 
     def movable(self, own: Expression) -> Expression:
@@ -218,7 +218,7 @@ class OnnxNode:
         return self.graph.reinterpret(own, sizes=sizes, strides=[strides[axis] for axis in order])
 
     def cast(self, own: Expression, dtype: np.dtype[Any] | type[np.generic]) -> Expression:
-        """``own`` with elements of ``dtype``; an integer of the same size with another sign is the same bytes."""
+        """``own`` with elements of ``dtype``; an integer of the same size and other signedness has the same bytes."""
         wanted = data_type(np.dtype(dtype))
         have, want = data_type_of(own.desc.data_type), data_type_of(wanted)
         if have == want:

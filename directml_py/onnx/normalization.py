@@ -46,7 +46,7 @@ def _parameter(node: OnnxNode, index: int, spatial: bool) -> Sizes:
 
 
 def _training(node: OnnxNode) -> Results:
-    """The statistics of the batch, and the running ones that they change."""
+    """The batch statistics, and the running statistics that they update."""
     momentum = node.get("momentum", 0.9)
     scale, bias, mean, variance = (
         node.tensor(index, _parameter(node, index, True)) for index in (1, 2, 3, 4)
@@ -141,7 +141,7 @@ def _inverse_root(node: OnnxNode, x: Expression, epsilon: float) -> Expression:
 
 
 def root_mean_square(node: OnnxNode, x: Expression, scale: int) -> Expression:
-    """``x`` divided by the root of its mean square along the axes from ``axis`` on, times a scale."""
+    """``x`` divided by its root mean square along the axes from ``axis`` on, times a scale."""
     shape = node.shape()
     axes = list(range(node.axis(len(shape), -1), len(shape)))
     epsilon = node.get("epsilon", 1e-5)

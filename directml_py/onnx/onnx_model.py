@@ -23,16 +23,16 @@ from .running import Executable
 from .translation import NodeOutcome, Translation
 from .values import Array, OnnxValue, data_type, in_memory, tensor_sizes
 
-# Outputs of the graph that nothing asks for, as DirectML wants every output of a node connected.
+# Graph outputs that nothing requests: DirectML requires every output of a node to be connected.
 UNUSED = "unused output "
 Progress = Callable[[Sequence[Any]], Any]
 
 
 class Model:
-    """An ONNX model as a DirectML graph, ``graph``; ``load`` makes one.
+    """An ONNX model as a DirectML graph, ``graph``; ``load`` creates one.
 
-    ``inputs`` and ``outputs`` are the model's values by name, ``steps`` what became of its nodes; ``constants`` are the
-    arrays of the graph's inputs after those of the model, which are OWNED_BY_DML.
+    ``inputs`` and ``outputs`` are the model's values by name, ``steps`` the outcomes of its nodes; ``constants`` are
+    the arrays of the graph inputs that follow the model's own, which are OWNED_BY_DML.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Model:
         self.outputs = outputs
         self.steps = steps
         self._constants = constants
-        # Loads the model again, for constants that are not kept once they are in the memory of the device.
+        # Loads the model again, for constants that are dropped once they are in device memory.
         self._again: Callable[[], Model] | None = None
 
     def __repr__(self) -> str:
@@ -94,10 +94,10 @@ class Model:
         return Executable(self.compiled, self._constants.first, self._uploading())
 
     def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
-        """The outputs by name, a sequence as a list. Inputs are given by keyword, or in a dict where their names are no
+        """The outputs by name, a sequence as a list. Inputs are passed by keyword, or in a dict if their names are not
         identifiers.
 
-        Raises ``TypeError`` and ``ValueError`` that name the input that is missing or does not fit.
+        Raises ``TypeError`` and ``ValueError`` that name a missing or unsuitable input.
         """
         given = {**(inputs or {}), **named}
         unknown = [name for name in given if name not in self.inputs]
@@ -111,7 +111,7 @@ class Model:
     def save(self, path: str | Path) -> list[Path]:
         """Write the graph as a serialized graph that DxDispatch runs, and its constants to files beside it.
 
-        Outputs that the host knows are not in it. Returns the paths written. Raises ``OSError``.
+        Outputs that the host knows are not included. Returns the paths written. Raises ``OSError``.
         """
         with loading:
             from ..dxdispatch import save_graph
@@ -150,7 +150,7 @@ def _result(name: str, value: OnnxValue, results: Mapping[str, Array]) -> Any:
 
 
 def item_name(name: str, place: int) -> str:
-    """The name of the graph's output for a tensor of a sequence."""
+    """The name of the graph output for a tensor of a sequence."""
     return f"{name}[{place}]"
 
 
@@ -171,8 +171,8 @@ def load(
 ) -> Model:
     """The ONNX model in ``source`` (a path, bytes, a ``ModelProto``) as a DirectML graph.
 
-    ``inputs`` binds what the model leaves open: for the name of an input its sizes, or an array that the input then
-    always is; for the name of a symbolic size a number. The graph is for ``device``, or for a new one with
+    ``inputs`` binds what the model leaves open: the name of an input to its sizes, or to an array, which becomes
+    constant; the name of a symbolic dimension to a number. The graph is for ``device``, or for a new one with
     ``feature_level`` (None: the highest). Raises ``OnnxError`` naming the file, the node and the attribute for a model
     that cannot become a graph; ``OSError`` if a file cannot be read.
     """
@@ -198,7 +198,7 @@ def built(
     keep_going: bool = False,
     progress: Progress | None = None,
 ) -> Model:
-    """``model`` as a graph; with ``keep_going`` refused nodes are noted and passed over."""
+    """``model`` as a graph; with ``keep_going`` refused nodes are recorded and skipped."""
     graph, declared = Graph(device), model.inputs()
     _check_names(model, declared, bindings)
     scope: dict[str, OnnxValue] = {
@@ -232,7 +232,7 @@ def built(
 def built_for(
     model: ModelFile, device: IDMLDevice, arrays: Mapping[str, Array]
 ) -> tuple[Model, dict[str, Array]]:
-    """``model`` for inputs like ``arrays``, and those of them whose content decided about it, which are constants."""
+    """``model`` for inputs like ``arrays``, and those of them whose contents determined it, which are constants."""
     fixed: dict[str, Array] = {}
     while True:
         try:
@@ -252,7 +252,9 @@ def _check_names(model: ModelFile, declared: Sequence[Declared], bindings: Bindi
     unknown = [name for name in bindings if name not in names]
     if unknown:
         known = ", ".join(map(repr, sorted(names))) or "none"
-        raise OnnxError(f"inputs has {unknown[0]!r}, which the model has not; it has {known}", model.file)
+        raise OnnxError(
+            f"inputs has {unknown[0]!r}, which the model does not have; it has {known}", model.file
+        )
 
 
 def _input(graph: Graph, index: int, item: Declared, shape: tuple[int, ...], file: str) -> OnnxValue:
@@ -269,7 +271,7 @@ def _input(graph: Graph, index: int, item: Declared, shape: tuple[int, ...], fil
 
 
 def _connect(graph: Graph, outputs: Mapping[str, OnnxValue]) -> None:
-    """Makes the graph's outputs, and more of what nodes write and nothing reads."""
+    """Create the graph's outputs, including those of nodes that nothing reads."""
     connected: dict[str, Expression] = {}
     for name, value in _tensors(outputs):
         if value.array is None and value.expression is not None:

@@ -19,14 +19,14 @@ FEWEST = 4
 
 
 def padded(shape: Sizes) -> Sizes:
-    """``shape`` with dimensions of 1 before its only spatial one."""
+    """``shape`` with a dimension of 1 inserted before its only spatial one."""
     return (*shape[:2], *(1,) * (FEWEST - len(shape)), *shape[2:])
 
 
 def pool(
     node: OnnxNode, names: tuple[str, str], window: WindowAttributes, sizes: Sizes, **settings: Any
 ) -> Any:
-    """The pool without dilations, or the one with them."""
+    """The pool operator without dilations, or the one with them."""
     more = FEWEST - len(sizes)
     own = {
         name: [0 if name.endswith("padding") else 1] * more + values for name, values in window.pool().items()
@@ -84,7 +84,7 @@ def norm(node: OnnxNode) -> Results:
 
 
 def whole(node: OnnxNode) -> tuple[WindowAttributes, Sizes]:
-    """One window over all spatial dimensions, and the sizes of what it gives."""
+    """One window over all spatial dimensions, and the sizes of its result."""
     sizes = node.shape()[2:]
     ones, zeros = [1] * len(sizes), [0] * len(sizes)
     return WindowAttributes(list(sizes), ones, ones, zeros, zeros), (*node.shape()[:2], *ones)
@@ -108,7 +108,7 @@ def global_norm(node: OnnxNode) -> Results:
 
 @operator("MaxUnpool")
 def unpool(node: OnnxNode) -> Results:
-    """Indices are those of the smallest output that could have been pooled; what a larger one has more is 0."""
+    """Indices refer to the smallest output that could have been pooled; a larger output is padded with 0."""
     shape = node.shape()
     window = window_of(node, shape[2:])
     least = [

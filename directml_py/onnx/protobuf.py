@@ -1,4 +1,4 @@
-"""ONNX's messages as Python values: attributes, types, the names that a node reads."""
+"""ONNX's messages as Python values: attributes, types, and the names that a node reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import onnx
 
 from .values import Array, OnnxValue, Sizes
 
-# Inference is told the content of integers up to this size: they may be sizes.
+# Shape inference receives the contents of integer tensors up to this size: they may be sizes.
 SMALL = 1024
 
 
@@ -35,7 +35,7 @@ def subgraphs(node: Any) -> Iterator[Any]:
 
 
 def captured(node: Any) -> set[str]:
-    """The names of an outer scope that the subgraphs of a node read."""
+    """The names of an outer scope that a node's subgraphs read."""
     found: set[str] = set()
     for graph in subgraphs(node):
         own = {item.name for item in (*graph.input, *graph.initializer)}
@@ -67,7 +67,7 @@ def tensor_type(value: OnnxValue) -> Any:
 
 
 def type_and_sizes(message: Any) -> tuple[np.dtype[Any], Sizes] | None:
-    """The type and the sizes in a TypeProto; None unless all are known."""
+    """The type and sizes in a TypeProto; None unless all are known."""
     tensor = message.tensor_type
     if not message.HasField("tensor_type") or not tensor.HasField("shape"):
         return None
@@ -80,7 +80,7 @@ def type_and_sizes(message: Any) -> tuple[np.dtype[Any], Sizes] | None:
 def inferred_outputs(
     schema: Any, node: Any, inputs: dict[str, OnnxValue], opsets: dict[str, int]
 ) -> dict[str, tuple[np.dtype[Any], Sizes]]:
-    """The types and sizes of a node's outputs, of those that follow. Raises ``onnx``'s ``InferenceError``."""
+    """The types and sizes of a node's outputs, as far as they can be inferred. Raises ``onnx``'s ``InferenceError``."""
     if schema is None or not schema.has_type_and_shape_inference_function:
         return {}
     types = {name: tensor_type(value) for name, value in inputs.items()}
@@ -96,7 +96,7 @@ def inferred_outputs(
 
 
 def constant_of(node: Any) -> Array | None:
-    """The content of a Constant node other than a sparse one."""
+    """The contents of a Constant node, unless it is sparse."""
     (entry,) = node.attribute
     value = onnx.helper.get_attribute_value(entry)
     if entry.name == "value":

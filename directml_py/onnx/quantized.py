@@ -1,4 +1,4 @@
-"""Quantized tensors: to integers of few bits and back."""
+"""Quantization and dequantization of tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .values import data_type
 
 
 def parameter_sizes(node: OnnxNode, index: int) -> tuple[int, ...]:
-    """The sizes of a scale or a zero point beside the input: one number, one along the axis, or one a block."""
+    """The sizes of a scale or zero point relative to the input: one number, one along the axis, or one per block."""
     shape, own = node.shape(), node.shape(index)
     if math.prod(own) == 1:
         return (1,) * max(1, len(shape))

@@ -47,7 +47,7 @@ def activations(node: OnnxNode) -> list[Any]:
     for word in names:
         name = known.get(word.lower())
         if name is None:
-            raise Refusal(f"has {word!r}, which DirectML has not", "attribute activations")
+            raise Refusal(f"has {word!r}, which DirectML does not have", "attribute activations")
         fields = OTHERS[name][1] if name in OTHERS else tuple(ACTIVATIONS.get(name, (None, {}))[1])
         given = {
             field: next(values, None)
@@ -67,11 +67,11 @@ class Sequences:
 
     def __init__(self, node: OnnxNode, initial: Mapping[str, int]) -> None:
         self.node = node
-        # Microsoft's library takes no tensors of these operators OWNED_BY_DML.
+        # Microsoft's library accepts no OWNED_BY_DML tensors for these operators.
         node.owned = False
         self.batch_first = bool(node.get("layout", 0))
         if node.kind != "LSTM" and node.get("clip", 0):
-            raise Refusal("is not 0; DirectML clips in LSTM alone", "attribute clip")
+            raise Refusal("is not 0; in DirectML only LSTM clips", "attribute clip")
         shape = node.shape()
         x = node.transposed(node.tensor(), shape, (1, 0, 2)) if self.batch_first else node.tensor()
         sizes = (shape[1], shape[0], shape[2]) if self.batch_first else shape
@@ -100,7 +100,7 @@ class Sequences:
         return self.node.tensor(index, (1, *shape))
 
     def results(self, sequence: Expression | None, *states: Expression | None) -> list[Expression | None]:
-        """Outputs with batches first, if the inputs are so."""
+        """The outputs, batches first if the inputs are."""
         if not self.batch_first:
             return [sequence, *states]
         turned: list[Expression | None] = []

@@ -1,4 +1,4 @@
-"""Reductions, and what is found along axes: the place of an extreme, the greatest elements, running sums."""
+"""Reductions, arg reductions, top k and cumulative sums."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EXTREMES = {"ArgMax": "argmax", "ArgMin": "argmin"}
 
 
 def chosen_axes(node: OnnxNode, axes: Sequence[int] | None, rank: int) -> list[int]:
-    """The axes from 0 on; all if none are given."""
+    """The axes counted from 0; all if none are given."""
     if not axes:
         return list(range(rank))
     wrong = [axis for axis in axes if not -rank <= axis < rank]
@@ -55,7 +55,7 @@ def reduction(function: DML_REDUCE_FUNCTION) -> Translator:
     def translate(node: OnnxNode) -> Results:
         axes = node.numbers(1, "axes")
         if not axes and node.get("noop_with_empty_axes", 0):
-            # What is done to each element is done all the same: a dimension of 1 is reduced.
+            # The function of each element still applies: a dimension of 1 is reduced.
             x = node.tensor(sizes=(*node.shape(), 1))
             return node.graph.reduce(
                 x, function=function, axes=[len(x.desc.sizes) - 1], output_data_type=x.desc.data_type

@@ -1,4 +1,4 @@
-"""A compiled graph with its constants in memory, dispatched again and again."""
+"""Execution of a compiled graph: constants stay in memory, and one recorded dispatch is executed repeatedly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..graph.compiled import CompiledGraph
 from ..session import DIRECT, Session
 from .values import Array
 
-# Memory of the system, which the processor reaches too.
+# System memory, which the CPU can access.
 HEAP = D3D12_HEAP_PROPERTIES(
     D3D12_HEAP_TYPE_CUSTOM, D3D12_CPU_PAGE_PROPERTY_WRITE_BACK, D3D12_MEMORY_POOL_L0, 1, 1
 )
@@ -28,8 +28,8 @@ HEAP = D3D12_HEAP_PROPERTIES(
 class Executable:
     """``compiled``, initialized with ``constants``, the arrays of its inputs from ``first`` on.
 
-    Its dispatch is recorded once. What is bound lies in a heap that the processor writes and reads, so that no tensor
-    is copied to another heap.
+    Its dispatch is recorded once. Bound buffers lie in a heap that the CPU reads and writes, so that no tensor is
+    copied to another heap.
     """
 
     def __init__(self, compiled: CompiledGraph, first: int, constants: Iterable[Array]) -> None:
@@ -71,7 +71,7 @@ class Executable:
         )
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Arrays with the tensors' sizes and types in, and out."""
+        """Takes and returns arrays with the tensors' sizes and types."""
         for name, (tensor, buffer) in self._inputs.items():
             _write(buffer, tensor, inputs[name])
         self.session.queue.ExecuteCommandLists([self._commands])

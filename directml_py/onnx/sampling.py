@@ -1,4 +1,4 @@
-"""Resampling of images, regions of interest, and columns put back as windows."""
+"""Resampling of images, regions of interest, and col2im."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INTERPOLATIONS = {
     "linear": DML_INTERPOLATION_MODE_LINEAR,
     "bilinear": DML_INTERPOLATION_MODE_LINEAR,
 }
-# What is added to coordinates of the input, and to those of the output.
+# The offsets added to coordinates of the input, and of the output.
 OFFSETS = {
     "asymmetric": (0.0, 0.0),
     "half_pixel": (0.5, -0.5),
@@ -36,7 +36,7 @@ OFFSETS = {
     "align_corners": (0.0, 0.0),
     "half_pixel_symmetric": (0.5, -0.5),
 }
-# How a place between two elements is rounded, and what is added to the input's coordinates for that.
+# The rounding of coordinates between two elements, and the offset added to the input's coordinates for it.
 ROUNDING = {
     "round_prefer_floor": (DML_AXIS_DIRECTION_INCREASING, 0.5),
     "round_prefer_ceil": (DML_AXIS_DIRECTION_DECREASING, -0.5),
@@ -47,7 +47,7 @@ ROUNDING = {
 
 @operator("Resize")
 def resize(node: OnnxNode) -> Results:
-    """Inputs are X and scales in operator set 10, and X, roi, scales and sizes from 11 on."""
+    """Inputs are X and scales in opset 10, and X, roi, scales and sizes from opset 11 on."""
     shape = node.shape()
     if node.version < 11:
         scales = [float(scale) for scale in node.known(1, "scales")]
@@ -58,7 +58,9 @@ def resize(node: OnnxNode) -> Results:
     sizes, scales = _target(node, axes)
     mode = node.get("coordinate_transformation_mode", "half_pixel")
     if mode not in OFFSETS:
-        raise Refusal(f"is {mode!r}, which RESAMPLE has not", "attribute coordinate_transformation_mode")
+        raise Refusal(
+            f"is {mode!r}, which RESAMPLE does not have", "attribute coordinate_transformation_mode"
+        )
     offsets = [OFFSETS[mode]] * len(shape)
     for axis, (old, new) in enumerate(zip(shape, sizes)):
         if mode == "align_corners":
@@ -67,7 +69,7 @@ def resize(node: OnnxNode) -> Results:
         elif mode == "pytorch_half_pixel" and new == 1:
             offsets[axis] = (0.0, 0.0)
         elif mode == "half_pixel_symmetric":
-            # The output is centred: what its size was rounded by is shared by both sides.
+            # The output is centred: the rounding of its size is shared by both sides.
             centre = old / 2 * (1 - new / (scales[axis] * old))
             offsets[axis] = (0.5 - centre, -0.5)
     word = node.get("nearest_mode", "round_prefer_floor")
@@ -115,7 +117,7 @@ def resampled(
     offsets: Sequence[tuple[float, float]],
     direction: int,
 ) -> Expression:
-    """RESAMPLE2; leading dimensions that stay are one, as four is all it takes."""
+    """RESAMPLE2; unchanged leading dimensions are merged, as it takes only four."""
     shape = node.shape()
     if node.get("antialias", 0) and any(new < old for old, new in zip(shape, sizes)):
         raise Refusal("is 1; the filter of RESAMPLE3 is not that of ONNX", "attribute antialias")
@@ -148,7 +150,7 @@ def roi_align(node: OnnxNode) -> Results:
     count = node.get("sampling_ratio", 0)
     height, width = node.get("output_height", 1), node.get("output_width", 1)
     node.only(
-        "mode", "avg", "ROI_ALIGN1 takes the greatest of what it interpolated, ONNX of the weighted elements"
+        "mode", "avg", "ROI_ALIGN1 takes the maximum of interpolated values, ONNX that of weighted elements"
     )
     mode = node.get(
         "coordinate_transformation_mode", "output_half_pixel" if node.version < 16 else "half_pixel"

@@ -1,4 +1,4 @@
-"""Sequences of tensors, and optional values: lists that the host knows, of which nothing is left in the graph."""
+"""Sequences of tensors, and optional values: lists on the host that leave no trace in the graph."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .values import OnnxValue, known, sequence
 def items_of(node: OnnxNode, index: int = 0) -> tuple[OnnxValue, ...]:
     items = node.input(index).items
     if items is None:
-        raise Refusal("is no sequence", f"input {index}")
+        raise Refusal("is not a sequence", f"input {index}")
     return items
 
 
 def position_of(node: OnnxNode, index: int, count: int) -> int:
-    """A position, counted from the end if it is negative."""
+    """A position, counted from the end if negative."""
     value = node.input(index)
     if value.array is None:
         raise UnknownValue(value.name, "input position")
@@ -56,7 +56,7 @@ def erase(node: OnnxNode) -> Results:
 def insert(node: OnnxNode) -> Results:
     items = items_of(node)
     place = position_of(node, 2, len(items) + 1) if node.has(2) else len(items)
-    # Counted from the end, the last place is before the last tensor.
+    # Counted from the end, the last position is before the last tensor.
     if node.has(2) and int(node.known(2, "position").reshape(-1)[0]) < 0:
         place -= 1
     return sequence((*items[:place], node.input(1), *items[place:]))

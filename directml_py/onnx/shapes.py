@@ -1,4 +1,4 @@
-"""Operators that change no element: the sizes alone, or the element type."""
+"""Operators that leave elements unchanged, and only change sizes or the element type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def renamed(node: OnnxNode, shape: Sizes) -> OnnxValue:
 
 @operator("Flatten", "Squeeze", "Unsqueeze", "Identity", "Reshape")
 def other_sizes(node: OnnxNode) -> Results:
-    """Its sizes follow by shape inference, once the axes or the shape are known."""
+    """The sizes follow by shape inference, once the axes or the shape are known."""
     if node.kind in ("Reshape", "Squeeze", "Unsqueeze"):
         node.numbers(1, "shape" if node.kind == "Reshape" else "axes")
     return renamed(node, node.output_shape())
@@ -48,7 +48,7 @@ def cast_like(node: OnnxNode) -> Results:
 
 
 def cast_to(node: OnnxNode, dtype: np.dtype[np.generic]) -> Expression | OnnxValue:
-    """To a boolean, whatever is not 0 is true; other conversions are CAST's."""
+    """A cast to a boolean is true for anything but 0; other conversions are CAST's."""
     source = node.input()
     if source.dtype == dtype:
         return source
@@ -81,7 +81,7 @@ def bit_cast(node: OnnxNode) -> Results:
 
 @operator("ConstantOfShape", "Range")
 def from_numbers(node: OnnxNode) -> Results:
-    """What the host computes, once all inputs are known."""
+    """Computed on the host, once all inputs are known."""
     for index, name in enumerate(
         ("input",) if node.kind == "ConstantOfShape" else ("start", "limit", "delta")
     ):

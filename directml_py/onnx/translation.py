@@ -1,4 +1,4 @@
-"""From the nodes of a model to those of a DirectML graph."""
+"""Translation of a model's nodes to those of a DirectML graph."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Inferred = dict[str, tuple[np.dtype[Any], Sizes]]
 
 @dataclass(frozen=True)
 class NodeOutcome:
-    """What became of a node: names of the graph's nodes, or the reason of a refusal.
+    """The outcome of a node: names of the graph's nodes, or the reason for a refusal.
 
-    ``level`` is the lowest feature level that takes a refused node, if any does.
+    ``level`` is the lowest feature level that accepts a refused node, if any does.
     """
 
     name: str
@@ -44,14 +44,14 @@ class NodeOutcome:
     refused: str = ""
     folded: bool = False
     level: str = ""
-    # The inputs of the model whose content would have to be known.
+    # The model inputs whose contents would have to be known.
     needs: tuple[str, ...] = ()
 
 
 class Translation:
-    """A graph in the making. Raises ``OnnxError`` for what has no counterpart in DirectML.
+    """A graph under construction. Raises ``OnnxError`` for nodes without a counterpart in DirectML.
 
-    With ``keep_going`` a refused node is noted in ``steps``, and inputs of the graph stand for its outputs.
+    With ``keep_going`` a refused node is recorded in ``steps``, and graph inputs stand for its outputs.
     """
 
     def __init__(self, graph: Graph, constants: Constants, file: str = "", keep_going: bool = False) -> None:
@@ -70,7 +70,7 @@ class Translation:
         opsets: dict[str, int],
         progress: Callable[[Sequence[Any]], Iterable[Any]] | None = None,
     ) -> None:
-        """Translates ``nodes`` as far as ``outputs`` depend on them; ``progress`` passes them on one by one."""
+        """Translate the ``nodes`` that ``outputs`` depend on; ``progress`` yields them one by one."""
         wanted = list(outputs)
         needed = live(nodes, wanted)
         fusions = Fusions(needed, wanted, opsets)
@@ -104,7 +104,7 @@ class Translation:
             self._depth -= 1
 
     def node(self, node: Any, scope: Scope, opsets: dict[str, int], fusions: Fusions | None = None) -> None:
-        """Adds the outputs of one node to ``scope``."""
+        """Add the outputs of one node to ``scope``."""
         where = f"node {_name(node)!r} ({node.op_type})"
         try:
             results, inferred = self._results(node, scope, opsets, fusions)
@@ -117,7 +117,7 @@ class Translation:
         except UnknownValue as error:
             source = scope.get(error.needed)
             names = tuple(sorted(source.inputs if source is not None else ()))
-            hint = f"; give load the content of {', '.join(map(repr, names))}" if names else ""
+            hint = f"; pass load the contents of {', '.join(map(repr, names))}" if names else ""
             needed = ValueNeeded(error.reason + hint, self.file, where, error.attribute)
             needed.inputs = names
             raise needed from None
@@ -145,13 +145,13 @@ class Translation:
         schema = self._schema(node.op_type, domain, opsets[domain])
         inputs = {name: scope[name] for name in _read(node, scope)}
         try:
-            # The branches of an If may hold what is right only where they are taken.
+            # The branches of an If may contain nodes that are valid only if the branch is taken.
             is_branch = node.op_type == "If" and not domain
             has_lists = any(value.items is not None for value in inputs.values())
             inferred = {} if is_branch or has_lists else inferred_outputs(schema, node, inputs, opsets)
             problem = ""
         except (onnx.shape_inference.InferenceError, ValueError, RuntimeError) as error:
-            # ONNX's own functions have calls that inference objects to and the evaluator takes.
+            # Some calls in ONNX's own functions are rejected by inference but accepted by the evaluator.
             inferred, problem = {}, str(error).strip().splitlines()[0]
         results = self._by_host(node, domain, inputs, inferred, opsets)
         if results is not None:
@@ -197,7 +197,7 @@ class Translation:
     def _by_host(
         self, node: Any, domain: str, inputs: dict[str, OnnxValue], inferred: Inferred, opsets: dict[str, int]
     ) -> list[Array] | None:
-        """The outputs, where they follow from what the host knows."""
+        """The outputs, if they follow from values that the host knows."""
         if node.op_type in ("Shape", "Size") and not domain:
             shape = inputs[node.input[0]].shape
             get = attributes_of(node)

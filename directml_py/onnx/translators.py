@@ -1,4 +1,4 @@
-"""The table of ONNX operators: for each the function that adds its DirectML operators to a graph."""
+"""The table of ONNX operators: for each, the function that adds its DirectML operators to a graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPERATORS: dict[tuple[str, str], Translator] = {}
 
 
 def operator(*names: str, domain: str = ONNX) -> Callable[[Translator], Translator]:
-    """Registers a function for ONNX operators."""
+    """Decorator: registers a function for ONNX operators."""
 
     def add(function: Translator) -> Translator:
         for name in names:

@@ -17,7 +17,7 @@ from .errors import Refusal
 
 Array: TypeAlias = npt.NDArray[Any]
 Sizes: TypeAlias = tuple[int, ...]
-# Types that no graph computes with, but that bytes can be moved as.
+# Types that no graph computes with, but as which bytes can be moved.
 MOVED_AS = {"FLOAT64": "UINT64"}
 
 
@@ -25,8 +25,8 @@ MOVED_AS = {"FLOAT64": "UINT64"}
 class OnnxValue:
     """A tensor with concrete sizes.
 
-    ``array`` is its content where the host knows it; ``expression`` packed memory in the graph with as many elements.
-    ``inputs`` names the inputs of the model that it depends on.
+    ``array`` has its contents if the host knows them; ``expression`` is packed memory in the graph with as many
+    elements. ``inputs`` names the model inputs that it depends on.
     """
 
     name: str
@@ -35,9 +35,9 @@ class OnnxValue:
     array: Array | None = None
     expression: Expression | None = None
     inputs: frozenset[str] = frozenset()
-    # Of a constant, the graph input that is not OWNED_BY_DML.
+    # For a constant, the graph input that is not OWNED_BY_DML.
     bound: Expression | None = None
-    # The tensors of a sequence, which has no elements of its own.
+    # The tensors of a sequence, which has no elements itself.
     items: tuple[OnnxValue, ...] | None = None
 
     @property
@@ -59,7 +59,7 @@ def known(name: str, array: Array) -> OnnxValue:
 
 
 def data_type(dtype: np.dtype[Any]) -> DML_TENSOR_DATA_TYPE:
-    """The DirectML type of elements; booleans are UINT8. Raises ``Refusal`` for types that DirectML lacks."""
+    """The DirectML type of the elements; booleans are UINT8. Raises ``Refusal`` for types that DirectML lacks."""
     name = "UINT8" if dtype == np.bool_ else dtype.name.upper()
     if name not in BY_NAME:
         raise Refusal(f"DirectML has no tensors of type {dtype.name}")
@@ -67,7 +67,7 @@ def data_type(dtype: np.dtype[Any]) -> DML_TENSOR_DATA_TYPE:
 
 
 def in_memory(array: Array) -> Array:
-    """``array`` in the NumPy type of its DirectML type: a byte for a boolean or a 4-bit integer."""
+    """``array`` in the NumPy type of its DirectML type: bytes for booleans and 4-bit integers."""
     if array.dtype == np.bool_:
         return array.view(np.uint8)
     if array.dtype.name in ("int4", "uint4"):
@@ -76,5 +76,5 @@ def in_memory(array: Array) -> Array:
 
 
 def tensor_sizes(shape: Sizes) -> Sizes:
-    """The sizes of a DirectML tensor: a scalar has one dimension."""
+    """The sizes as a DirectML tensor: a scalar has one dimension."""
     return shape or (1,)

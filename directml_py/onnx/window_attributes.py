@@ -22,7 +22,7 @@ class WindowAttributes(NamedTuple):
 
     @property
     def extents(self) -> list[int]:
-        """How many elements a window reaches over."""
+        """The number of elements that a window spans."""
         return [(size - 1) * step + 1 for size, step in zip(self.kernel, self.dilations)]
 
     def convolution(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def window_of(node: OnnxNode, sizes: Sizes, kernel: Sizes | None = None) -> Wind
     )
     word = node.get("auto_pad", "NOTSET")
     if word not in WORDS:
-        raise Refusal(f"is {word!r}, which is none of {', '.join(WORDS)}", "attribute auto_pad")
+        raise Refusal(f"is {word!r}, which is not one of {', '.join(WORDS)}", "attribute auto_pad")
     if word == "VALID":
         return window._replace(start=[0] * count, end=[0] * count)
     if word.startswith("SAME"):
@@ -71,6 +71,6 @@ def window_of(node: OnnxNode, sizes: Sizes, kernel: Sizes | None = None) -> Wind
 
 
 def split(totals: list[int], word: str) -> dict[str, list[int]]:
-    """Padding on both sides: the odd element is at the end for SAME_UPPER, at the start otherwise."""
+    """Padding on both sides: the odd element is at the end for SAME_UPPER, else at the start."""
     less, more = [total // 2 for total in totals], [total - total // 2 for total in totals]
     return {"start": less, "end": more} if word == "SAME_UPPER" else {"start": more, "end": less}

@@ -145,7 +145,7 @@ DECLINED_ARRAYS = {
     ),
     "scan": (
         lambda: native_scan(np.maximum, X, X.copy(), False),
-        "it adds and multiplies, and has no maximum",
+        "it has only sums and products, not maximum",
     ),
 }
 

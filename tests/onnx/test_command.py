@@ -121,6 +121,6 @@ def test_inputs_whose_content_decides_are_taken_from_the_arrays(tmp_path, capsys
     onnx.save(parsed("f (float[2,3] x, int64[1] shape) => (float[n] y) { y = Reshape(x, shape) }"), path)
     np.savez(inputs, x=np.ones((2, 3), np.float32), shape=np.array([6]))
     assert main(["onnx", str(path)]) == 1
-    assert "give load the content of 'shape'" in capsys.readouterr().out
+    assert "pass load the contents of 'shape'" in capsys.readouterr().out
     assert main(["onnx", str(path), "--run", str(inputs), "--compare"]) == 0
     assert "y: differs by at most 0" in capsys.readouterr().out

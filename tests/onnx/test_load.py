@@ -48,7 +48,7 @@ def test_symbolic_sizes_are_bound_by_input_or_by_name():
     error = refused(model, r"input 'x': has sizes \[batch, 3\]; give numbers")
     assert error.file == ""
     refused(model, r"has sizes \[batch, 3\], not \[4, 4\]", inputs={"x": [4, 4]})
-    refused(model, "which the model has not", inputs={"z": [4, 3]})
+    refused(model, "which the model does not have", inputs={"z": [4, 3]})
 
 
 def test_sizes_are_computed_by_the_host():
@@ -67,7 +67,7 @@ def test_sizes_are_computed_by_the_host():
 
 def test_an_input_whose_content_decides_is_named_and_may_be_given():
     model = parsed("f (float[2,3] x, int64[1] shape) => (float[n] y) { y = Reshape(x, shape) }")
-    error = refused(model, r"node 'y' \(Reshape\): input shape: its value decides")
+    error = refused(model, r"node 'y' \(Reshape\): input shape: its value determines")
     assert error.inputs == ("shape",)
     made = dml.onnx.load(model, inputs={"shape": np.array([6])})
     assert made.run(x=np.arange(6, dtype=np.float32).reshape(2, 3))["y"].shape == (6,)
@@ -158,9 +158,9 @@ def test_a_level_that_lacks_an_operator_says_so():
 def test_a_damaged_file_is_named(tmp_path):
     path = tmp_path / "broken.onnx"
     path.write_bytes(b"\xff" * 40)
-    assert refused(path, "broken.onnx: is damaged, or no ONNX model").file == str(path)
+    assert refused(path, "broken.onnx: is damaged or not an ONNX model").file == str(path)
     path.write_bytes(b"")
-    refused(path, "broken.onnx: is no ONNX model")
+    refused(path, "broken.onnx: is not an ONNX model")
     with pytest.raises(OSError, match=r"missing\.onnx"):
         dml.onnx.load(tmp_path / "missing.onnx")
 
@@ -210,7 +210,7 @@ def test_branches_follow_a_condition_that_is_known():
                    else_branch = b () => (float[2] e) { e = Abs(x) }>
     }"""
     model = parsed(text)
-    refused(model, r"node 'y' \(If\): input cond: its value decides")
+    refused(model, r"node 'y' \(If\): input cond: its value determines")
     x = np.float32([1, -2])
     for condition, expected in ((True, -x), (False, abs(x))):
         made = dml.onnx.load(model, inputs={"c": np.array(condition)})

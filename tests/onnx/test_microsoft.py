@@ -286,6 +286,6 @@ def test_group_query_attention_needs_the_total_length():
     )
     model, _ = model_of("GroupQueryAttention", inputs, {"num_heads": 1, "kv_num_heads": 1}, outputs=3)
     with pytest.raises(
-        dml.onnx.OnnxError, match=r"total_sequence_length: its value decides.* content of 'in6'"
+        dml.onnx.OnnxError, match=r"total_sequence_length: its value determines.* contents of 'in6'"
     ):
         dml.onnx.load(model)

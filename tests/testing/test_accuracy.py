@@ -154,7 +154,7 @@ def test_a_wrong_function_is_seen(monkeypatch, capsys, table, name, wrong, worst
     assert accuracy.main(["--only", name, "--samples", "4", "--dtype", "float32"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert re.match(rf"{name} +{worst}.* TOO FAR: ", lines[1])
-    assert lines[2] == "1 are farther from the nearest float than they may be"
+    assert lines[2] == "1 exceed their error bound"
 
 
 def wide(array):

@@ -81,7 +81,7 @@ def test_the_table_lists_what_is_not_wholly_right(tmp_path: Path) -> None:
     assert lines[2:] == [
         "| bad | 1 | 0 | 1 | 0 | a / b c |",
         "",
-        "2 operators, 1 of them wholly right, 1 in part on the CPU, by the plugin's word.",
+        "2 operators, 1 of them entirely right, 1 partly on the CPU, according to the plugin.",
         "Samples: 3 right, 0 different, 1 refused; 0 ended the process.",
     ]
 

@@ -52,8 +52,8 @@ class Measurable(Protocol):
 class BenchmarkCase:
     """A case whose contest is created lazily, since it allocates the memory.
 
-    ``limit``: the minimum of bytes read or copied, for memory-bound operations (``("copy", bytes)``), or the FLOAT32
-    operations of a matrix product (``("sgemm", operations)``).
+    ``limit``: for memory-bound operations, the fewest bytes that must be read or copied (``("copy", bytes)``); for
+    others, the FLOAT32 operations of a matrix product (``("sgemm", operations)``).
     """
 
     group: str

@@ -1,1 +1,1 @@
-"""What the package has in C, and how it is built with the wheel."""
+"""The C parts of the package, and their builds for wheels."""

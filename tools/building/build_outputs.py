@@ -1,6 +1,7 @@
-"""What every build makes and no commit holds: cffi's module of the structs, and headers' second spellings.
+"""Files that every build writes and no commit holds: cffi's module of the structs, and alternative spellings of
+headers.
 
-Where the file system takes two spellings for one name, writing the second changes nothing.
+On case-insensitive file systems, writing the second spelling changes nothing.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from generators import cffi_module
 from generators.catalog import Catalog
 
 CFFI_PATH = "api/cdefs.py"
-# Programs include both; those that were written on Windows mind no capitals.
+# Programs include both spellings, since case does not matter on Windows.
 SPELLINGS = {"directml.h": "DirectML.h", "Windows.h": "windows.h"}
-# As they lie in a clone.
+# The paths in a clone.
 PATHS = frozenset({f"directml_py/{CFFI_PATH}", *(f"include/{name}" for name in SPELLINGS)})
 
 
 def write(package: Path, include: Path) -> None:
-    """Write them into the package and beside the headers that are in ``include``."""
+    """Write them into the package, and beside the headers in ``include``."""
     texts = {package / CFFI_PATH: cffi_module.module_text(Catalog())}
     for name, original in SPELLINGS.items():
         texts[include / name] = (include / original).read_text(encoding="utf-8")

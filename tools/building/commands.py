@@ -1,4 +1,4 @@
-"""setuptools commands: the C parts are built where that is possible, and left out where it is not."""
+"""setuptools commands: the C parts are built where possible, and left out elsewhere."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ LIBRARY = LIBRARIES + "libdirectml"
 
 
 def _interpreter() -> str:
-    """This interpreter, by the name that says its version: another version may take its place."""
+    """The path of this interpreter, with its version: the unversioned path may later lead to another version."""
     versioned = Path(sys.executable).with_name(f"python{sys.version_info[0]}.{sys.version_info[1]}")
     return str(versioned if versioned.exists() else sys.executable)
 
 
 class BuildExt(build_ext):
-    """Extensions are optional: one that cannot be built is a warning, and its users say what is missing."""
+    """Extensions are optional: one that cannot be built causes a warning, and code that needs it says what is
+    missing."""
 
     _stays = False
 
     def run(self) -> None:
-        # setuptools forgets about inplace while it builds.
+        # setuptools resets ``inplace`` while it builds.
         self._stays = bool(self.inplace) or self.editable_mode
         super().run()
 
     def get_ext_filename(self, fullname: str) -> str:
-        """The libraries go by the names that ``-ldirectml`` and its like look for."""
+        """The libraries get the file names that ``-ldirectml`` and the like look for."""
         if Path(*fullname.split(".")).name in libdirectml.LIBRARY_NAMES:
             return str(Path(*fullname.split("."))) + ".so"
         return str(super().get_ext_filename(fullname))  # type: ignore[no-untyped-call]
@@ -58,7 +59,7 @@ class BuildExt(build_ext):
         if not name or not name.endswith(".so") or not (Path(folder) / name).exists():
             raise CompileError(f"libdirectml.so needs a shared libpython; {folder}/{name} is none")
         source = Path(self.build_temp) / "libdirectml.c"
-        # A package that is used from its source does not lie in its environment, and stays where it is.
+        # An editable package does not lie in its environment, and stays where it is.
         stays = ROOT / "directml_py" / "com" / "lib" if self._stays else ""
         libdirectml.write_source(source, _interpreter(), str(stays))
         ext.sources = [str(source)]
@@ -75,7 +76,7 @@ class BuildExt(build_ext):
         return f"-Wl,--version-script={script}"
 
     def _prepare_forwarder(self, ext: Extension) -> None:
-        """A library with those functions of ``libdirectml.so`` that Windows has in a DLL of its name."""
+        """A library with those functions of ``libdirectml.so`` that on Windows are in a DLL of its name."""
         name = ext.name.removeprefix(LIBRARIES)
         folder = Path(self.get_ext_fullpath(LIBRARY)).parent
         if not (folder / "libdirectml.so").exists():
@@ -101,20 +102,20 @@ class BuildExt(build_ext):
         native_kernels.write_source(source)
         ext.sources = [str(source)]
         ext.depends = [str(path) for path in sorted(native_kernels.SOURCES.rglob("*.*"))]
-        # The first two give up errno and floating-point flags; results stay the same, NaN and infinity too. The last
-        # takes back what Python is compiled with: nothing here counts on signed numbers that wrap, and gcc 12 drops
+        # The first two drop errno and floating-point exceptions; results stay the same, including NaN and infinity. The
+        # last undoes an option of Python's own build: nothing here relies on wrapping signed integers, and gcc 12 drops
         # an element of a sum of absolute INT16 values under -fwrapv.
         flags = ["-fno-math-errno", "-fno-trapping-math", "-fno-wrapv"]
         ext.extra_compile_args = ["-std=gnu11", "-O3", "-g0", *flags]
-        # Threads of the kernels live as long as the process, and so must the code that they run.
+        # The kernels' threads live as long as the process, so their code must not be unloaded.
         stays = ["-Wl,-z,nodelete"] if sys.platform.startswith("linux") else []
         ext.extra_link_args = ["-pthread", "-lm", *stays]
 
 
 class BuildPy(build_py):
-    """The headers of ``include`` go into the package, where ``python -m directml_py config`` finds them.
+    """The headers of ``include`` are copied into the package, where ``python -m directml_py config`` finds them.
 
-    What a build makes goes where they are: into the clone, if that is what is installed.
+    Build outputs are written beside the package's files: into the clone, for an editable install.
     """
 
     def run(self) -> None:
@@ -137,10 +138,10 @@ class BuildPy(build_py):
 
 
 class SDist(sdist):
-    """What a wheel is built from, beside the package; without what building it makes anew."""
+    """The files that a wheel is built from, besides the package, without those that the build generates."""
 
     def make_distribution(self) -> None:
-        # What add_defaults finds is asked of another class, which knows nothing of this one.
+        # add_defaults uses another command class, which does not know this one.
         for folder in ("include", "tools", "directml_py/kernels/native"):
             paths = (path for path in (ROOT / folder).rglob("*") if path.is_file())
             self.filelist.extend(

@@ -1,7 +1,7 @@
 """The native kernels: one entry for each folder of ``directml_py/kernels/native``.
 
-The dispatch tables, the AVX-512 variants and the enumeration of the functions that can be launched together are made
-from it, and so are the tests of every variant. Tests hold it against the folders, the test files and the benchmark.
+The dispatch tables, the AVX-512 variants, the enumeration of functions that can be launched together, and the tests of
+every variant are derived from this list. Tests compare it with the folders, the test files and the benchmark.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 
 class NativeKernel(NamedTuple):
-    """A folder ``name`` of C code, and where it is tested and measured.
+    """A folder ``name`` of C code, with its tests and benchmark.
 
-    ``tests``: the files of tests/kernels that each of its variants must pass. ``benchmark``: how the title of a row
-    that runs it begins. ``avx512``: the file that is compiled for AVX-512, too, as it gains by longer vectors, where
-    other kernels wait for memory: kernels.inc, or one that replaces a part of that. ``amx``: whether there is a variant
-    for that. ``launches``: functions of a task, without a result, that can be launched together with others;
+    ``tests``: the files of tests/kernels that each of its variants must pass. ``benchmark``: the beginning of the title
+    of a row that runs it. ``avx512``: the file that is also compiled for AVX-512, if it gains from longer vectors,
+    where other kernels are memory-bound: kernels.inc, or a file that replaces part of it. ``amx``: whether it has an
+    AMX variant. ``launches``: functions of one task and without a result that can be launched together with others;
     ``array_launches``: those of an array of tasks and their count.
     """
 
@@ -29,7 +29,7 @@ class NativeKernel(NamedTuple):
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The kinds of processor that it is compiled for, the plainest first."""
+        """The instruction sets that it is compiled for, the baseline first."""
         return ("baseline", "avx2", *(["avx512"] if self.avx512 else []), *(["amx"] if self.amx else []))
 
 

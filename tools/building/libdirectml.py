@@ -14,14 +14,14 @@ from generators.header.interface_vtables import inherited
 
 HERE = Path(__file__).resolve().parent
 MODULE = "_libdirectml"
-# What programs load by the name of another DLL: libraries that forward what begins so.
+# Libraries that programs load by the names of other DLLs, and the prefixes of the functions that each forwards.
 FORWARDERS = {"libd3d12": "D3D12", "libdxcore": "DXCore"}
-# What `exec` preloads: it forwards everything, and needs no Python until something is called.
+# The library that `exec` preloads: it forwards everything, and needs no Python until a function is called.
 PRELOADED = "libdirectml_preload"
 LIBRARY_NAMES = frozenset({"libdirectml", *FORWARDERS, PRELOADED})
 # The version node of Direct3D's functions in Microsoft's library for Linux; DirectML's and DXCore's have none.
 VERSION_NODE = "VER_1"
-# The second name of an exported function, by which forwarders know it.
+# The prefix of an exported function's second name, by which forwarders call it.
 ALIAS = "directml_py_"
 EXPORTED = '__attribute__((visibility("default")))'
 WORDS = {
@@ -48,8 +48,8 @@ ADDRESSES = frozenset(
         "D3D12MessageFunc",
     }
 )
-# The init code runs once, in whichever thread calls an exported function first.
-# Whatever lies on the path under the same name, the package is the one that the library belongs to.
+# The init code runs once, in whichever thread calls an exported function first. Whatever module of that name is on the
+# path, the package must be the one that the library belongs to.
 START = """\
 import os
 import sys
@@ -83,9 +83,9 @@ uint32_t dmlpy_foreign_Release(uintptr_t object);
 const char *dmlpy_folder(void);
 const char *dmlpy_describe(uintptr_t address);
 """
-# Parts of the library that are the same for any API.
+# The parts of the library that do not depend on the API.
 SOURCES = ("pending_exception", "libdirectml", "interpreter")
-# How what C calls is named, before the name of what Python gives it.
+# The prefix of functions that C calls, followed by the name of the Python callback.
 ENTRY = "dmlpy_call_"
 CALLBACKS = """\
 void dmlpy_last_release(uintptr_t self);
@@ -108,12 +108,12 @@ class Source:
         self._enums = {enum.name for enum in (*catalog.d3d12_enums, *catalog.enums)}
 
     def _word(self, c_type: str) -> str:
-        """The type that travels where the API has ``c_type``: an address is a plain number on its way to Python."""
+        """The type that stands for ``c_type`` in calls to Python: an address is passed as a plain number."""
         if c_type.endswith("*") or c_type in ADDRESSES or c_type.startswith("PFN_"):
             return "uintptr_t"
         if c_type in self._structs:
             return c_type
-        # What is left by value are enumerations, of which the catalog does not hold all.
+        # The remaining types are enumerations, not all of which are in the catalog.
         return WORDS.get(c_type, "uint32_t")
 
     def _prototype(self, name: str, returns: str, params: Sequence[tuple[str, str]], method: bool) -> str:
@@ -136,7 +136,7 @@ class Source:
         ]
 
     def _by_value(self) -> list[Struct]:
-        """The structs that travel by value, with those inside them first, in the order of the catalog."""
+        """The structs that are passed by value, with nested ones first, in the order of the catalog."""
         types: set[str] = set()
         for interface in self.interfaces.values():
             for method in interface.methods:
@@ -171,7 +171,7 @@ class Source:
 
     def text(self) -> str:
         prototypes = "".join(f"static {line}\n" for line in self.callbacks().splitlines())
-        # Exported functions keep the caller's exception themselves: it may be set while Python starts.
+        # Exported functions save the caller's exception themselves: it may be set while Python starts.
         slots = (*CALLBACKS.splitlines(), *(f"{prototype};" for prototype in self._method_prototypes()))
         parts = (
             f'#define DMLPY_PYTHON_VERSION "{sys.version_info[0]}.{sys.version_info[1]}"',
@@ -233,7 +233,7 @@ static uintptr_t dmlpy_new(const char *interface)
 """
 
     def version_script(self) -> str:
-        """For the linker, of any of the libraries; whoever asks for a function without a version finds it too."""
+        """The linker's version script for each library; callers that ask for an unversioned function find it too."""
         names = [function.name for function in self.functions if function.name.startswith("D3D12")]
         return f"{VERSION_NODE} {{ global: {' '.join(f'{name};' for name in names)} }};\n"
 
@@ -273,7 +273,8 @@ extern {there};
 
 
 def _entry(prototype: str) -> str:
-    """What C calls in place of the callback with that prototype: Python runs without the caller's exception."""
+    """The function that C calls instead of the callback with this prototype: Python runs with the caller's exception
+    set aside."""
     head, _, params = prototype.removesuffix(");").partition("(")
     returns, name = head.split()
     call = f"{name}({', '.join(param.split()[-1] for param in params.split(', '))})"
@@ -299,10 +300,10 @@ def write_version_script(path: Path) -> None:
 
 
 def write_source(path: Path, python: str, folder: str) -> None:
-    """Write the C file that a compiler makes ``libdirectml.so`` of.
+    """Write the C source of ``libdirectml.so``.
 
-    ``python`` is the interpreter to start where the library does not lie in an environment, ``folder`` where copies of
-    it find the package; empty if nobody knows.
+    ``python`` is the interpreter to start if the library does not lie in an environment, ``folder`` the package's
+    folder for copies of the library; each is empty if unknown.
     """
     source = Source(Catalog(), python, folder)
     ffi = cffi.FFI()
@@ -315,7 +316,7 @@ def write_source(path: Path, python: str, folder: str) -> None:
 
 
 def write_forwarder(path: Path, name: str) -> None:
-    """Write the C file of a library that has nothing of its own; ``name`` is one of ``FORWARDERS`` or ``PRELOADED``."""
+    """Write the C source of a library that only forwards calls; ``name`` is one of ``FORWARDERS`` or ``PRELOADED``."""
     source = Source(Catalog(), "", "")
     text = source.preloaded() if name == PRELOADED else source.forwarder(FORWARDERS[name])
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
-"""Entries of the native kernels: what Python calls in place of each declared function, which runs on the thread's work
-stack (``directml_py/kernels/native/threads/work_stack.h``)."""
+"""Entry points of the native kernels: Python calls them instead of the declared functions, which run on the thread's
+work stack (``directml_py/kernels/native/threads/work_stack.h``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PROTOTYPE = re.compile(
 
 
 class EntryPoint(NamedTuple):
-    """A function that is declared for cffi; ``params`` are declarations as C has them."""
+    """A function declared for cffi; ``params`` are C declarations."""
 
     name: str
     returns: str
@@ -23,7 +23,7 @@ class EntryPoint(NamedTuple):
         return tuple(re.split(r"[ *]", param)[-1] for param in self.params)
 
     def text(self) -> str:
-        """C code: the entry, and a macro by which the code that follows calls it."""
+        """C code: the entry point, and a macro through which the code after it calls it."""
         fields = [f"{param};" for param in self.params]
         arguments = ", ".join(f"call->{name}" for name in self.arguments)
         result = "" if self.returns == "void" else "call->result = "

@@ -1,9 +1,9 @@
 """The C source of the native kernels: cffi's bindings around ``directml_py/kernels/native``.
 
-Every folder there is a kernel of ``kernel_list``, but ``common`` and ``threads``, which all share. It holds
-``declarations.h``, which cffi reads too, ``kernels.inc``, which is compiled once for each kind of processor,
-``dispatch.h``, the dispatch table of a kind of processor, and the rest in a C file of the folder's name. Declarations
-include those that they need.
+Every folder there is a kernel of ``kernel_list``, except ``common`` and ``threads``, which all kernels share. A folder
+holds ``declarations.h``, which cffi reads too, ``kernels.inc``, which is compiled once per instruction set,
+``dispatch.h``, the struct of its dispatch table, and the rest in a C file with the folder's name. Declarations include
+those that they need.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ PARTS = {
     "DML_AVX512_KERNELS": "{kernel.avx512}",
     "DML_SOURCES": "{kernel.name}.c",
 }
-# Takes the place of its mention in the declarations: cffi expands no macros.
+# Replaces the name in the declarations: cffi does not expand macros.
 LAUNCHES = "/* DML_LAUNCH_... */"
 ONCE = "#pragma once\n"
 USED = re.compile(r'^#include "\.\./(\w+)/declarations\.h"\n', re.MULTILINE)
 
 
 def folders() -> dict[str, str]:
-    """The declarations of each folder, those first that others need; cffi reads no includes, so they have none."""
+    """The declarations of each folder, in dependency order; includes are removed, since cffi cannot read them."""
     texts = {
         path.parent.name: path.read_text(encoding="utf-8").removeprefix(ONCE)
         for path in sorted(SOURCES.glob("*/declarations.h"))
@@ -54,7 +54,7 @@ def launch_enumeration() -> str:
 
 
 def listed_kernels(names: Sequence[str]) -> list[NativeKernel]:
-    """The entries of folders, in the order of these."""
+    """The entries of ``folders``, in their order."""
     by_name = {kernel.name: kernel for kernel in KERNELS}
     for name in names:
         if name not in by_name:
@@ -68,7 +68,8 @@ def listed_kernels(names: Sequence[str]) -> list[NativeKernel]:
 
 
 def dispatch_macros(kernels: Sequence[NativeKernel]) -> list[str]:
-    """``DML_FOR_...(DO)``: DO of each kernel, of each that has AVX-512 variants, and of what can be launched."""
+    """``DML_FOR_...(DO)``: DO for each kernel, for each with AVX-512 variants, and for each function that can be
+    launched."""
     launches = {
         "DML_FOR_LAUNCHES": [one for kernel in kernels for one in kernel.launches],
         "DML_FOR_ARRAY_LAUNCHES": [one for kernel in kernels for one in kernel.array_launches],
@@ -84,7 +85,7 @@ def dispatch_macros(kernels: Sequence[NativeKernel]) -> list[str]:
 
 
 def write_source(path: Path) -> None:
-    """Write the C file of the extension module, and beside it the lists of the kernels' files that it includes.
+    """Write the C file of the extension module, and beside it the lists of kernel files that it includes.
 
     Raises ``ValueError`` if the folders are not those of ``kernel_list``.
     """

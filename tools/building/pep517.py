@@ -1,4 +1,4 @@
-"""The build backend: setuptools', with this folder on the path, where pyproject.toml's commands are found."""
+"""The build backend: setuptools' own, with this folder on the path, where pyproject.toml's commands are found."""
 
 from setuptools.build_meta import (
     build_editable,

@@ -1,1 +1,1 @@
-"""Programs of others run over the emulator: what they compute, beside what they should."""
+"""Third-party programs run on the emulator, with their results compared to references."""

@@ -1,8 +1,8 @@
-"""Stand-ins for the CUDA libraries that PyPI's Linux wheels of PyTorch link to, for machines without an NVIDIA GPU.
+"""Stubs of the CUDA libraries that PyPI's Linux wheels of PyTorch link to, for machines without an NVIDIA GPU.
 
-The wheels load only where CUDA's libraries do, some 2.5 GB that a CPU never calls. A stand-in has the name, the version
-nodes and the functions that the wheel's libraries ask of the original; each function returns 100, which of CUDA's
-run-time functions means that there is no device. Needs gcc and binutils.
+The wheels load only if CUDA's libraries do, some 2.5 GB that a CPU never calls. A stub has the name, the symbol
+versions and the functions that the wheel's libraries need from the original; each function returns 100, which in CUDA's
+runtime means that there is no device. Needs gcc and binutils.
 
     python tools/clients/cuda_stubs.py ENVIRONMENT/lib/python3.11/site-packages
 """
@@ -16,7 +16,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-# Where PyTorch looks for each library: nvidia/FOLDER/lib.
+# The folder in which PyTorch looks for each library: nvidia/FOLDER/lib.
 FOLDERS = {
     "libcublas": "cublas",
     "libcublasLt": "cublas",
@@ -31,11 +31,11 @@ FOLDERS = {
     "libnvToolsExt": "nvtx",
     "libnvrtc": "cuda_nvrtc",
 }
-# Symbols that begin so are CUDA's.
+# The prefixes of CUDA's symbols.
 PREFIX = re.compile(r"(__cuda|cu(da|blas|dnn|fft|pti|rand|solver|sparse)|nccl|nvtx|nvrtc)")
 NO_DEVICE = 100
 
-# The symbols of a library by version node; "" for those without one.
+# The symbols of a library by symbol version; "" for unversioned ones.
 Symbols = dict[str, set[str]]
 
 
@@ -44,9 +44,10 @@ def _printed(*command: str) -> str:
 
 
 def needed(libraries: list[Path]) -> dict[str, Symbols]:
-    """What ``libraries`` ask of each of CUDA's, by the file name that they look for.
+    """The symbols that ``libraries`` need from each CUDA library, by the file name that they look for.
 
-    ELF says of a versioned symbol which library has it, of one without a version nothing: every library gets those.
+    For a versioned symbol ELF names the library that defines it, for an unversioned one it does not: every stub defines
+    those.
     """
     found: dict[str, Symbols] = {}
     plain: set[str] = set()
@@ -71,7 +72,7 @@ def needed(libraries: list[Path]) -> dict[str, Symbols]:
 
 
 def _version_nodes(path: Path) -> dict[str, str]:
-    """The file that each version node is asked of."""
+    """The file from which each symbol version is needed."""
     nodes, file = {}, ""
     for line in _printed("readelf", "-VW", str(path)).splitlines():
         if match := re.search(r"File: (\S+)", line):
@@ -82,7 +83,7 @@ def _version_nodes(path: Path) -> dict[str, str]:
 
 
 def build(target: Path, name: str, symbols: Symbols) -> None:
-    """Compile the stand-in ``name`` into ``target``."""
+    """Compile the stub ``name`` into ``target``."""
     versioned = {version: names for version, names in symbols.items() if version}
     functions = sorted(set().union(*symbols.values()))
     source = "".join(f"int {function}(void) {{ return {NO_DEVICE}; }}\n" for function in functions)

@@ -1,4 +1,4 @@
-"""The tests of Microsoft's tensorflow-directml-plugin over the emulator, each isolated from the others.
+"""The tests of Microsoft's tensorflow-directml-plugin on the emulator, each isolated from the others.
 
     git clone https://github.com/microsoft/tensorflow-directml-plugin
     git -C tensorflow-directml-plugin checkout cc6673c      # the tests of the wheel 0.4.0.dev230202
@@ -6,9 +6,9 @@
     python tools/clients/tf_plugin.py tensorflow-directml-plugin/test results.jsonl --table
 
 Needs the plugin, TensorFlow, portpicker, scipy and tensorboard-plugin-profile in the environment (docs/tensorflow.md).
-What is run are the Python tests that the plugin's ``tests.json`` names for Linux. A file runs in a child process; after
-a test that ends the process, or takes too long, another child goes on with the next test. A test that has a line in the
-results is not run again, unless ``--again`` asks for those that were not right. The table lists these.
+It runs the Python tests that the plugin's ``tests.json`` names for Linux. Each file runs in a child process; after a
+test that ends the process, or takes too long, another child continues with the next test. A test that has a line in the
+results is not run again, unless ``--again`` repeats those that did not pass. The table lists these.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from typing import IO, Any, NamedTuple
 
 SECONDS = 300.0
 RIGHT, FAILED, ENDED, SKIPPED = "right", "failed", "ended", "skipped"
-# Of a file: that no test of it is left.
+# A row about a file: no test of it is left.
 WHOLE = "whole"
-# The environment variable by which a child finds the pipe to its parent.
+# The environment variable through which a child finds the pipe to its parent.
 PIPE = "TF_PLUGIN_PIPE"
 RULE = re.compile(r"\[((?:DML|D3D12|DXGI|Hazard)-[\w-]+)\]")
 FATAL = re.compile(r": F |HRESULT|Fatal Python error|[Cc]heck failed|terminate called|what\(\)|Error\b")
-# Characters that are kept of an error; and those of a child's output, from its end, in which errors are looked for.
+# The number of characters kept of an error, and of the end of a child's output, which is searched for errors.
 SAID = 3000
 TAIL = 50_000
 
@@ -64,7 +64,7 @@ def files(root: Path) -> Iterator[TestFile]:
 
 
 class Telling(unittest.TestResult):
-    """A result that tells the parent of each test as it begins and as it ends."""
+    """A test result that reports to the parent process when each test begins and ends."""
 
     def __init__(self, pipe: IO[str]) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class Telling(unittest.TestResult):
     def addError(self, test: unittest.TestCase, err: Any) -> None:
         super().addError(test, err)
         self.failed(err)
-        # An error of setUpClass comes in place of the class's tests.
+        # An error of setUpClass is reported instead of the class's tests.
         if not isinstance(test, unittest.TestCase):
             self.tell(test=str(test), verdict=self.verdict, why=self.why)
 
@@ -109,7 +109,7 @@ class Telling(unittest.TestResult):
 
 
 def title(test: unittest.TestCase) -> str:
-    """Its class and name, without the addresses of functions that parameterized names may have."""
+    """Its class and name, without the addresses of functions that parameterized names may contain."""
     return re.sub(r" at 0x[0-9a-f]+", "", test.id().split(".", 1)[1])
 
 
@@ -122,7 +122,7 @@ def cases(suite: unittest.TestSuite | unittest.TestCase) -> Iterator[unittest.Te
 
 
 def child(path: Path, args: list[str]) -> None:
-    """Run a test file as its ``main`` does, but for the tests that standard input names."""
+    """Run a test file as its ``main`` does, except for the tests named on standard input."""
     known = set(json.load(sys.stdin))
     pipe = os.fdopen(int(os.environ.pop(PIPE)), "w")
     # Programs that a test starts must not hold the pipe open.
@@ -158,7 +158,7 @@ def run_file(file: TestFile, known: set[str], seconds: float) -> Iterator[Row]:
 def _in_child(file: TestFile, known: set[str], seconds: float) -> Iterator[Row]:
     """The rows of one child; the last one has the verdict ENDED if a test ended the process.
 
-    Its test is "" if the process did not get as far as a test.
+    Its test is "" if the process ended before the first test.
     """
     with tempfile.TemporaryFile() as said:
         process, pipe = _started(file, known, said)
@@ -174,18 +174,18 @@ def _in_child(file: TestFile, known: set[str], seconds: float) -> Iterator[Row]:
             why = _ending(process.wait(), seconds)
         finally:
             pipe.close()
-            # It has a session of its own, which an interrupt from the keyboard does not reach.
+            # The child has a session of its own, which a keyboard interrupt does not reach.
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        # Some end in the interpreter's exit, after all tests.
+        # Some end during interpreter shutdown, after all tests.
         if running or (why and not count):
             text = _said_last(said)
             yield {"test": running, "verdict": ENDED, "why": f"{why}: {text}", **_found(text)}
 
 
 def _started(file: TestFile, known: set[str], said: IO[bytes]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """A child, and the pipe by which it tells of its tests."""
+    """A child process, and the pipe through which it reports its tests."""
     reading, writing = os.pipe()
     process = subprocess.Popen(
         [sys.executable, __file__, "--child", str(file.path), *file.args],
@@ -205,7 +205,7 @@ def _started(file: TestFile, known: set[str], said: IO[bytes]) -> tuple[subproce
 
 
 def _lines(pipe: IO[bytes], seconds: float, process: subprocess.Popen[bytes]) -> Iterator[Row]:
-    """What a child tells until it ends. It is killed once it is silent for longer than ``seconds``."""
+    """The lines that a child writes until it ends. It is killed once it is silent for longer than ``seconds``."""
     data = b""
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
@@ -220,14 +220,14 @@ def _lines(pipe: IO[bytes], seconds: float, process: subprocess.Popen[bytes]) ->
 
 
 def _ending(code: int, seconds: float) -> str:
-    """How a child ended, by its exit code; "" for well."""
+    """How a child ended, by its exit code; "" for success."""
     if code == -signal.SIGKILL:
         return f"longer than {seconds:g} s, or killed"
     return "" if code == 0 else signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
 def _said_last(said: IO[bytes]) -> str:
-    """The errors among what a child said last, without the stack trace that TensorFlow adds to them."""
+    """The errors in a child's last output, without the stack trace that TensorFlow adds to them."""
     said.seek(max(0, said.seek(0, os.SEEK_END) - TAIL))
     text = said.read().decode(errors="replace")
     ruled, fatal = ([line for line in text.splitlines() if kind.search(line)] for kind in (RULE, FATAL))
@@ -240,7 +240,7 @@ def _found(text: str) -> Row:
 
 
 def read(path: Path) -> dict[tuple[str, str], Row]:
-    """The rows by file and test; of a test that was run again, the last."""
+    """The rows by file and test; the last one of a test that was repeated."""
     if not path.exists():
         return {}
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
@@ -248,14 +248,14 @@ def read(path: Path) -> dict[tuple[str, str], Row]:
 
 
 def known_tests(rows: dict[tuple[str, str], Row], file: TestFile, again: bool) -> set[str] | None:
-    """The tests of a file that are not to be run; None if all of its tests are known."""
+    """The tests of a file that must not be run again; None if all of its tests are known."""
     own = {test: row["verdict"] for (name, test), row in rows.items() if name == file.name}
     known = {test for test, verdict in own.items() if test and not (again and verdict in (FAILED, ENDED))}
     return None if "" in own and len(known) == len(own) - 1 and own[""] == WHOLE else known
 
 
 def table(rows: Iterable[Row]) -> str:
-    """Markdown: the tests that are not right, and the sums of all."""
+    """Markdown: the tests that did not pass, and the totals."""
     tests = [row for row in rows if row["verdict"] != WHOLE]
     wrong = [row for row in tests if row["verdict"] in (FAILED, ENDED)]
     lines = ["| file | test | verdict | rule | why |", "| --- | --- | --- | --- | --- |"]
@@ -269,8 +269,8 @@ def table(rows: Iterable[Row]) -> str:
         "",
         f"{len(names)} files, {len(names - {row['file'] for row in wrong})} of them without a failure.",
         f"{counts[RIGHT]} {RIGHT}, {counts[FAILED]} {FAILED}, {counts[ENDED]} {ENDED} the process, "
-        f"{counts[SKIPPED]} {SKIPPED}. Of those that are not right {ruled} name a rule.",
-        f"{counts[RIGHT] / max(1, counts[RIGHT] + len(wrong)):.2%} of what was not skipped is right.",
+        f"{counts[SKIPPED]} {SKIPPED}. Of those that did not pass, {ruled} name a rule.",
+        f"{counts[RIGHT] / max(1, counts[RIGHT] + len(wrong)):.2%} of the tests that were not skipped pass.",
     ]
     return "\n".join(lines)
 
@@ -287,9 +287,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("tests", type=Path, help="the folder `test` of the plugin's repository")
-    parser.add_argument("results", type=Path, help="a file of JSON lines, which is gone on with")
+    parser.add_argument("results", type=Path, help="a file of JSON lines; an existing file is continued")
     parser.add_argument("--table", action="store_true", help="run nothing")
-    parser.add_argument("--again", action="store_true", help="run those again that were not right")
+    parser.add_argument("--again", action="store_true", help="repeat the tests that did not pass")
     parser.add_argument("--files", default="", help="a regular expression of their names")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for one test")
     arguments = parser.parse_args()

@@ -1,8 +1,8 @@
-"""Whole models on torch-directml over the emulator, beside the CPU: one forward pass, and training steps.
+"""Whole models on torch-directml over the emulator, compared with the CPU: one forward pass, and training steps.
 
     LD_PRELOAD=libstdc++.so.6 python -m directml_py exec python tools/clients/torch_models.py
 
-A line for each model: the largest difference of the outputs, and of the losses of the training steps with each
+Prints a line for each model: the largest difference of the outputs, and of the losses of the training steps with each
 optimizer, relative to the CPU's. Both sides begin with the same weights. The exit code is 1 if a difference is above a
 limit. Needs torch and torch-directml (docs/pytorch.md).
 """
@@ -20,13 +20,13 @@ import torch_directml
 from torch import nn
 
 STEPS = 10
-# Rounding alone drives losses apart, further with each step.
+# Rounding alone makes losses diverge, more with each step.
 LIMIT = 1e-3
 IMAGE, CLASSES, TOKENS, WORDS, WIDTH = 64, 10, 16, 50, 32
 
 
 class Block(nn.Module):
-    """ResNet's basic block: two convolutions of 3 x 3 with batch normalization, and what goes around them."""
+    """ResNet's basic block: two 3 x 3 convolutions with batch normalization, and the shortcut around them."""
 
     def __init__(self, channels: int, features: int, stride: int) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ def resnet18() -> nn.Module:
 
 
 class Transformer(nn.Module):
-    """An encoder of two layers over embedded words; the classes come from the mean."""
+    """An encoder of two layers over embedded words, with a classifier on the mean."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ def relative(found: Any, expected: Any) -> float:
 
 
 def compared(name: str, device: Any, steps: int) -> bool:
-    """Whether all differences are below the limit; prints them."""
+    """Print the differences; returns whether all are below the limit."""
     torch.manual_seed(0)
     make, sample = MODELS[name]
     model, data, classes = make(), sample(4), torch.randint(CLASSES, (4,))
@@ -134,7 +134,7 @@ def compared(name: str, device: Any, steps: int) -> bool:
         differences[optimizer] = relative(*pair)
         print(f"{name} {optimizer}: loss {pair[1][0]:.4f} -> {pair[1][-1]:.4f}, here {pair[0][-1]:.4f}")
     print(f"{name}:", ", ".join(f"{what} {value:.1e}" for what, value in differences.items()), flush=True)
-    # NaN is below nothing.
+    # NaN compares false.
     return all(value < LIMIT for value in differences.values())
 
 

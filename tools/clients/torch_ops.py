@@ -1,12 +1,12 @@
-"""PyTorch's operators on torch-directml over the emulator, beside the CPU: the samples of PyTorch's own OpInfo.
+"""PyTorch's operators on torch-directml over the emulator, compared with the CPU on PyTorch's own OpInfo samples.
 
     python -m directml_py exec python tools/clients/torch_ops.py results.jsonl
-    python tools/clients/torch_ops.py results.jsonl --table         # what is there so far
+    python tools/clients/torch_ops.py results.jsonl --table # the results so far
 
-Needs torch, torch-directml and expecttest in the environment (docs/pytorch.md). FLOAT32 where an operator takes it, the
-first samples of each, forward. Each operator runs in a child process of its own, with a time limit, and after a sample
-that ends the process in another one. An operator that has a line in the file is not run again. The table lists the
-operators that are not wholly right.
+Needs torch, torch-directml and expecttest in the environment (docs/pytorch.md). The first samples of each operator run
+forward, in FLOAT32 if the operator takes it. Each operator runs in a child process of its own, with a time limit; after
+a sample that ends the process, another child continues. An operator that has a line in the file is not run again. The
+table lists the operators that are not entirely right.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ from typing import Any
 SAMPLES = 6
 SECONDS = 120.0
 TOLERANCE = {"rtol": 1e-3, "atol": 1e-4}
-# What they return is whatever lay in memory.
+# They return uninitialized memory.
 UNDEFINED = re.compile(r"(new_)?empty(_like|_permuted|_strided)?$")
 RIGHT, DIFFERENT, REFUSED, ENDED = "right", "different", "refused", "ended"
-# Characters of what a child said last that are kept.
+# The number of characters kept of a child's last output.
 SAID = 1500
 
 Result = dict[str, Any]
 
 
 def operators() -> dict[str, Any]:
-    """PyTorch's OpInfo records by name, with the variant's name where there is one."""
-    # Before the wheel's libdirectml.so, whose own C++ run-time takes the plugin's exceptions and ends the process.
+    """PyTorch's OpInfo records by name, with the variant's name if there is one."""
+    # Loaded before the wheel's libdirectml.so, whose own C++ runtime catches the plugin's exceptions and ends the
+    # process.
     ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
     from torch.testing._internal.common_methods_invocations import op_db
 
@@ -54,7 +55,7 @@ def samples(op: Any, count: int) -> Iterator[Any]:
 
     types = (torch.float32, torch.int64, torch.int32, torch.bool, *sorted(op.dtypes, key=str))
     kind = next((kind for kind in types if kind in op.dtypes), None)
-    # Some are for GPUs alone.
+    # Some are for GPUs only.
     if kind is None:
         return
     torch.manual_seed(0)
@@ -63,7 +64,7 @@ def samples(op: Any, count: int) -> Iterator[Any]:
 
 
 def moved(value: Any, device: Any) -> Any:
-    """``value`` with the tensors inside it on ``device``."""
+    """``value`` with the tensors inside it moved to ``device``."""
     import torch
     from torch.utils._pytree import tree_map
 
@@ -78,14 +79,15 @@ def moved(value: Any, device: Any) -> Any:
 def called(op: Any, sample: Any, device: Any, seed: int = 1) -> Any:
     import torch
 
-    # Each run has arguments of its own: some operators work in place.
+    # Each run gets its own arguments, since some operators work in place.
     first, args, kwargs = moved((sample.input, sample.args, dict(sample.kwargs)), device)
     torch.manual_seed(seed)
     return moved(op(first, *args, **kwargs), "cpu")
 
 
 def difference(found: Any, expected: Any, values: bool = True) -> str:
-    """What ``torch.testing`` says; "" if it is content. Sizes and types alone where ``values`` mean nothing."""
+    """The message of ``torch.testing``; "" if the results agree. If ``values`` are meaningless, only sizes and types
+    are compared."""
     import torch
     from torch.utils._pytree import tree_map
 
@@ -107,7 +109,7 @@ def is_determined(name: str, op: Any, sample: Any, expected: Any) -> bool:
 
 
 def sample_result(name: str, op: Any, sample: Any, device: Any) -> Result | None:
-    """None for a sample that the CPU refuses."""
+    """The result of a sample; None if the CPU refuses it."""
     try:
         expected = called(op, sample, "cpu")
         determined = is_determined(name, op, sample, expected)
@@ -125,7 +127,7 @@ def sample_result(name: str, op: Any, sample: Any, device: Any) -> Result | None
 
 
 def run_operator(name: str, op: Any, chosen: range, tell: Callable[[Result | None], None]) -> None:
-    """In the child: torch-directml makes its device at its import."""
+    """In the child process, as torch-directml creates its device when it is imported."""
     import torch_directml
 
     device = torch_directml.device()
@@ -134,7 +136,8 @@ def run_operator(name: str, op: Any, chosen: range, tell: Callable[[Result | Non
 
 
 def isolated(name: str, op: Any, count: int, seconds: float) -> Result:
-    """The results of one operator's samples. After one that ends the process, another child goes on with the next."""
+    """The results of one operator's samples. After a sample that ends the process, another child continues with the
+    next."""
     results: list[Result] = []
     said, start = "", 0
     while start < count:
@@ -150,7 +153,7 @@ def isolated(name: str, op: Any, count: int, seconds: float) -> Result:
 
 
 def _in_child(name: str, op: Any, chosen: range, seconds: float) -> tuple[list[bytes], str, str]:
-    """What the child told of each sample, how it ended ("" for well), and what it said."""
+    """The child's report on each sample, how it ended ("" for success), and its output."""
     reading, writing = os.pipe()
     with tempfile.TemporaryFile() as said:
         child = os.fork()
@@ -182,7 +185,7 @@ def _write(file: int, data: bytes) -> None:
 
 
 def _collected(child: int, reading: int, seconds: float) -> tuple[list[bytes], str]:
-    """The whole lines that the child wrote, and how it ended ("" for well)."""
+    """The complete lines that the child wrote, and how it ended ("" for success)."""
     limit, data = time.monotonic() + seconds, b""
     with selectors.DefaultSelector() as selector:
         selector.register(reading, selectors.EVENT_READ)
@@ -213,9 +216,9 @@ def read(path: Path) -> dict[str, Result]:
 
 
 def table(rows: dict[str, Result]) -> str:
-    """Markdown: the operators that are not wholly right, and the sums of all."""
+    """Markdown: the operators that are not entirely right, and the totals."""
     lines = [
-        f"| operator | {RIGHT} | {DIFFERENT} | {REFUSED} | {ENDED} | the first that is not right |",
+        f"| operator | {RIGHT} | {DIFFERENT} | {REFUSED} | {ENDED} | the first that is wrong |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     totals: Counter[str] = Counter()
@@ -233,7 +236,7 @@ def table(rows: dict[str, Result]) -> str:
     on_cpu = sum(any(result.get("on_cpu") for result in results) for results in run.values())
     lines += [
         "",
-        f"{len(run)} operators, {wholly} of them wholly right, {on_cpu} in part on the CPU, by the plugin's word.",
+        f"{len(run)} operators, {wholly} of them entirely right, {on_cpu} partly on the CPU, according to the plugin.",
         f"Samples: {totals[RIGHT]} {RIGHT}, {totals[DIFFERENT]} {DIFFERENT}, {totals[REFUSED]} {REFUSED}; "
         f"{totals[ENDED]} {ENDED} the process.",
     ]
@@ -248,7 +251,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("results", type=Path, help="a file of JSON lines, which is gone on with")
+    parser.add_argument("results", type=Path, help="a file of JSON lines; an existing file is continued")
     parser.add_argument("--table", action="store_true", help="run nothing")
     parser.add_argument("--operators", default="", help="a regular expression of their names")
     parser.add_argument("--samples", type=int, default=SAMPLES)

@@ -18,7 +18,7 @@ WIDTHS = (55, 10, 35)
 
 
 class MessagesDirective(SphinxDirective):
-    """One table a page of Microsoft's documentation."""
+    """One table for each page of Microsoft's documentation."""
 
     def run(self) -> list[nodes.Node]:
         found: list[nodes.Node] = []

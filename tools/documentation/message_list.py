@@ -1,5 +1,5 @@
-"""The list of D3D12_MESSAGE_IDs, ``debug_messages.toml``: each by the method that it is about, and whether the info
-queue gets it. Tests hold the debug layer against it."""
+"""The list of D3D12_MESSAGE_IDs, ``debug_messages.toml``, by method, and whether the info queue gets each. Tests
+compare the debug layer with it."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def _of_page(page: dict[str, Any]) -> Iterator[MessageRow]:
 
 
 def elsewhere() -> dict[str, tuple[str, ...]]:
-    """What the messages that are not in the list are about, each with words of their names."""
+    """The subjects of messages that are not in the list, each with words of their names."""
     return {subject: tuple(words.split()) for subject, words in read_list()["elsewhere"].items()}

@@ -1,4 +1,4 @@
-"""``docs/testing/bugs.md``: the bugs of ``tests/bugs``, with the messages that they get."""
+"""``docs/testing/bugs.md``: the bugs of ``tests/bugs``, each with its message."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ what you mean, or the results of the same model elsewhere.
 
 
 def generate() -> dict[str, str]:
-    """Of the tests, whose folder is on the path."""
+    """Uses the tests, whose folder is on the path."""
     bugs = importlib.import_module("tests.bugs.every_bug")
     messages = importlib.import_module("tests.bugs.bug").messages
     logging.getLogger("directml_py").addHandler(logging.NullHandler())
@@ -43,6 +43,6 @@ def generate() -> dict[str, str]:
 
 
 def row(found: Any, told: list[Any]) -> str:
-    """Several messages of one bug are lines of one cell."""
+    """Several messages of one bug become lines of one cell."""
     cell = "<br>".join(f"`{one.text}` [{one.rule}]" for one in told)
     return f"| {found.title} | {cell} | {found.repair} |".replace("  |", " |")

@@ -57,7 +57,7 @@ class Enum:
 
 @dataclass(frozen=True)
 class Field:
-    """One member of a struct, as C spells it, with the meaning that C cannot say."""
+    """One member of a struct, in its C spelling, with the meaning that C cannot express."""
 
     name: str
     type: str
@@ -69,13 +69,13 @@ class Field:
 
     @property
     def pointee(self) -> str:
-        """What a pointer points to, without ``const``; empty for a field held by value."""
+        """The target type of a pointer, without ``const``; empty for a field held by value."""
         match = re.fullmatch(r"(?:const )?(\w+)\*", self.type)
         return match[1] if match else ""
 
     @property
     def array(self) -> tuple[str, int] | None:
-        """Element type and length of a fixed array held by value."""
+        """The element type and length of a fixed-size array held by value."""
         match = re.fullmatch(r"(\w+)\[(\d+)\]", self.type)
         return (match[1], int(match[2])) if match else None
 
@@ -203,7 +203,7 @@ def read_struct(name: str, entry: dict[str, Any], operator: str = "") -> Struct:
 
 
 def read_in_place(name: str, entry: bool | str, struct: Struct) -> tuple[str, ...]:
-    """The inputs whose memory an output may be: ``true`` is all of them, ``"ATensor BTensor"`` these alone."""
+    """The inputs whose memory an output may share: ``true`` means all of them, ``"ATensor BTensor"`` only these."""
     inputs = tuple(field.name for field in struct.fields if field.role == "input")
     named = tuple(entry.split()) if isinstance(entry, str) else inputs if entry else ()
     unknown = set(named) - set(inputs)
@@ -241,7 +241,7 @@ def read_functions(table: dict[str, Any]) -> list[Function]:
 
 
 class Catalog:
-    """Everything that ``tools/api`` says, cross-referenced. Read lazily, once per instance."""
+    """The contents of ``tools/api``, cross-referenced. Read lazily, once per instance."""
 
     @cached_property
     def constants(self) -> dict[str, int]:
@@ -311,7 +311,7 @@ class Catalog:
 
     @cached_property
     def d3d12_functions(self) -> list[Function]:
-        """Those of DXGI and DXCore too."""
+        """Including those of DXGI and DXCore."""
         return read_functions(load("d3d12_functions"))
 
     @cached_property
@@ -329,7 +329,7 @@ class Catalog:
 
     @cached_property
     def dxgi_enums(self) -> list[Enum]:
-        """Those of DXCore, which are scoped, too; so with structs and interfaces."""
+        """Including those of DXCore, which are scoped; structs and interfaces likewise."""
         return read_enums(load("dxgi_enums"))
 
     @cached_property

@@ -1,6 +1,6 @@
 """``directml_py/api/cdefs.py``: the cffi out-of-line ABI-mode module of the same structs and enums.
 
-It is made when the package is built, as every new operator moves most of its numbers.
+It is written when the package is built, as every new operator changes most of its numbers.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def cdef(catalog: Catalog) -> str:
 
 
 def module_text(catalog: Catalog) -> str:
-    """What cffi's compiler makes of the declarations; it is too long to be formatted, and nobody reads it."""
+    """The output of cffi's compiler for the declarations; it is not formatted, as it is long and nobody reads it."""
     ffi = cffi.FFI()
     ffi.cdef(cdef(catalog))
     ffi.set_source(MODULE, None)

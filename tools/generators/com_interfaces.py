@@ -10,7 +10,7 @@ IMPORTS = "from .signatures import FunctionSignature, InterfaceSignature, Method
 
 
 def vtable_interfaces(catalog: Catalog) -> dict[str, Interface]:
-    """By name, each after its base."""
+    """The interfaces by name, each after its base."""
     every = [
         IUNKNOWN,
         *catalog.d3d12_interfaces,

@@ -1,6 +1,6 @@
 """``directml_py/graph/directmlx/__init__.pyi`` and ``fused_activations.pyi``: DirectMLX's functions for type checkers.
 
-As those of ``Graph``, whose arguments they take, they are made from a table when the package is imported.
+Like the methods of ``Graph``, which they call, they are created from a table when the package is imported.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class FusedActivation:
 
 
 def generate() -> dict[str, str]:
-    """Of the package that is on the path."""
+    """Uses the package on the path."""
     from directml_py.graph import directmlx
     from directml_py.graph.directmlx.function_declarations import rows
     from directml_py.graph.directmlx.operators import STRUCT_TYPES, OperatorFunction
     from directml_py.graph.operator_functions import OperatorMethod, method_names
     from directml_py.operators import SCHEMAS
 
-    # Those with a body of their own have annotations, too.
+    # Handwritten functions have annotations, too.
     special = [name for name in directmlx.__all__ if is_special(getattr(directmlx, name))]
     functions = {one.name: one for one in map(OperatorFunction, rows()) if one.name not in special}
     lines = []
@@ -85,11 +85,11 @@ def is_special(value: object) -> bool:
 
 
 def parameter(one: inspect.Parameter, annotation: str) -> str:
-    """The type and the default of one parameter; what a list is filled in with shows as ``...``."""
+    """The type and default of one parameter; lists that are filled in have the default ``...``."""
     if one.name == "graph":
         text = "Graph"
     elif not annotation:
-        # What the lists of scales are filled in from.
+        # The arguments from which lists of scales are filled in.
         text = "Sequence[Integer]"
     else:
         text = re.sub(r"\bActivation\b", "FusedActivation", written(annotation, one.name))
@@ -99,7 +99,7 @@ def parameter(one: inspect.Parameter, annotation: str) -> str:
 
 
 def activation_makers() -> dict[str, list[str]]:
-    """The parameters of the functions that make a FusedActivation."""
+    """The parameters of the functions that create a FusedActivation."""
     from directml_py.graph.directmlx.function_declarations import ACTIVATIONS, FUSED_ALONE
 
     makers: dict[str, list[str]] = {name: [] for name in FUSED_ALONE}

@@ -33,7 +33,7 @@ def docstring_lines(operator: Operator) -> list[str]:
 
 
 def agreements(operator: Operator) -> list[str]:
-    """Which tensors are alike; without what holds for some attributes alone."""
+    """The tensors that must agree, except where that depends on attributes."""
     sentences = [
         f"{listed(tensors.split())} have the same {listed(properties.split())}."
         for tensors, _, properties in (text.partition(": ") for text in operator.same if " if " not in text)
@@ -67,7 +67,7 @@ def field_text(operator: Operator, field: Field) -> str:
 
 
 def supported(operator: Operator, tensor: str) -> str:
-    """The dimension counts and data types that a tensor may have at the newest level that changed them."""
+    """The dimension counts and data types of a tensor at the newest level that changed them."""
     newest: dict[str, str] = {}
     for table in operator.support:
         head, _, groups = table.partition(": ")
@@ -83,7 +83,7 @@ def supported(operator: Operator, tensor: str) -> str:
 
 
 def group_of(tensor: str, text: str) -> str:
-    """``ATensor 1-8 F16-32 I8`` or, for all tensors, ``4 F32``, in words; empty if it is about other tensors."""
+    """``ATensor 1-8 F16-32 I8``, or ``4 F32`` for all tensors, as text; empty if it concerns other tensors."""
     words = text.split()
     start = next(index for index, word in enumerate(words) if re.fullmatch(r"\d+(-\d+)?", word))
     if start and tensor not in words[:start]:

@@ -1,4 +1,4 @@
-"""``directml_py/api/enums.py`` and ``d3d12_enums.py``: every enumeration, its members at module level too."""
+"""``directml_py/api/enums.py`` and ``d3d12_enums.py``: every enumeration, with its members also at module level."""
 
 from __future__ import annotations
 

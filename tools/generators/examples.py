@@ -1,4 +1,5 @@
-"""``directml_py/cli/examples.json``: for rules that no catalog can break, the example that the tests run.
+"""``directml_py/cli/examples.json``: for rules that no desc derived from the catalog breaks, the example from the
+tests.
 
 The tests are the source: their ``play(…, wrong)`` is printed once for a wrong argument and once for the right one.
 """
@@ -26,7 +27,7 @@ OPEN = (ast.Name, ast.Call, ast.Attribute)
 
 
 class Resolved(ast.NodeTransformer):
-    """The function with its argument ``wrong`` known, and without what it does not run then."""
+    """Partial evaluation of the function for a known argument ``wrong``, without the code that does not run."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -58,7 +59,7 @@ class Resolved(ast.NodeTransformer):
 
     @staticmethod
     def known(node: ast.AST) -> ast.AST:
-        """A constant, where nothing in ``node`` has still to be found out."""
+        """The value of a constant expression, if all of ``node`` is known."""
         if any(isinstance(one, OPEN) for one in ast.walk(node)):
             return node
         expression = ast.fix_missing_locations(ast.Expression(node))  # type: ignore[arg-type]
@@ -69,13 +70,13 @@ def resolved(play: Callable[..., Any], value: Any) -> str:
     """The source of ``play`` for one value of its argument ``wrong``, without decorators."""
     source = textwrap.dedent(inspect.getsource(play)).strip()
     if not source.startswith(("def ", "@")):
-        # A function without a name, in a table of them.
+        # An anonymous function, in a table of functions.
         table = ast.parse("{" + source + "}")
         return ast.unparse(next(one for one in ast.walk(table) if isinstance(one, ast.Lambda)))
     (tree,) = ast.parse(source).body
     if isinstance(tree, ast.FunctionDef):
         if "``wrong``" in (ast.get_docstring(tree) or ""):
-            # It speaks of what is known by now.
+            # It refers to the known argument.
             del tree.body[0]
         tree.decorator_list = []
         if isinstance(value, CONSTANTS):
@@ -87,7 +88,7 @@ def resolved(play: Callable[..., Any], value: Any) -> str:
 
 
 def generate(root: Path) -> dict[str, str]:
-    """Of the tests in ``root``, which is on the path."""
+    """Uses the tests in ``root``, which is on the path."""
     for path in sorted((root / "tests").glob("*/*_cases.py")):
         importlib.import_module(f"tests.{path.parent.name}.{path.stem}")
     registry = importlib.import_module("tests.rules.registry")
@@ -108,8 +109,8 @@ def generate(root: Path) -> dict[str, str]:
 
 
 def message_of(case: Any) -> str:
-    """What is said, without the line of the test that it is said of; of several messages, which may come in any order,
-    the first by alphabet."""
+    """The message, without the test's line; of several messages, which may come in any order, the alphabetically
+    first."""
     logger, handler = logging.getLogger("directml_py"), logging.NullHandler()
     logger.addHandler(handler)
     try:
@@ -124,7 +125,7 @@ def shown(desc: Any) -> str:
 
 
 def neat(found: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """All functions as ``ruff`` would format them, at once."""
+    """All functions as formatted by ``ruff``, in one call."""
     mark = "# next example"
     texts = [
         text if text.startswith(("def ", "lambda")) else "" for one in found.values() for text in one.values()

@@ -1,4 +1,4 @@
-"""``expected_digest.py``: digests of what the C code declares, by which Python knows what it was built from."""
+"""``expected_digest.py``: digests of the C declarations, by which Python recognizes C code built from other sources."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from building import libdirectml, native_kernels
 from .catalog import Catalog
 from .python_text import python_module
 
-# The package itself does not load before this file is written.
+# The package itself cannot be imported before this file is written.
 DECLARED = runpy.run_path(
     str(Path(__file__).resolve().parents[2] / "directml_py" / "kernels" / "build_digest.py")
 )
 
 
 def digest_of(declarations: str) -> str:
-    """What ``declared_by`` says of a module that was compiled from these declarations for cffi."""
+    """The result of ``declared_by`` for a module that cffi compiles from these declarations."""
     ffi = cffi.FFI()
     ffi.cdef(declarations)
-    # cffi tells of functions only where they are compiled; what it has read is its parser's.
+    # cffi lists functions only in a compiled module; here its parser has the declarations.
     parser = ffi._parser
     lines = [f"{name} {value}" for name, value in parser._int_constants.items()]
     for entry, (kind, _) in parser._declarations.items():

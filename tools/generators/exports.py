@@ -1,4 +1,4 @@
-"""``directml_py/api/exports.py``: which module has each name of the package."""
+"""``directml_py/api/exports.py``: the module of each public name of the package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ PACKAGE = "directml_py"
 
 
 def generate(root: Path, generated: Mapping[str, str]) -> dict[str, str]:
-    """What the imports of ``directml_py/__init__.py`` for type checkers give; ``generated`` is newer than the disk."""
+    """Follows the imports for type checkers in ``directml_py/__init__.py``; ``generated`` is newer than the files on
+    disk."""
 
     def parsed(path: str) -> ast.Module:
         text = generated.get(path)
@@ -23,14 +24,14 @@ def generate(root: Path, generated: Mapping[str, str]) -> dict[str, str]:
         for name in names:
             public = listed(parsed(source(root, module))) if name == "*" else [name]
             exports.update(dict.fromkeys(public, module))
-    # Sorted here, `__all__` is that for nothing.
+    # Sorted here, so that `__all__` need not be sorted at import.
     body = ["EXPORTS = {", *(f'    "{name}": "{exports[name]}",' for name in sorted(exports)), "}"]
     path = f"{PACKAGE}/api/exports.py"
     return {path: python_module("The module that has each name of the package.", "", body)}
 
 
 def imported(package: ast.Module) -> Iterator[tuple[str, list[str]]]:
-    """The modules and the names that are imported for type checkers alone."""
+    """The modules and names that are imported only for type checkers."""
     for block in package.body:
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
             for statement in block.body:

@@ -1,7 +1,7 @@
-"""What follows from the package and its tests, which have to know the new files already.
+"""Files derived from the package and its tests, which must already see the new generated files.
 
-The repository is copied, the new files are written into the copy, and a process of its own imports the package from
-there: nothing is written into the repository before everything is known.
+The repository is copied, the new files are written into the copy, and a child process imports the package from there:
+nothing is written into the repository before everything is known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from .incomplete import Incomplete
 
 ROOMS = ("directml_py", "tests", "tools")
-# The exit code by which the process says that something is missing; what, it has printed.
+# The exit code of the child if something is missing, which it has printed.
 INCOMPLETE = 3
 
 
@@ -48,7 +48,7 @@ def generate(root: Path, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def main() -> int:
-    """In the copy: prints the files as JSON."""
+    """In the copy: print the files as JSON."""
     from . import bug_page, directmlx, examples, graph_functions, operator_classes, readme_picture
 
     try:

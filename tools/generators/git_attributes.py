@@ -1,4 +1,4 @@
-"""``.gitattributes``: what reviews fold away and statistics leave out, because it is generated."""
+"""``.gitattributes``: marks generated files, which reviews collapse and statistics ignore."""
 
 from __future__ import annotations
 

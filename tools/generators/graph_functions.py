@@ -1,7 +1,7 @@
-"""``directml_py/graph/functions.pyi``: the functions of ``Graph``, which are made at run time, for type checkers.
+"""``directml_py/graph/functions.pyi``: the methods of ``Graph``, which are created at run time, for type checkers.
 
-Their signatures follow from the catalog and from what the operators ask about sizes, so that this one imports the
-package, as ``from_package`` calls it.
+Their signatures follow from the catalog and the operators' shape inference, so this generator imports the package (see
+``from_package``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 from .python_text import PYTHON_NOTICE
 
-# What takes the place of a word in the annotations that people see.
+# Replacements in the annotations that users see.
 WORDS = {
     "int": "Integer",
     "float": "Real",
@@ -46,7 +46,7 @@ class Functions:
 
 
 def generate() -> dict[str, str]:
-    """Of the package that is on the path."""
+    """Uses the package on the path."""
     from directml_py.graph.operator_functions import OperatorMethod, argument_name, method_names
     from directml_py.operators import SCHEMAS
 
@@ -59,7 +59,7 @@ def generate() -> dict[str, str]:
             returns = "".join(word.title() for word in method.name.split("_")) + "Outputs"
             results += [
                 f"class {returns}(NamedTuple):",
-                # An output that is asked for is an Expression, one that is not is None: only the caller knows.
+                # A requested output is an Expression, one that is not requested is None: only the caller knows which.
                 *(
                     f"    {name}: {'Expression | Any' if one.optional else 'Expression'}"
                     for name, one in outputs
@@ -99,7 +99,7 @@ def parameters(signature: inspect.Signature) -> str:
 
 
 def written(annotation: str, name: str) -> str:
-    """What may be given for an annotation: numbers of NumPy too, and plain tuples for structs."""
+    """The accepted types for an annotation: NumPy numbers too, and plain tuples for structs."""
     if name == "outputs":
         return annotation
     text = re.sub(r"\w+", lambda match: WORDS.get(match[0], match[0]), annotation)

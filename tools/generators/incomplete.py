@@ -1,7 +1,7 @@
-"""What is missing where the catalog and the package must agree, for ``tools/generate.py`` to say."""
+"""The error for a catalog and a package that do not match."""
 
 from __future__ import annotations
 
 
 class Incomplete(Exception):
-    """The text says, a line each, of which operator something is missing, in which file, and what to add."""
+    """The text has one line per problem: the operator, the file, and what to add."""

@@ -1,4 +1,4 @@
-"""Whether every operator of the catalog has its class where the catalog says, and every class its operator."""
+"""Check that every operator of the catalog has its class in the right module, and every class its operator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .incomplete import Incomplete
 
 
 def check() -> None:
-    """Of the package that is on the path. Raises ``Incomplete``, with all that is missing."""
+    """Uses the package on the path. Raises ``Incomplete`` that lists everything missing."""
     operators = import_module("directml_py.operators")
     for module in walk_packages(operators.__path__, f"{operators.__name__}."):
         import_module(module.name)

@@ -1,4 +1,4 @@
-"""Whether the entries of operators in ``tools/api/operators`` are whole, before anything is made of them."""
+"""Check of the operators' entries in ``tools/api/operators``, before anything is generated from them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GROUP = re.compile(r"(?P<tensors>(?:[A-Za-z]\w* )*)\d(?:-\d)?(?: [FIU]\d+(?:-\d+
 
 
 class Entry(NamedTuple):
-    """An operator as its family's file has it."""
+    """An operator's entry in the file of its family."""
 
     name: str
     family: str
@@ -50,9 +50,9 @@ class Entry(NamedTuple):
 
 
 def check(entries: Iterable[Entry], types: Iterable[str], levels: Container[str]) -> None:
-    """``types`` are those that fields may have, besides tensors; ``levels`` the enumerators of DML_FEATURE_LEVEL.
+    """``types`` are the valid field types besides tensors; ``levels`` the enumerators of DML_FEATURE_LEVEL.
 
-    Raises ``Incomplete``, with all that is missing.
+    Raises ``Incomplete`` that lists everything missing.
     """
     entries, known = list(entries), {*types, "input", "output"}
     lines = [
@@ -114,7 +114,7 @@ def wrong_in_support(text: str, entry: Entry) -> Iterator[str]:
 
 
 def shared(key: str, values: Iterable[tuple[Entry, Any]]) -> Iterator[str]:
-    """What several operators have that only one may have."""
+    """Values that several operators share although they must be unique."""
     owners: dict[Any, Entry] = {}
     for entry, value in values:
         owner = owners.setdefault(value, entry)

@@ -1,4 +1,4 @@
-"""How generated Python looks, the same in every generated module."""
+"""The common form of all generated Python modules."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def parse_level(text: str) -> int:
 
 
 class Kinds:
-    """Tells what a C type means, given the names that the catalog declares."""
+    """Classifies C types, given the names that the catalog declares."""
 
     def __init__(self, catalog: Catalog) -> None:
         enums = [*catalog.enums, *catalog.d3d12_enums, *catalog.dxgi_enums]

@@ -1,4 +1,4 @@
-"""``directml_py/api/structs.py``, ``operator_descs.py`` and ``d3d12_structs.py``: ctypes with the C layout."""
+"""``directml_py/api/structs.py``, ``operator_descs.py`` and ``d3d12_structs.py``: ctypes structs with the C layout."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ ELEMENTS = {"FLOAT": "Reals", "DOUBLE": "Reals"}
 
 
 class Types(NamedTuple):
-    """The descriptor of a field, and what a constructor takes for it."""
+    """The descriptor of a field, and the type that a constructor accepts for it."""
 
     descriptor: str
     written: str
@@ -73,7 +73,7 @@ class Stub:
         }
 
     def fields(self, struct: Struct) -> Iterator[tuple[str, Types]]:
-        """Those of anonymous members too."""
+        """The fields, including those of anonymous members."""
         for field in struct.fields:
             yield field.name, types_of(field, struct, self.kinds)
             if field.anonymous:
@@ -114,7 +114,7 @@ def module(docstring: str, structs: Iterable[Struct], stub: Stub, homes: dict[st
             imports.setdefault(home, []).append(name)
     names = sorted(name for struct in structs for name in (struct.name, struct.alias) if name)
     lines = [f"from {home} import {', '.join(used)}" for home, used in imports.items()]
-    # A method of fewer keywords than its base's is what ``replace`` is meant to be.
+    # ``replace`` is meant to take fewer keywords than its base's.
     head = [PYTHON_NOTICE, '# mypy: disable-error-code="override"']
     return "\n".join([*head, f'"""{docstring}"""', "", *lines, "", *listing(names), "", body])
 

@@ -172,7 +172,7 @@ class Symbol(NDArrayOperatorsMixin):
             place: int = value.astype(dtype).slices_at
             return place
         if np.size(value) != 1:
-            raise Untraceable("the function has an array of its own")
+            raise Untraceable("the function uses an array of its own")
         lane_of(dtype)
         if dtype.kind in "iu" and not np.iinfo(dtype).min <= np.asarray(value).item() <= np.iinfo(dtype).max:
             raise Untraceable("a constant is out of the range of the data type")

@@ -1,7 +1,7 @@
-"""The C and C++ headers in ``include``: DirectML's, and that of DXGI.
+"""The C and C++ headers in ``include``: DirectML's, and DXGI's.
 
-What depends on the catalog is generated; what does not (the Windows types, the explanations) stands in
-``parts`` as it appears in the headers.
+Declarations from the catalog are generated; the rest (the Windows types, the explanations) is in ``parts`` as it
+appears in the headers.
 """
 
 from __future__ import annotations

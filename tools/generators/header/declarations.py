@@ -65,7 +65,7 @@ def parameters(params: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def signature(head: str, params: list[str], tail: str, indent: str = "") -> str:
-    """A function's declaration: on one line if it fits, otherwise one parameter a line."""
+    """A function's declaration: on one line if it fits, otherwise with one parameter per line."""
     line = f"{indent}{head}({', '.join(params)}){tail}"
     if len(line) <= WIDTH:
         return line

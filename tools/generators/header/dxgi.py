@@ -13,12 +13,12 @@ OLDER = ("dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5")
 
 
 def of_dxgi(name: str) -> bool:
-    """What is DXCore's stands in the DirectX headers."""
+    """Without DXCore, which the DirectX headers declare."""
     return name.startswith(("DXGI_", "IDXGI", "CreateDXGI"))
 
 
 def undeclared(values: Iterable[Interface], known: Iterable[str]) -> list[str]:
-    """The structs and interfaces that methods have pointers to, but that nobody here declares."""
+    """The structs and interfaces that methods have pointers to, but that are declared nowhere here."""
     text = " ".join(kind for i in values for method in i.methods for kind, _ in method.params)
     return sorted(set(re.findall(r"\bI?DXGI\w+(?=\*)", text)) - set(known))
 

@@ -1,4 +1,4 @@
-"""Declarations that exist from some DML_TARGET_VERSION on."""
+"""Declarations that exist from a DML_TARGET_VERSION on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ OLDEST = 0x1000
 
 
 def gated(declarations: Iterable[tuple[int, str]], separator: str = "\n", known: int = OLDEST) -> str:
-    """The texts in order, neighbours of one version together under one ``#if``.
+    """The texts in order, with consecutive declarations of one version under a common ``#if``.
 
-    Each declaration is (since, text). ``known`` is the version that is certain at this place.
+    Each declaration is (since, text). ``known`` is the version that already holds at this point.
     """
     blocks = []
     for since, group in groupby(declarations, key=lambda item: max(item[0], known)):

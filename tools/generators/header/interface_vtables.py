@@ -1,4 +1,4 @@
-"""The COM interfaces: classes in C++, structs with a table of functions in C."""
+"""The COM interfaces: classes in C++, structs with a table of function pointers in C."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def interfaces(values: Sequence[Interface]) -> str:
 
 
 def inherited(interface: Interface, known: dict[str, Interface]) -> Iterator[tuple[Interface, Method]]:
-    """Every method in the order of the table, those of the bases first, with the interface that declares it."""
+    """Every method in vtable order, those of the bases first, with the interface that declares it."""
     if interface.base:
         yield from inherited(known[interface.base], known)
     yield from ((interface, method) for method in interface.methods)
@@ -85,8 +85,8 @@ def table_text(interface: Interface, methods: Iterable[Method]) -> str:
 
 
 def pointer_text(interface: str, method: Method) -> str:
-    """One entry of the table. A struct comes back as the platform's C++ compilers return it from a member
-    function: Windows' pass the place for it after ``This``, others' as C functions do."""
+    """One vtable entry. A struct is returned as the platform's C++ compilers return it from a member function: on
+    Windows through a pointer after ``This``, elsewhere as from C functions."""
     params = [f"{interface}* This", *parameters(method.params)]
     by_value = signature(f"{method.returns} (STDMETHODCALLTYPE* {method.name})", params, ";", "    ")
     if method.returns in IN_REGISTER:

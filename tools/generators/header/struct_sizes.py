@@ -14,7 +14,7 @@ TEMPLATE = Path(__file__).with_name("parts") / "tensor_size.h"
 
 
 def bits(value: EnumValue) -> int:
-    """The width that a data type's name ends with; 0 for a type without one."""
+    """The width at the end of a data type's name; 0 for a type without one."""
     match = re.search(r"\d+$", value.name)
     return int(match[0]) if match else 0
 
