@@ -1,7 +1,7 @@
-"""What continuous integration runs, by name: ``nox -s tests``, ``nox -s slow``, ``nox -s lint``, ``nox -s docs``.
+"""The jobs of continuous integration, by name: ``nox -s tests``, ``nox -s slow``, ``nox -s lint``, ``nox -s docs``.
 
-The sessions use the environment that nox itself runs in, which ``pip install -e '.[dev]'`` fills: one of their own
-would build the package's C code once more for each.
+The sessions use the environment that nox itself runs in, as set up by ``pip install -e '.[dev]'``: sessions with
+environments of their own would each build the package's C code again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def numpy(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Whether generated files are what the catalog says, style, and types."""
+    """Checks that generated files are up to date, style, and types."""
     session.run(sys.executable, "tools/generate.py", "--check")
     session.run(sys.executable, "-m", "ruff", "check")
     session.run(sys.executable, "-m", "ruff", "format", "--check")
@@ -48,7 +48,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def judge(session: nox.Session) -> None:
-    """A million descs, held against Microsoft's own library, which pip fetches into the user's cache."""
+    """A million descs compared with Microsoft's own library, which pip fetches into the user's cache."""
     session.run(sys.executable, "tools/judge.py", *session.posargs)
 
 
@@ -64,7 +64,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """The source distribution, the wheel that it builds, and that wheel at work in an environment of its own."""
+    """The source distribution, the wheel that it builds, and a test of that wheel in an environment of its own."""
     folder = Path(session.create_tmp()).resolve()
     dist, environment = folder / "dist", folder / "environment"
     shutil.rmtree(dist, ignore_errors=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
-# The kernels of notebooks are processes of their own, and shall see the same tree.
+# Notebook kernels are separate processes, and must import the same tree.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])],
 )
@@ -54,6 +54,6 @@ html_js_files = ["levels.js"]
 html_copy_source = False
 html_show_sphinx = False
 
-# Prompts and what a command prints are not copied.
+# Prompts and command output are not copied.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

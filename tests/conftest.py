@@ -66,14 +66,14 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture(autouse=True)
 def kind_device(request, monkeypatch):
-    """With the marker of this name, a test is about what a device does that asks for no more than operators use."""
+    """A test with the marker of this name is about a device that requires no more than operators use."""
     if request.node.get_closest_marker("kind_device"):
         monkeypatch.setenv(PROFILE_VARIABLE, KIND.name)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """Under --dml-profile, a test of a type that the device denies cannot be run there."""
+    """With --dml-profile, a test of a type that the device does not support is skipped."""
     try:
         return (yield)
     except DMLError as error:
@@ -84,6 +84,6 @@ def pytest_runtest_call(item):
 
 
 def pytest_collection_finish(session):
-    """Modules and test items stay: tests that collect garbage need not visit their many objects."""
+    """Freeze modules and test items: tests that collect garbage need not visit these many objects."""
     gc.collect()
     gc.freeze()

@@ -1151,7 +1151,7 @@ class DML_ACTIVATION_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ACTIVATION_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
-    """Each row as positive numbers that add up to 1: f(x) = e^x / sum(e^row).
+    """Each row normalized to positive numbers whose sum is 1: f(x) = e^x / sum(e^row).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1327,7 +1327,7 @@ class DML_GEMM_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_REDUCE_OPERATOR_DESC(TypedOperatorDesc):
-    """One Function, such as a sum, a mean or a maximum, of all elements along Axes.
+    """A reduction along Axes by Function, such as a sum, a mean or a maximum.
 
     - ``Function``: DML_REDUCE_FUNCTION
     - ``InputTensor``: input, data types by Function
@@ -1482,7 +1482,7 @@ class DML_ROI_POOLING_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SLICE_OPERATOR_DESC(TypedOperatorDesc):
-    """A box of the input, from Offsets on, of which every Strides-th element is taken.
+    """A strided slice of the input: from Offsets on, every Strides-th element.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1509,7 +1509,7 @@ class DML_SLICE_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_CAST_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements in another data type.
+    """Elements converted to another data type.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1573,7 +1573,7 @@ class DML_JOIN_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_PADDING_OPERATOR_DESC(TypedOperatorDesc):
-    """The input with a border of PaddingValue, or of what lies at its edges.
+    """The input with a border of PaddingValue, or of elements at its edges.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1627,7 +1627,7 @@ class DML_VALUE_SCALE_2D_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_UPSAMPLE_2D_OPERATOR_DESC(TypedOperatorDesc):
-    """Images enlarged by whole factors, by repetition or by linear interpolation.
+    """Images enlarged by integer factors, by repetition or by linear interpolation.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -1762,7 +1762,7 @@ class DML_TOP_K_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_BATCH_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
-    """With mean and variance as inputs: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).
+    """Batch normalization with given statistics: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``MeanTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -1795,7 +1795,7 @@ class DML_BATCH_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
-    """With the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
+    """Normalization by the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 4 dimensions of FLOAT16-32; may be None
@@ -2462,7 +2462,7 @@ class DML_ELEMENT_WISE_ROUND_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where an element is an infinity of the sign that InfinityMode asks for, else 0.
+    """1 where an element is an infinity whose sign InfinityMode selects, else 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of UINT8
@@ -3345,7 +3345,7 @@ class DML_NONZERO_COORDINATES_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of RESAMPLE1: each element goes, with its weights, to what it was interpolated from.
+    """The gradient of RESAMPLE1: each element is distributed, by its weights, to those that it was interpolated from.
 
     - ``InputGradientTensor``: input, 1 to 4 dimensions of FLOAT16-32
     - ``OutputGradientTensor``: output, 1 to 4 dimensions of FLOAT16-32
@@ -3378,7 +3378,7 @@ class DML_RESAMPLE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_SLICE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of SLICE1: elements back where they were sliced from, 0 elsewhere.
+    """The gradient of SLICE1: elements put back where they were sliced from, 0 elsewhere.
 
     - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -3409,7 +3409,7 @@ class DML_SLICE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ADAM_OPTIMIZER_OPERATOR_DESC(TypedOperatorDesc):
-    """One step of Adam: parameters, and estimates of first and second moments, follow a gradient.
+    """One step of Adam: updates parameters and estimates of first and second moments by a gradient.
 
     - ``InputParametersTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``InputFirstMomentTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -3499,7 +3499,7 @@ class DML_ARGMAX_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_ROI_ALIGN_OPERATOR_DESC(TypedOperatorDesc):
-    """Regions of interest as images of one size: maxima or means of interpolated samples.
+    """Regions of interest resampled to one size: maxima or means of interpolated samples.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
@@ -3862,7 +3862,7 @@ class DML_ROI_ALIGN_GRAD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC(TypedOperatorDesc):
-    """Like BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.
+    """Like BATCH_NORMALIZATION, with the input's mean and variance, which are also outputs, and a tensor to add.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -4190,7 +4190,7 @@ class DML_RESAMPLE_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.
+    """Like DIAGONAL_MATRIX, with a band of diagonals, over the elements of an input or over zeros.
 
     - ``InputTensor``: input, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64; may be None
     - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -4216,7 +4216,7 @@ class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
-    """Attention with several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.
+    """Multi-head attention: softmax(Scale * Query x Key^T + bias and mask) x Value for each head.
 
     - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
     - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
@@ -4507,7 +4507,7 @@ class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.
+    """Like MULTIHEAD_ATTENTION, with key and value heads that several query heads share, and past sequence lengths.
 
     - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
     - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
@@ -4650,7 +4650,7 @@ class DML_RESAMPLE3_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_FOLD_OPERATOR_DESC(TypedOperatorDesc):
-    """The inverse movement of UNFOLD: each column put back as a window, and overlapping windows added.
+    """The inverse of UNFOLD: each column is put back as a window, and overlapping windows are summed.
 
     - ``InputTensor``: input, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -4687,7 +4687,7 @@ class DML_FOLD_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_UNFOLD_OPERATOR_DESC(TypedOperatorDesc):
-    """Each position of a sliding window as a column with the elements of that window.
+    """A column for each position of a sliding window, with the elements of the window.
 
     - ``InputTensor``: input, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64

@@ -1780,7 +1780,7 @@ OPERATORS = {
         (
             "effective-rank: prod(InputTensor.Sizes) == InputTensor.Sizes[-2] * InputTensor.Sizes[-1] if InputTensor.DimensionCount > 2",
         ),
-        "Each row as positive numbers that add up to 1: f(x) = e^x / sum(e^row).",
+        "Each row normalized to positive numbers whose sum is 1: f(x) = e^x / sum(e^row).",
         in_place_unlisted=("InputTensor",),
     ),
     49: OperatorSchema(
@@ -1962,7 +1962,7 @@ OPERATORS = {
             "InputTensor OutputTensor if Function = AVERAGE|L1|L2|LOG_SUM|LOG_SUM_EXP|MAX|MIN|MULTIPLY|SUM|SUM_SQUARE: DataType",
         ),
         ("Axes < InputTensor.DimensionCount",),
-        "One Function, such as a sum, a mean or a maximum, of all elements along Axes.",
+        "A reduction along Axes by Function, such as a sum, a mean or a maximum.",
         page_only=("unique(Axes)",),
         module="reduction.reduce",
     ),
@@ -2090,7 +2090,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputTensor.DimensionCount", "Strides >= 1"),
-        "A box of the input, from Offsets on, of which every Strides-th element is taken.",
+        "A strided slice of the input: from Offsets on, every Strides-th element.",
         library=("signed-strides: Strides <= 0x7FFFFFFF",),
         module="movement.slice",
     ),
@@ -2115,7 +2115,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
-        "Elements in another data type.",
+        "Elements converted to another data type.",
     ),
     62: OperatorSchema(
         "SPLIT",
@@ -2199,7 +2199,7 @@ OPERATORS = {
             "padding-mode-wrap: PaddingMode != WRAP before 6_4",
             "dimensions: DimensionCount == InputTensor.DimensionCount",
         ),
-        "The input with a border of PaddingValue, or of what lies at its edges.",
+        "The input with a border of PaddingValue, or of elements at its edges.",
         module="movement.padding",
     ),
     65: OperatorSchema(
@@ -2242,7 +2242,7 @@ OPERATORS = {
         ("1_0: 4-5 F16-32",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         (),
-        "Images enlarged by whole factors, by repetition or by linear interpolation.",
+        "Images enlarged by integer factors, by repetition or by linear interpolation.",
     ),
     67: OperatorSchema(
         "GATHER",
@@ -2405,7 +2405,7 @@ OPERATORS = {
             "mean-width: MeanTensor.Sizes[-1] == InputTensor.Sizes[-1] if not Spatial and InputTensor.DimensionCount >= 4 before 4_0",
             "variance-width: VarianceTensor.Sizes[-1] == InputTensor.Sizes[-1] if not Spatial and InputTensor.DimensionCount >= 4 before 4_0",
         ),
-        "With mean and variance as inputs: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).",
+        "Batch normalization with given statistics: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).",
         module="normalization.batch_norm",
     ),
     73: OperatorSchema(
@@ -2430,7 +2430,7 @@ OPERATORS = {
         ("1_0: 4 F16-32",),
         ("InputTensor OutputTensor: Sizes", "BiasTensor InputTensor OutputTensor ScaleTensor: DataType"),
         ("together(ScaleTensor, BiasTensor) before 5_2",),
-        "With the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).",
+        "Normalization by the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).",
         module="normalization.mean_variance",
     ),
     74: OperatorSchema(
@@ -3096,7 +3096,7 @@ OPERATORS = {
         ("3_0: InputTensor 1-8 F16-32; OutputTensor 1-8 U8", "2_1: InputTensor 4 F16-32; OutputTensor 4 U8"),
         ("InputTensor OutputTensor: DimensionCount Sizes",),
         (),
-        "1 where an element is an infinity of the sign that InfinityMode asks for, else 0.",
+        "1 where an element is an infinity whose sign InfinityMode selects, else 0.",
     ),
     101: OperatorSchema(
         "ELEMENT_WISE_MODULUS_TRUNCATE",
@@ -3991,7 +3991,7 @@ OPERATORS = {
         ("5_1: 1-4 F16-32", "3_0: 4 F16-32"),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
-        "The gradient of RESAMPLE1: each element goes, with its weights, to what it was interpolated from.",
+        "The gradient of RESAMPLE1: each element is distributed, by its weights, to those that it was interpolated from.",
         library=("Scales >= 0.00000011920929",),
         module="sampling",
     ),
@@ -4019,7 +4019,7 @@ OPERATORS = {
             "InputWindowSizes >= 1",
             "InputWindowStrides != 0",
         ),
-        "The gradient of SLICE1: elements back where they were sliced from, 0 elsewhere.",
+        "The gradient of SLICE1: elements put back where they were sliced from, 0 elsewhere.",
         module="movement.slice",
     ),
     136: OperatorSchema(
@@ -4053,7 +4053,7 @@ OPERATORS = {
             "GradientTensor InputFirstMomentTensor InputParametersTensor InputSecondMomentTensor OutputFirstMomentTensor OutputParametersTensor OutputSecondMomentTensor: DataType DimensionCount Sizes",
         ),
         (),
-        "One step of Adam: parameters, and estimates of first and second moments, follow a gradient.",
+        "One step of Adam: updates parameters and estimates of first and second moments by a gradient.",
         page_only=("0 <= Beta1 <= 1", "0 <= Beta2 <= 1"),
         module="optimizer",
     ),
@@ -4137,7 +4137,7 @@ OPERATORS = {
         ),
         ("InputTensor OutputTensor ROITensor: DataType",),
         ("ReductionFunction in (AVERAGE, MAX)", "MinimumSamplesPerOutput <= MaximumSamplesPerOutput"),
-        "Regions of interest as images of one size: maxima or means of interpolated samples.",
+        "Regions of interest resampled to one size: maxima or means of interpolated samples.",
         library=(
             "0 <= SpatialScaleX <= 3.4028234663852886e38 if SpatialScaleX == SpatialScaleX",
             "0 <= SpatialScaleY <= 3.4028234663852886e38 if SpatialScaleY == SpatialScaleY",
@@ -4492,7 +4492,7 @@ OPERATORS = {
             "FusedAddTensor InputTensor OutputTensor: Sizes",
         ),
         (),
-        "Like BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.",
+        "Like BATCH_NORMALIZATION, with the input's mean and variance, which are also outputs, and a tensor to add.",
         module="normalization.batch_norm",
     ),
     152: OperatorSchema(
@@ -4771,7 +4771,7 @@ OPERATORS = {
         ("5_1: 2-4 F16-64 I8-64 U8-64",),
         ("InputTensor OutputTensor: DataType DimensionCount",),
         ("ValueDataType == OutputTensor.DataType",),
-        "Like DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.",
+        "Like DIAGONAL_MATRIX, with a band of diagonals, over the elements of an input or over zeros.",
     ),
     164: OperatorSchema(
         "MULTIHEAD_ATTENTION",
@@ -4828,7 +4828,7 @@ OPERATORS = {
             "present-key-data-type: OutputPresentKeyTensor.DataType == QueryTensor.DataType",
             "present-value-data-type: OutputPresentValueTensor.DataType == QueryTensor.DataType",
         ),
-        "Attention with several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.",
+        "Multi-head attention: softmax(Scale * Query x Key^T + bias and mask) x Value for each head.",
         library=(
             "bias-keys: absent(BiasTensor) if not KeyTensor and not StackedQueryKeyTensor and not StackedKeyValueTensor and not StackedQueryKeyValueTensor",
         ),
@@ -5108,7 +5108,7 @@ OPERATORS = {
             "PastSequenceLengthsTensor.DataType == OutputTensor.DataType if PastSequenceLengthsTensor.DataType in 'F16-32'",
             "MaskType != NONE if MaskTensor",
         ),
-        "Like MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.",
+        "Like MULTIHEAD_ATTENTION, with key and value heads that several query heads share, and past sequence lengths.",
         module="matrix.grouped_attention",
     ),
     173: OperatorSchema(
@@ -5234,7 +5234,7 @@ OPERATORS = {
             "Strides >= 1",
             "Dilations >= 1",
         ),
-        "The inverse movement of UNFOLD: each column put back as a window, and overlapping windows added.",
+        "The inverse of UNFOLD: each column is put back as a window, and overlapping windows are summed.",
         module="movement.fold_unfold",
     ),
     177: OperatorSchema(
@@ -5264,7 +5264,7 @@ OPERATORS = {
             "Strides >= 1",
             "Dilations >= 1",
         ),
-        "Each position of a sliding window as a column with the elements of that window.",
+        "A column for each position of a sliding window, with the elements of the window.",
         module="movement.fold_unfold",
     ),
 }

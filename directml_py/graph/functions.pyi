@@ -693,7 +693,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Each row as positive numbers that add up to 1: f(x) = e^x / sum(e^row).
+        """Each row normalized to positive numbers whose sum is 1: f(x) = e^x / sum(e^row).
 
         Its desc is DML_ACTIVATION_SOFTMAX_OPERATOR_DESC.
         """
@@ -794,7 +794,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """One Function, such as a sum, a mean or a maximum, of all elements along Axes.
+        """A reduction along Axes by Function, such as a sum, a mean or a maximum.
 
         Its desc is DML_REDUCE_OPERATOR_DESC.
         """
@@ -872,7 +872,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """A box of the input, from Offsets on, of which every Strides-th element is taken.
+        """A strided slice of the input: from Offsets on, every Strides-th element.
 
         Its desc is DML_SLICE_OPERATOR_DESC.
         """
@@ -884,7 +884,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Elements in another data type.
+        """Elements converted to another data type.
 
         Its desc is DML_CAST_OPERATOR_DESC.
         """
@@ -924,7 +924,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The input with a border of PaddingValue, or of what lies at its edges.
+        """The input with a border of PaddingValue, or of elements at its edges.
 
         Its desc is DML_PADDING_OPERATOR_DESC.
         """
@@ -950,7 +950,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Images enlarged by whole factors, by repetition or by linear interpolation.
+        """Images enlarged by integer factors, by repetition or by linear interpolation.
 
         Its desc is DML_UPSAMPLE_2D_OPERATOR_DESC.
         """
@@ -1032,7 +1032,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """With mean and variance as inputs: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).
+        """Batch normalization with given statistics: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).
 
         Its desc is DML_BATCH_NORMALIZATION_OPERATOR_DESC.
         """
@@ -1049,7 +1049,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """With the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
+        """Normalization by the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
 
         Its desc is DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC.
         """
@@ -1428,7 +1428,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """1 where an element is an infinity of the sign that InfinityMode asks for, else 0.
+        """1 where an element is an infinity whose sign InfinityMode selects, else 0.
 
         Its desc is DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC.
         """
@@ -1924,7 +1924,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The gradient of RESAMPLE1: each element goes, with its weights, to what it was interpolated from.
+        """The gradient of RESAMPLE1: each element is distributed, by its weights, to those that it was interpolated from.
 
         Its desc is DML_RESAMPLE_GRAD_OPERATOR_DESC.
         """
@@ -1939,7 +1939,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The gradient of SLICE1: elements back where they were sliced from, 0 elsewhere.
+        """The gradient of SLICE1: elements put back where they were sliced from, 0 elsewhere.
 
         Its desc is DML_SLICE_GRAD_OPERATOR_DESC.
         """
@@ -1958,7 +1958,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> AdamOptimizerOutputs:
-        """One step of Adam: parameters, and estimates of first and second moments, follow a gradient.
+        """One step of Adam: updates parameters and estimates of first and second moments by a gradient.
 
         Its desc is DML_ADAM_OPTIMIZER_OPERATOR_DESC.
         """
@@ -2007,7 +2007,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Regions of interest as images of one size: maxima or means of interpolated samples.
+        """Regions of interest resampled to one size: maxima or means of interpolated samples.
 
         Its desc is DML_ROI_ALIGN_OPERATOR_DESC.
         """
@@ -2204,7 +2204,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> BatchNormalizationTrainingOutputs:
-        """Like BATCH_NORMALIZATION, with mean and variance of the input, which are outputs too, and a tensor to add.
+        """Like BATCH_NORMALIZATION, with the input's mean and variance, which are also outputs, and a tensor to add.
 
         Its desc is DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC.
         """
@@ -2375,7 +2375,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Like DIAGONAL_MATRIX, with a strip of diagonals, over the elements of an input or over zeros.
+        """Like DIAGONAL_MATRIX, with a band of diagonals, over the elements of an input or over zeros.
 
         Its desc is DML_DIAGONAL_MATRIX1_OPERATOR_DESC.
         """
@@ -2404,7 +2404,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> MultiheadAttentionOutputs:
-        """Attention with several heads: softmax(Scale * Query x Key^T + bias and mask) x Value for each.
+        """Multi-head attention: softmax(Scale * Query x Key^T + bias and mask) x Value for each head.
 
         Its desc is DML_MULTIHEAD_ATTENTION_OPERATOR_DESC.
         """
@@ -2554,7 +2554,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> MultiheadAttention1Outputs:
-        """Like MULTIHEAD_ATTENTION, with heads of keys and values that queries share, and lengths of the past.
+        """Like MULTIHEAD_ATTENTION, with key and value heads that several query heads share, and past sequence lengths.
 
         Its desc is DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC.
         """
@@ -2617,7 +2617,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The inverse movement of UNFOLD: each column put back as a window, and overlapping windows added.
+        """The inverse of UNFOLD: each column is put back as a window, and overlapping windows are summed.
 
         Its desc is DML_FOLD_OPERATOR_DESC.
         """
@@ -2633,7 +2633,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Each position of a sliding window as a column with the elements of that window.
+        """A column for each position of a sliding window, with the elements of the window.
 
         Its desc is DML_UNFOLD_OPERATOR_DESC.
         """
