@@ -2,20 +2,20 @@
 //
 // The DirectML API for C11 and C++17.
 //
-// DML_TARGET_VERSION (0x1000 to DML_TARGET_VERSION_LATEST) chooses how much of the API is declared: no type,
-// enumerator, interface or function that is newer. Without it everything is declared, whether
-// DML_TARGET_VERSION_USE_LATEST says so or not; with both, the number counts.
-// The constants right below are always there, DML_TENSOR_DIMENSION_COUNT_MAX1 (which 3_0 brought) too.
+// DML_TARGET_VERSION (0x1000 to DML_TARGET_VERSION_LATEST) selects how much of the API is declared: no newer type,
+// enumerator, interface or function. Without it everything is declared, with or without DML_TARGET_VERSION_USE_LATEST;
+// if both are defined, the number counts. The constants right below are always defined, including
+// DML_TENSOR_DIMENSION_COUNT_MAX1 (added in 3_0).
 //
-// The Windows and Direct3D 12 types are those of d3d12.h if that has been included or can be: on Windows, and
-// elsewhere if <wsl/winadapter.h> and <directx/d3d12.h> of the DirectX headers can be found with all that they
-// include (`pkg-config --cflags DirectX-Headers`). Then it does not matter which of the two comes first.
-// Otherwise this header declares the few that it needs, the ID3D12 interfaces as incomplete types. Define
-// DIRECTML_NO_D3D12_H to have that even where d3d12.h could be found; d3d12.h then must not follow.
+// The Windows and Direct3D 12 types are those of d3d12.h if that has been included or can be: on Windows, and elsewhere
+// if <wsl/winadapter.h> and <directx/d3d12.h> of the DirectX headers can be found with all that they include
+// (`pkg-config --cflags DirectX-Headers`). Then it does not matter which of the two comes first. Otherwise this header
+// declares the few types that it needs, and the ID3D12 interfaces as incomplete types. Define DIRECTML_NO_D3D12_H for
+// that even if d3d12.h can be found; d3d12.h must then not be included afterwards.
 //
 // C++ has classes, __uuidof and IID_PPV_ARGS. C, and C++ with CINTERFACE, has structs with an lpVtbl, and with
-// COBJMACROS a macro for each method. IID_IDMLDevice and the like are constants in both; nothing is to be linked.
-// DIRECTML_NO_IIDS leaves those constants out; what a program says by WINADAPTER_IID(IDMLDevice, ...) is welcome.
+// COBJMACROS a macro for each method. IID_IDMLDevice and the like are constants in both; no library is needed for them.
+// DIRECTML_NO_IIDS leaves those constants out. A program may also use WINADAPTER_IID(IDMLDevice, ...) itself.
 //
 // In comments on fields, [N] is an array of N elements and `optional` a pointer that may be null.
 
@@ -50,7 +50,7 @@
 #endif
 #endif
 
-// Windows' compilers know what __uuidof(ID3D12Device) is; others learn it from here.
+// Windows' compilers have __uuidof(ID3D12Device) built in; for others it is defined here.
 #if defined(__cplusplus) && !defined(CINTERFACE) && !defined(_WIN32) && defined(__d3d12_h__) && defined(__has_include)
 #if __has_include(<dxguids/dxguids.h>)
 extern "C++"
@@ -134,7 +134,7 @@ typedef struct IUnknown IUnknown;
 typedef const GUID& REFGUID;
 typedef const IID& REFIID;
 
-// What __uuidof finds: the identifier of an interface, also through pointers, references and const.
+// The result of __uuidof: the identifier of an interface, also through pointers, references and const.
 extern "C++"
 {
     template <typename T>
@@ -217,7 +217,7 @@ extern "C++"
         }
     };
 
-    // Only pointers to interfaces pass.
+    // Accepts only pointers to interfaces.
     template <typename T>
     void** DMLInterfacePointer(T** object)
     {
@@ -274,7 +274,7 @@ typedef struct D3D12_GPU_DESCRIPTOR_HANDLE
 
 #ifdef __cplusplus
 
-// As on Windows, every 32-bit value is one that an enumeration can hold.
+// As on Windows, an enumeration can hold every 32-bit value.
 #define DML_ENUM_BASE : INT
 #define DML_ENUM_SIZE(type) static_assert(sizeof(type) == 4, "enumerations take 4 bytes")
 #define DML_IID_CONSTANT inline constexpr GUID
@@ -300,8 +300,8 @@ typedef struct D3D12_GPU_DESCRIPTOR_HANDLE
     DML_UUID(type, a, b, c, __VA_ARGS__)
 #endif
 
-// What __uuidof knows. With the DirectX headers it is what their template is for every type that nobody has specialized
-// it for, so that a program may name an interface by WINADAPTER_IID on its own, before or after.
+// The types that __uuidof supports. With the DirectX headers this is the primary case of their template, so that a
+// program may itself specialize an interface by WINADAPTER_IID, before or after.
 #if defined(__cplusplus) && defined(__wsl_stub_uuidof_use_constexpr)
 
 #ifndef DIRECTML_UUID_OF
@@ -332,7 +332,7 @@ extern "C++"
     {
     };
 
-    // As in Visual C++, that of a smart pointer is that of its interface.
+    // As in Visual C++, __uuidof of a smart pointer is that of its interface.
     template <template <typename...> class Pointer, typename T, typename... Rest>
     struct DMLUuidOf<Pointer<T, Rest...>> : DMLUuidOf<T*>
     {
@@ -356,7 +356,7 @@ extern "C++"
 #define DML_UUID(type, a, b, c, ...)
 #endif
 
-// <d3d12.h> of this folder, if it came first, has told them already.
+// If <d3d12.h> of this folder came first, they are already defined.
 #ifdef DIRECTML_UUIDS
 #undef DML_UUID
 #define DML_UUID(type, a, b, c, ...)
@@ -3368,10 +3368,10 @@ STDAPI DMLCreateDevice1(
     void** ppv);
 #endif
 
-// The bytes that a buffer tensor needs at least, rounded up to a multiple of 4. Sizes and strides are in
-// elements; strides may be null for a packed tensor. 0 for an unknown data type and for a tensor with a size
-// of 0. In C++ it is a template, so that a program with a function of this name, such as DirectMLX.h, keeps its
-// own; in C such a program defines DIRECTML_NO_CALC_BUFFER_TENSOR_SIZE.
+// The minimum size of a buffer tensor in bytes, rounded up to a multiple of 4. Sizes and strides are in elements;
+// strides may be null for a packed tensor. 0 for an unknown data type and for a tensor with a size of 0. In C++ it is a
+// template, so that a program with a function of this name, such as DirectMLX.h, keeps its own; in C such a program
+// defines DIRECTML_NO_CALC_BUFFER_TENSOR_SIZE.
 #ifndef DIRECTML_NO_CALC_BUFFER_TENSOR_SIZE
 
 #ifdef __cplusplus

@@ -15,7 +15,7 @@
 
 namespace ATL
 {
-    // As ATL has it: assignment counts, the address is that of an empty pointer.
+    // As in ATL: assignment adds a reference, and the address may be taken only of an empty pointer.
     template <typename T>
     class CComPtr
     {
@@ -138,7 +138,7 @@ namespace ATL
         }
     };
 
-    // A pointer to whatever interface an object has; null if it has not that one.
+    // A pointer to an interface queried from any object; null if the object lacks it.
     template <typename T>
     class CComQIPtr : public CComPtr<T>
     {

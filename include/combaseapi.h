@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// <combaseapi.h> as Windows programs know it; what there is of COM comes with <windows.h>.
+// <combaseapi.h> as Windows programs expect it; the supported part of COM is in <windows.h>.
 
 #ifdef _WIN32
 #include_next <combaseapi.h>

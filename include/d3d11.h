@@ -1,7 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// <d3d11.h> as far as programs compile that only name its interfaces: there is no Direct3D 11, and nothing creates a
-// device of it.
+// <d3d11.h> for programs that only name its interfaces: there is no Direct3D 11, and no device can be created.
 
 #ifdef _WIN32
 #include_next <d3d11.h>
@@ -29,7 +28,7 @@ typedef enum D3D11_CREATE_DEVICE_FLAG
 } D3D11_CREATE_DEVICE_FLAG;
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
-// Interfaces that nobody implements need no methods but IUnknown's, which smart pointers call.
+// Interfaces that are not implemented need only IUnknown's methods, which smart pointers call.
 #define DIRECTML_D3D11_INTERFACE(name, base, a, b, c, ...) \
     struct name : base                                    \
     {                                                     \

@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// <d3d12.h> as Windows programs know it: with <windows.h>, and with the interfaces' identifiers for __uuidof. The
+// <d3d12.h> as Windows programs expect it: with <windows.h>, and with the interfaces' identifiers for __uuidof. The
 // DirectX headers have those in a file of their own, which must come before their first use.
 
 #ifdef _WIN32

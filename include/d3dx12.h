@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// <d3dx12.h> as Windows programs know it: with <d3d12.h> of this folder, so that it may come first. The helper
+// <d3dx12.h> as Windows programs expect it: with <d3d12.h> of this folder, so that it may be included first. The helper
 // structures are those of the DirectX headers.
 
 #ifdef _WIN32

@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// <dxcore.h> as Windows programs know it.
+// <dxcore.h> as Windows programs expect it.
 
 #ifdef _WIN32
 #include_next <dxcore.h>

@@ -1,7 +1,7 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// <dxcore_interface.h> as Windows programs know it: with the interfaces' identifiers for __uuidof. The DirectX headers
-// give those only to programs that include this before they use anything of Direct3D 12.
+// <dxcore_interface.h> as Windows programs expect it: with the interfaces' identifiers for __uuidof. The DirectX
+// headers give those only to programs that include this before they use anything of Direct3D 12.
 
 #ifdef _WIN32
 #include_next <dxcore_interface.h>

@@ -1,7 +1,7 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// <dxgidebug.h> as far as programs ask for it, in C++: what they would get is declared, and nobody gets it, as on a
-// Windows without the graphics tools. The debug layers here are those of Direct3D 12 and DirectML.
+// <dxgidebug.h> for C++ programs that query it: the interfaces are declared, but unavailable, as on Windows without the
+// graphics tools. The debug layers here are those of Direct3D 12 and DirectML.
 
 #ifdef _WIN32
 #include_next <dxgidebug.h>

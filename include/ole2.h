@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// The DirectX headers ask for it beside <windows.h>. IUnknown is all of COM that they need.
+// The DirectX headers include it along with <windows.h>. IUnknown is all of COM that they need.
 
 #ifdef _WIN32
 #include_next <ole2.h>

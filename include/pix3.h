@@ -1,7 +1,7 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
 // The events of PIX, in C++. On command lists and queues they are named spans and markers, which a capture shows.
-// Nothing else happens: the processor's own events go nowhere, and there is no PIX to count or capture.
+// Nothing else happens: CPU events are dropped, and there is no PIX to count or capture.
 
 #ifdef _WIN32
 #include_next <pix3.h>
@@ -45,7 +45,7 @@ namespace directml_pix
         return made;
     }
 
-    // How long a wide text gets is not told beforehand.
+    // The length of formatted wide text is not known beforehand.
     inline std::string text(const wchar_t* format, va_list arguments)
     {
         wchar_t wide[1024];
@@ -71,7 +71,7 @@ namespace directml_pix
     }
 }
 
-// Formatted as printf does it. Char is char or wchar_t; without arguments too.
+// Formatted as by printf, with or without arguments. Char is char or wchar_t.
 template <typename Context, typename Char>
 void PIXBeginEvent(Context* context, UINT64, const Char* format, ...)
 {
@@ -96,7 +96,7 @@ void PIXEndEvent(Context* context)
     context->EndEvent();
 }
 
-// The processor's own events are on no list.
+// CPU events belong to no list.
 inline void PIXBeginEvent(UINT64, const char*, ...)
 {
 }

@@ -1,7 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// <wincodec.h> as far as programs compile that only name its interfaces: there are no codecs, and nothing creates their
-// factory.
+// <wincodec.h> for programs that only name its interfaces: there are no codecs, and their factory cannot be created.
 
 #ifdef _WIN32
 #include_next <wincodec.h>

@@ -1,10 +1,11 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// What Direct3D 12 and DirectML programs use of <windows.h>, for Linux, in C11 and C++17. There is nothing to link.
+// The part of <windows.h> that Direct3D 12 and DirectML programs use, for Linux, in C11 and C++17. No library is
+// needed.
 //
-// The types are those of Debian's directx-headers-dev (`pkg-config --cflags DirectX-Headers`); the rest is in win32/,
-// a file for each subject. A HANDLE is a file descriptor. min and max are never macros. windows.h and Windows.h have
-// one content, because some file systems take them for one file.
+// The types are those of Debian's directx-headers-dev (`pkg-config --cflags DirectX-Headers`); the rest is in win32/, a
+// file for each subject. A HANDLE is a file descriptor. min and max are never macros. windows.h and Windows.h have the
+// same contents, because they are one file on case-insensitive file systems.
 
 #ifdef _WIN32
 #include_next <windows.h>

@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// <wrl.h> as Windows programs know it: smart pointers, events, and classes that implement interfaces.
+// <wrl.h> as Windows programs expect it: smart pointers, events, and classes that implement interfaces.
 
 #ifdef _WIN32
 #include_next <wrl.h>

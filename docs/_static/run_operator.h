@@ -1,4 +1,4 @@
-// Runs one DirectML operator and prints what comes out: the common part of the C++ examples of the operators' pages.
+// Runs one DirectML operator and prints its outputs: the common part of the C++ examples on the operators' pages.
 //
 // On Linux: g++ -std=c++17 example.cpp $(python -m directml_py config --cflags --libs) -o example
 // On Windows: cl /std:c++17 /EHsc example.cpp directml.lib d3d12.lib
@@ -28,7 +28,7 @@ inline void Check(HRESULT result)
     }
 }
 
-// A FLOAT16. Only numbers that have one exactly are converted without a loss.
+// A FLOAT16. Only numbers that it represents exactly are converted without loss.
 struct Half
 {
     uint16_t bits;
@@ -45,7 +45,7 @@ struct Half
             bits = static_cast<uint16_t>(sign | 0x7c00u);
         else if (exponent > 0)
         {
-            // Ties go to the even neighbour; a carry goes on into the exponent, as it must.
+            // Ties go to the even neighbour; a carry correctly propagates into the exponent.
             const uint32_t kept = static_cast<uint32_t>(exponent) << 10 | mantissa >> 13, rest = mantissa & 0x1fffu;
             bits = static_cast<uint16_t>(sign | (kept + (rest > 0x1000u || (rest == 0x1000u && (kept & 1)))));
         }
@@ -84,7 +84,7 @@ struct Tensor
     Tensor(const Tensor&) = delete;
     Tensor& operator=(const Tensor&) = delete;
 
-    // The elements in the order of memory, which of a packed tensor is row by row.
+    // The elements in memory order, which is row by row for a packed tensor.
     template <typename T>
     void Set(std::initializer_list<T> elements)
     {
@@ -105,7 +105,7 @@ struct Tensor
         case DML_TENSOR_DATA_TYPE_INT32: return PrintAs<int32_t>();
         case DML_TENSOR_DATA_TYPE_INT16: return PrintAs<int16_t>();
         case DML_TENSOR_DATA_TYPE_INT8: return PrintAs<int8_t>();
-        // Of 4-bit elements, bytes of two.
+        // 4-bit elements as bytes of two.
         default: return PrintAs<uint8_t>();
         }
     }
@@ -198,7 +198,7 @@ public:
         list->ResourceBarrier(1, &barrier);
     }
 
-    // Records a dispatch of an operator or an initializer behind a barrier that orders it after all before.
+    // Records a dispatch of an operator or an initializer after a barrier that orders it after all previous commands.
     void Record(
         IDMLDispatchable* dispatchable,
         const std::vector<DML_BINDING_DESC>& inputs,
@@ -253,7 +253,7 @@ public:
         ID3D12CommandList* lists[] = {list.Get()};
         queue->ExecuteCommandLists(1, lists);
         Check(queue->Signal(fence.Get(), ++signaled));
-        // Without an event the call returns when the fence has the value.
+        // Without an event the call blocks until the fence has the value.
         Check(fence->SetEventOnCompletion(signaled, nullptr));
         Check(allocator->Reset());
         Check(list->Reset(allocator.Get(), nullptr));
@@ -269,7 +269,7 @@ public:
 
 private:
     UINT64 signaled = 0;
-    // What recorded commands use lives until they have run.
+    // Everything that recorded commands use must live until they have run.
     std::vector<ComPtr<IUnknown>> kept;
 };
 

@@ -1,5 +1,5 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// Where the package of PIX has it.
+// The path at which PIX's package has this header.
 
 #include "../pix3.h"

@@ -1,8 +1,8 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
 // The smart pointers of the Windows Implementation Library (WIL) to COM objects, for Linux and C++17: com_ptr throws,
-// com_ptr_nothrow returns HRESULTs, com_ptr_failfast aborts. query asks for an interface that must be there, try_query
-// gives null if it is not; copy and try_copy do so of a pointer that may be null.
+// com_ptr_nothrow returns HRESULTs, com_ptr_failfast aborts. query requires the interface, try_query returns null if it
+// is missing; copy and try_copy do the same for a pointer that may be null.
 
 #ifndef DIRECTML_WIL_COM_H
 #define DIRECTML_WIL_COM_H
@@ -113,13 +113,13 @@ namespace wil
             return std::exchange(m_object, nullptr);
         }
 
-        // For functions that write to it; what it holds stays unless they do.
+        // For functions that may write to it; the current pointer stays unless they do.
         T** addressof() noexcept
         {
             return &m_object;
         }
 
-        // For functions that give out an object: lets go of what it holds.
+        // For functions that return an object: releases the current pointer.
         T** put() noexcept
         {
             reset();

@@ -1,7 +1,7 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// The resource wrappers of the Windows Implementation Library (WIL) that programs need for handles, events and
-// modules, and scope_exit; for Linux and C++17. They have one owner, and are no larger than what they own.
+// The resource wrappers of the Windows Implementation Library (WIL) that programs need for handles, events and modules,
+// and scope_exit; for Linux and C++17. They have unique ownership, and are no larger than what they own.
 
 #ifndef DIRECTML_WIL_RESOURCE_H
 #define DIRECTML_WIL_RESOURCE_H
@@ -17,7 +17,7 @@ namespace wil
 {
     namespace details
     {
-        // What is no resource, and what an empty wrapper holds.
+        // The invalid values, and the value of an empty wrapper.
         template <typename T>
         struct NullIsEmpty
         {
@@ -91,7 +91,7 @@ namespace wil
                 return std::exchange(m_value, Empty::empty());
             }
 
-            // The last error stays what it was.
+            // Preserves the last error.
             void reset(T value = Empty::empty()) noexcept
             {
                 const T old = std::exchange(m_value, value);
@@ -108,7 +108,7 @@ namespace wil
                 reset();
             }
 
-            // For functions that write to it; what it owns now stays unless they do.
+            // For functions that may write to it; the current resource stays unless they do.
             T* addressof() noexcept
             {
                 return &m_value;
@@ -151,7 +151,7 @@ namespace wil
             return this->is_valid();
         }
 
-        // For functions that give out a resource: closes what it owns now.
+        // For functions that return a resource: closes the current one.
         pointer* put() noexcept
         {
             this->reset();
@@ -197,11 +197,11 @@ namespace wil
     template <typename T, typename CloseFunction, CloseFunction close>
     using unique_any = unique_any_t<details::UniqueStorage<T, CloseFunction, close>>;
 
-    // Empty is null, and INVALID_HANDLE_VALUE is no handle either.
+    // Empty is null, and INVALID_HANDLE_VALUE is invalid too.
     using unique_handle = unique_any_t<
         details::UniqueStorage<HANDLE, decltype(&::CloseHandle), ::CloseHandle, details::NullOrInvalidIsEmpty>>;
 
-    // Empty is INVALID_HANDLE_VALUE, and null is no handle either.
+    // Empty is INVALID_HANDLE_VALUE, and null is invalid too.
     using unique_hfile =
         unique_any_t<details::UniqueStorage<HANDLE, decltype(&::CloseHandle), ::CloseHandle, details::InvalidIsEmpty>>;
 
@@ -255,7 +255,7 @@ namespace wil
         return scope_exit_t<std::decay_t<Function>>(std::forward<Function>(function));
     }
 
-    // What a failing operation of an event or a com_ptr does: throw, return, abort.
+    // The reaction to a failing operation of an event or a com_ptr: throw, return, abort.
     struct err_exception_policy
     {
         using result = void;

@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// What the macros of result_macros.h do when something fails: throw, return, log or abort, and say where.
+// The failure handling of the macros in result_macros.h: throw, return, log or abort, and report where.
 
 #ifndef DIRECTML_WIL_RESULT_FAILURES_H
 #define DIRECTML_WIL_RESULT_FAILURES_H
@@ -26,7 +26,7 @@ namespace wil
 {
     inline bool g_fResultOutputDebugString = true;
 
-    // What a macro calls an HRESULT must be one: neither a bool nor an error code passes.
+    // An HRESULT argument of a macro must be an HRESULT: bools and error codes are rejected.
     template <typename T>
     HRESULT verify_hresult(T hr) noexcept
     {
@@ -43,7 +43,7 @@ namespace wil
 
     namespace details
     {
-        // Where a macro stands, and the expression that it was given.
+        // The location of a macro, and its expression.
         struct Site
         {
             const char* file;
@@ -84,7 +84,7 @@ namespace wil
         }
     }
 
-    // What the THROW_ macros throw.
+    // The exception of the THROW_ macros.
     class ResultException : public std::exception
     {
     public:
@@ -148,7 +148,7 @@ namespace wil
                 OutputDebugStringA((text + "\n").c_str());
         }
 
-        // A failure that left no error code is a failure all the same.
+        // A failure without an error code is still a failure.
         inline HRESULT last_error() noexcept
         {
             const DWORD error = GetLastError();
@@ -176,7 +176,7 @@ namespace wil
             FailFast
         };
 
-        // The conditions of the macros, a method for each; the verb says what happens if one is met.
+        // The conditions of the macros, one method each; the verb says what happens if the condition is met.
         template <Verb verb>
         struct Check : Site
         {
@@ -216,7 +216,7 @@ namespace wil
                 return condition;
             }
 
-            // A raw pointer comes back, a smart one does not.
+            // A raw pointer is returned, a smart one is not.
             template <typename P, typename Result = std::conditional_t<std::is_pointer_v<P>, P, void>>
             DIRECTML_WIL_PRINTF(4)
             Result hr_if_null(HRESULT hr, const P& pointer, const char* format = nullptr, ...) const
@@ -246,7 +246,7 @@ namespace wil
             {
                 if (SUCCEEDED(hr))
                 {
-                    // Nothing says how the program goes on from there.
+                    // It is undefined how the program continues from here.
                     log(described(this, hr, "a success is reported as a failure"));
                     std::abort();
                 }
@@ -259,7 +259,7 @@ namespace wil
             }
         };
 
-        // After these the program does not go on.
+        // These do not return.
         template <Verb verb>
         struct Stop : Check<verb>
         {
@@ -284,7 +284,7 @@ namespace wil
             }
         };
 
-        // After these it does.
+        // These return.
         template <Verb verb>
         struct Go : Check<verb>
         {
@@ -319,7 +319,7 @@ namespace wil
         using Return = Go<Verb::Return>;
     }
 
-    // In a catch block: the HRESULT of what was caught.
+    // In a catch block: the HRESULT of the caught exception.
     inline HRESULT ResultFromCaughtException()
     {
         std::string what;

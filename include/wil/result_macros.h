@@ -7,9 +7,9 @@
 //   LOG_        logs
 //   FAIL_FAST_  logs and aborts
 //
-// Each of them does that always (_HR, _LAST_ERROR, _WIN32) or on a condition (_IF_FAILED, _HR_IF, _IF_NULL_ALLOC, ...).
-// The conditional THROW_, LOG_ and FAIL_FAST_ are expressions and give back what they tested. Arguments are evaluated
-// once. Macros in _MSG take a printf format and its arguments besides, RETURN_ macros in _EXPECTED do not log.
+// Each of them acts always (_HR, _LAST_ERROR, _WIN32) or on a condition (_IF_FAILED, _HR_IF, _IF_NULL_ALLOC, ...). The
+// conditional THROW_, LOG_ and FAIL_FAST_ macros are expressions and return what they tested. Arguments are evaluated
+// once. Macros with _MSG also take a printf format and its arguments; RETURN_ macros with _EXPECTED do not log.
 //
 // The log is OutputDebugString's, the standard error stream; wil::g_fResultOutputDebugString = false makes it silent.
 
@@ -181,7 +181,7 @@
 #define SUCCEEDED_WIN32_LOG(error) SUCCEEDED_WIN32(LOG_IF_WIN32_ERROR(error))
 #define FAILED_WIN32_LOG(error) FAILED_WIN32(LOG_IF_WIN32_ERROR(error))
 
-// RETURN_ macros are statements. A success that RETURN_HR or RETURN_HR_IF gives back is not logged.
+// RETURN_ macros are statements. A success returned by RETURN_HR or RETURN_HR_IF is not logged.
 #define DIRECTML_WIL_RETURN_IF(condition, result) \
     do                                            \
     {                                             \
@@ -278,7 +278,7 @@
 #define RETURN_LAST_ERROR_IF_NULL_EXPECTED(pointer) \
     DIRECTML_WIL_RETURN_IF(!::wil::verify_bool(pointer), ::wil::details::last_error())
 
-// For catch blocks, and in the place of one.
+// For catch blocks, or instead of one.
 #define RETURN_CAUGHT_EXCEPTION() \
     do { return DIRECTML_WIL_RETURN("").exception(); } while (0)
 #define LOG_CAUGHT_EXCEPTION() ::wil::details::Log(DIRECTML_WIL_SITE("")).exception()

@@ -1,7 +1,7 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// The byte-swapping functions of Visual C++'s <stdlib.h>. As everywhere in these headers, an unsigned long of Windows has
-// 32 bits.
+// The byte-swapping functions of Visual C++'s <stdlib.h>. As everywhere in these headers, Windows' unsigned long has 32
+// bits.
 
 #ifndef DIRECTML_WIN32_BYTESWAP_H
 #define DIRECTML_WIN32_BYTESWAP_H

@@ -10,7 +10,7 @@
 
 #define INFINITE 0xffffffffu
 
-// Nanoseconds of a clock that only goes forward.
+// Nanoseconds of a monotonic clock.
 DIRECTML_WIN32_FUNCTION int64_t directml_win32_now(void)
 {
     struct timespec now;
@@ -18,13 +18,13 @@ DIRECTML_WIN32_FUNCTION int64_t directml_win32_now(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// When a wait of so many milliseconds, from now, is over.
+// The end of a wait of this many milliseconds from now.
 DIRECTML_WIN32_FUNCTION int64_t directml_win32_deadline(DWORD milliseconds)
 {
     return milliseconds == INFINITE ? INT64_MAX : directml_win32_now() + (int64_t)milliseconds * 1000000;
 }
 
-// The milliseconds until then, rounded up, as poll() takes them. Very long waits come in several pieces.
+// The milliseconds until then, rounded up, as poll() takes them. Very long waits are split.
 DIRECTML_WIN32_FUNCTION int directml_win32_remaining(int64_t deadline)
 {
     if (deadline == INT64_MAX)

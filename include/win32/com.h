@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// COM without a registry: apartments are no matter, memory is malloc's, and no class is registered.
+// COM without a registry: apartments are irrelevant, memory is malloc's, and no class is registered.
 
 #ifndef DIRECTML_WIN32_COM_H
 #define DIRECTML_WIN32_COM_H
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-// Visual C++'s older spelling, which the first samples of DirectML have.
+// Visual C++'s older spelling, which the first DirectML samples use.
 #if defined(__cplusplus) && !defined(_uuidof)
 #define _uuidof(type) __uuidof(type)
 #endif

@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// Debugging: OutputDebugString writes to the standard error stream, as it is, without a line end of its own.
+// Debugging: OutputDebugString writes its text to the standard error stream, without adding a line end.
 
 #ifndef DIRECTML_WIN32_DEBUG_H
 #define DIRECTML_WIN32_DEBUG_H
@@ -9,7 +9,7 @@
 #include "text.h"
 #include "types.h"
 
-// Past stdio, which would have to know whether the program writes wide or narrow characters.
+// Bypasses stdio, whose stream is either wide or narrow, depending on the program.
 DIRECTML_WIN32_FUNCTION void directml_win32_write_error(const char* text, size_t length)
 {
     while (length != 0)

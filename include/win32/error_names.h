@@ -7,7 +7,7 @@
 
 #include "errors.h"
 
-// NULL for an HRESULT that has no name here.
+// NULL for an HRESULT without a name here.
 DIRECTML_WIN32_FUNCTION const char* directml_win32_error_name(HRESULT hr)
 {
     switch (hr)

@@ -53,7 +53,7 @@
 #define IS_ERROR(status) ((uint32_t)(status) >> 31 == SEVERITY_ERROR)
 #endif
 
-// A failing HRESULT for an ERROR_ code; 0, and what is an HRESULT already, stay as they are.
+// A failing HRESULT for an ERROR_ code; 0, and values that are already HRESULTs, stay as they are.
 #ifndef HRESULT_FROM_WIN32
 #ifdef __cplusplus
 constexpr
@@ -160,7 +160,7 @@ static
 #define D3D12_ERROR_DRIVER_VERSION_MISMATCH ((HRESULT)0x887e0002)
 #endif
 
-// One for each thread and shared by all translation units, the C ones too.
+// One per thread, shared by all translation units, including C ones.
 #ifdef __cplusplus
 extern "C"
 {

@@ -1,12 +1,12 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// Events and waiting for them.
+// Events and waits.
 //
-// The HANDLE of an event is an eventfd: (HANDLE)(intptr_t)fd. It is signalled while its counter is not 0, so whoever
-// writes an 8-byte 1 to it sets it: SetEvent, and a fence that was given it with SetEventOnCompletion. A wait reads
-// the counter of an auto-reset event, which no two threads can do at once, and only looks at that of a manual-reset
-// event. Which of the two it is stands in the eventfd itself, as its status flag O_APPEND, which means nothing to an
-// eventfd: so there is no table, and every copy of the descriptor knows.
+// The HANDLE of an event is an eventfd: (HANDLE)(intptr_t)fd. It is signaled while its counter is not 0, so writing an
+// 8-byte 1 to it sets it: SetEvent does, and so does a fence after SetEventOnCompletion. A wait reads the counter of an
+// auto-reset event, which no two threads can do at once, and only polls that of a manual-reset event. The kind is
+// stored in the eventfd itself, as the status flag O_APPEND, which has no meaning for an eventfd: so there is no table,
+// and every duplicate of the descriptor has it.
 //
 // Events have no names. One limit: a thread that waits for a manual-reset event can miss it if it is reset at once.
 
@@ -48,7 +48,7 @@ DIRECTML_WIN32_FUNCTION int directml_win32_descriptor(HANDLE handle)
 DIRECTML_WIN32_FUNCTION BOOL CloseHandle(HANDLE hObject)
 {
     const int descriptor = directml_win32_descriptor(hObject);
-    // Linux closes it even where close() is interrupted.
+    // Linux closes the descriptor even if close() is interrupted.
     if (descriptor < 0 || (close(descriptor) != 0 && errno != EINTR))
         return directml_win32_fail(ERROR_INVALID_HANDLE);
     return TRUE;
@@ -62,13 +62,13 @@ DIRECTML_WIN32_FUNCTION BOOL SetEvent(HANDLE hEvent)
     do
         written = descriptor < 0 ? -1 : write(descriptor, &one, sizeof(one));
     while (written < 0 && descriptor >= 0 && errno == EINTR);
-    // A full counter is signalled as well as any.
+    // A full counter is signaled too.
     if (descriptor < 0 || (written < 0 && errno != EAGAIN))
         return directml_win32_fail(ERROR_INVALID_HANDLE);
     return TRUE;
 }
 
-// Reads the counter, and so sets it to 0: 1 if it was not 0 already, -1 if this is no event.
+// Reads the counter, which sets it to 0: returns 1 if it was not 0, -1 if this is not an event.
 DIRECTML_WIN32_FUNCTION int directml_win32_consume(int descriptor)
 {
     uint64_t counter;
@@ -87,7 +87,7 @@ DIRECTML_WIN32_FUNCTION BOOL ResetEvent(HANDLE hEvent)
     return TRUE;
 }
 
-// `named` says whether the program gave a name, which no event can have.
+// `named`: whether the program passed a name, which events cannot have.
 DIRECTML_WIN32_FUNCTION HANDLE directml_win32_create_event(
     const SECURITY_ATTRIBUTES* attributes, int named, DWORD flags)
 {
@@ -157,7 +157,8 @@ DIRECTML_WIN32_FUNCTION HANDLE CreateEventW(
 #define CreateEventEx CreateEventExA
 #endif
 
-// Whether the event, which poll() saw signalled, lets this thread through: 0 if another one was faster, -1 on failure.
+// Whether the event, which poll() saw signaled, lets this thread through: 0 if another thread was faster, -1 on
+// failure.
 DIRECTML_WIN32_FUNCTION int directml_win32_pass(int descriptor)
 {
     const int flags = fcntl(descriptor, F_GETFL);
@@ -166,7 +167,7 @@ DIRECTML_WIN32_FUNCTION int directml_win32_pass(int descriptor)
     return flags & O_APPEND ? 1 : directml_win32_consume(descriptor);
 }
 
-// poll() until one of the descriptors is signalled: their number, 0 when the time is over, -1 on failure.
+// poll() until one of the descriptors is signaled: returns their number, 0 on timeout, -1 on failure.
 DIRECTML_WIN32_FUNCTION int directml_win32_poll(struct pollfd* events, DWORD count, int64_t deadline)
 {
     for (;;)
@@ -207,7 +208,8 @@ DIRECTML_WIN32_FUNCTION DWORD directml_win32_wait_any(struct pollfd* events, DWO
     }
 }
 
-// Takes all or none: if another thread was faster at one of them, the auto-reset events taken before are set again.
+// Takes all events or none: if another thread was faster at one of them, the auto-reset events already taken are set
+// again.
 DIRECTML_WIN32_FUNCTION DWORD directml_win32_wait_all(struct pollfd* events, DWORD count, int64_t deadline)
 {
     for (;;)
@@ -219,7 +221,7 @@ DIRECTML_WIN32_FUNCTION DWORD directml_win32_wait_all(struct pollfd* events, DWO
             if (ready <= 0)
                 return ready == 0 ? WAIT_TIMEOUT : WAIT_FAILED;
         }
-        // Some may have been taken since: look at all of them at once.
+        // Some may have been taken since: poll all of them at once.
         const int ready = directml_win32_poll(events, count, 0);
         if (ready < 0)
             return WAIT_FAILED;
@@ -265,7 +267,7 @@ DIRECTML_WIN32_FUNCTION DWORD WaitForMultipleObjects(
     return result;
 }
 
-// Nothing here is alertable.
+// Alertable waits are not supported.
 DIRECTML_WIN32_FUNCTION DWORD WaitForMultipleObjectsEx(
     DWORD nCount, const HANDLE* lpHandles, BOOL bWaitAll, DWORD dwMilliseconds, BOOL bAlertable)
 {

@@ -1,7 +1,7 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// VirtualAlloc and VirtualFree over mmap. Reserved pages have no access; committing gives them one, decommitting takes
-// the contents away. Guard pages, copy-on-write, large pages and physical pages are refused.
+// VirtualAlloc and VirtualFree over mmap. Reserved pages are inaccessible; committing makes them accessible,
+// decommitting discards their contents. Guard pages, copy-on-write, large pages and physical pages are refused.
 
 #ifndef DIRECTML_WIN32_MEMORY_H
 #define DIRECTML_WIN32_MEMORY_H
@@ -38,7 +38,7 @@
 // Windows places reservations at multiples of this.
 #define DIRECTML_WIN32_GRANULARITY 0x10000u
 
-// A reservation: VirtualFree is told its address, not its size.
+// A reservation: VirtualFree receives its address, not its size.
 struct directml_win32_region
 {
     struct directml_win32_region* next;
@@ -46,7 +46,7 @@ struct directml_win32_region
     size_t size;
 };
 
-// Those of the process, the C translation units' too.
+// The reservations of the process, including those of C translation units.
 #ifdef __cplusplus
 extern "C"
 {
@@ -74,7 +74,7 @@ DIRECTML_WIN32_FUNCTION LPVOID directml_win32_no_memory(DWORD error)
     return NULL;
 }
 
-// What mmap calls a PAGE_ constant; -1 for none that VirtualAlloc takes.
+// mmap's protection for a PAGE_ constant; -1 if VirtualAlloc does not accept it.
 DIRECTML_WIN32_FUNCTION int directml_win32_protection(DWORD protect)
 {
     switch (protect & ~(DWORD)(PAGE_NOCACHE | PAGE_WRITECOMBINE))
@@ -89,7 +89,7 @@ DIRECTML_WIN32_FUNCTION int directml_win32_protection(DWORD protect)
     }
 }
 
-// The link to the region that has all of these bytes; called under the lock. NULL if there is none.
+// The link to the region that contains all of these bytes; NULL if there is none. Called with the lock held.
 DIRECTML_WIN32_FUNCTION struct directml_win32_region** directml_win32_find_region(const char* address, size_t size)
 {
     struct directml_win32_region** link = &directml_win32_regions;
@@ -100,18 +100,18 @@ DIRECTML_WIN32_FUNCTION struct directml_win32_region** directml_win32_find_regio
     return NULL;
 }
 
-// Pages without access; at the address if there is one, where nothing may lie yet.
+// Inaccessible pages, at the address if one is given, which must be free.
 DIRECTML_WIN32_FUNCTION char* directml_win32_map(char* address, size_t size)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    // What is mapped in vain at the ends is given back, so that the rest begins at a multiple.
+    // The surplus at both ends is unmapped, so that the rest begins at a multiple.
     const size_t slack = address == NULL ? DIRECTML_WIN32_GRANULARITY : 0;
     char* const mapped = (char*)mmap(address, size + slack, PROT_NONE, flags, -1, 0);
     if (mapped == (char*)MAP_FAILED)
         return NULL;
     if (address != NULL)
     {
-        // Without MAP_FIXED an address is a wish, which is granted where the pages are free.
+        // Without MAP_FIXED the address is a hint, which is followed if the pages are free.
         if (mapped != address)
             munmap(mapped, size);
         return mapped == address ? mapped : NULL;
@@ -173,12 +173,12 @@ VirtualAlloc(LPVOID lpAddress, SIZE_T dwSize, DWORD flAllocationType, DWORD flPr
     return address;
 }
 
-// What VirtualFree does with the region of this link, under the lock; an ERROR_ code.
+// VirtualFree of the region of this link; returns an ERROR_ code. Called with the lock held.
 DIRECTML_WIN32_FUNCTION DWORD
 directml_win32_free(struct directml_win32_region** link, char* address, size_t size, DWORD kind)
 {
     struct directml_win32_region* const region = link == NULL ? NULL : *link;
-    // Without a size all of a region is meant, which goes by its first address.
+    // Without a size the whole region is meant, identified by its first address.
     if (region == NULL || (size == 0 && address != region->base))
         return ERROR_INVALID_ADDRESS;
     if (kind == MEM_DECOMMIT)

@@ -1,7 +1,7 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// Modules: LoadLibrary finds libdirectml.so under the names of the DLLs whose functions it has; any other name is
-// dlopen's.
+// Modules: LoadLibrary finds libdirectml.so under the names of the DLLs whose functions it has; other names go to
+// dlopen.
 
 #ifndef DIRECTML_WIN32_MODULES_H
 #define DIRECTML_WIN32_MODULES_H
@@ -57,7 +57,7 @@ DIRECTML_WIN32_FUNCTION HMODULE LoadLibraryW(LPCWSTR lpLibFileName)
     return LoadLibraryA(lpLibFileName == NULL ? NULL : name);
 }
 
-// The flags say where Windows looks for a DLL; here the loader's own rules hold.
+// The flags say where Windows looks for a DLL; here the loader's own rules apply.
 DIRECTML_WIN32_FUNCTION HMODULE LoadLibraryExA(LPCSTR lpLibFileName, HANDLE hFile, DWORD dwFlags)
 {
     (void)hFile;

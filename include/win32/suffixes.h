@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// Visual C++'s suffixes of integer constants, ~3ui64, for g++ and C++. clang++ has them itself with -fms-extensions.
+// Visual C++'s suffixes of integer constants, ~3ui64, for g++ and C++. clang++ supports them with -fms-extensions.
 
 #ifndef DIRECTML_WIN32_SUFFIXES_H
 #define DIRECTML_WIN32_SUFFIXES_H

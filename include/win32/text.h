@@ -15,10 +15,10 @@
 #define MB_ERR_INVALID_CHARS 0x8
 #define WC_ERR_INVALID_CHARS 0x80
 
-// What is no character becomes this one, unless the caller wants to be told.
+// Replaces invalid characters, unless the caller requests an error.
 #define DIRECTML_WIN32_REPLACEMENT 0xfffdu
 
-// The length of the UTF-8 sequence at text, of which there are so many bytes, and its character; 0 if it is none.
+// The length of the UTF-8 sequence at text, which has `bytes` bytes left, and its character; 0 if it is invalid.
 DIRECTML_WIN32_FUNCTION int directml_win32_decode(const unsigned char* text, size_t bytes, uint32_t* character)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -39,7 +39,7 @@ DIRECTML_WIN32_FUNCTION int directml_win32_decode(const unsigned char* text, siz
     return length;
 }
 
-// The bytes of a character in UTF-8; bytes has room for four.
+// Encodes a character in UTF-8; bytes has room for four.
 DIRECTML_WIN32_FUNCTION int directml_win32_encode(uint32_t character, unsigned char* bytes)
 {
     const int length = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// How the functions of this folder are defined: nothing is to be linked, and all translation units share them in C++.
+// The linkage of the functions in this folder: no library is needed, and in C++ all translation units share them.
 #ifdef __cplusplus
 #define DIRECTML_WIN32_FUNCTION inline
 #else

@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// C++/WinRT programs include it for what base.h has; there is no Windows Runtime.
+// C++/WinRT programs include it for the contents of base.h; there is no Windows Runtime.
 
 #ifdef _WIN32
 #include_next <winrt/Windows.Foundation.h>

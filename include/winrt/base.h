@@ -1,7 +1,7 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// What Direct3D 12 programs use of C++/WinRT's <winrt/base.h>, for Linux and C++17: com_ptr, handle, errors. There is
-// no Windows Runtime.
+// The part of C++/WinRT's <winrt/base.h> that Direct3D 12 programs use, for Linux and C++17: com_ptr, handle, errors.
+// There is no Windows Runtime.
 
 #ifdef _WIN32
 #include_next <winrt/base.h>
@@ -109,7 +109,7 @@ namespace winrt
             return m_object;
         }
 
-        // Only of an empty pointer, as in C++/WinRT.
+        // Only for an empty pointer, as in C++/WinRT.
         T** put() noexcept
         {
             assert(m_object == nullptr);
@@ -182,7 +182,7 @@ namespace winrt
             return static_cast<bool>(found);
         }
 
-        // Calls what ends in (REFIID, void**), and throws if it fails.
+        // Calls a function whose parameters end in (REFIID, void**), and throws if it fails.
         template <typename... Arguments>
         void capture(Arguments&&... arguments)
         {
@@ -251,7 +251,7 @@ namespace winrt
         return static_cast<bool>(left);
     }
 
-    // A HANDLE with one owner. Null is none or, with Invalid, INVALID_HANDLE_VALUE is.
+    // A HANDLE with unique ownership. The empty value is null or, with Invalid, INVALID_HANDLE_VALUE.
     template <bool Invalid>
     class basic_handle
     {

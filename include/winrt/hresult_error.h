@@ -40,7 +40,7 @@ namespace winrt
         }
     };
 
-    // Text that does not change. As everywhere in these headers, a wide character has 32 bits.
+    // Immutable text. As everywhere in these headers, a wide character has 32 bits.
     class hstring
     {
     public:
@@ -126,7 +126,7 @@ namespace winrt
             return m_code;
         }
 
-        // The program's or, where it gave none, the number of the HRESULT and its name.
+        // The program's message or, if there is none, the HRESULT's number and name.
         hstring message() const
         {
             if (!m_message.empty())
@@ -206,7 +206,7 @@ namespace winrt
             throw_hresult(HRESULT_FROM_WIN32(error));
     }
 
-    // What is false or null has told GetLastError why.
+    // After a false or null result, GetLastError has the reason.
     template <typename T>
     void check_bool(T succeeded)
     {
@@ -221,7 +221,7 @@ namespace winrt
         return pointer;
     }
 
-    // In a catch block: what was caught, as an HRESULT. What is no exception of these ends the program.
+    // In a catch block: the caught exception as an HRESULT. Any other exception ends the program.
     inline hresult to_hresult() noexcept
     {
         try

@@ -1,5 +1,5 @@
-/* What the memory of this machine can do: a read and a copy with wide loads and stores past the caches, by as many
-   threads as are asked for. Nothing else is in these loops. */
+/* The machine's memory bandwidth: a read and a copy with wide loads and streaming stores, by the requested number of
+   threads. */
 
 #define _GNU_SOURCE
 #include <immintrin.h>
@@ -56,7 +56,7 @@ static uint64_t spread(void *(*body)(void *), const void *source, void *target, 
     cpu_set_t elsewhere;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    /* A new thread would often begin on the processor of this one. */
+    /* A new thread would often start on the processor of this one. */
     if (sched_getaffinity(0, sizeof elsewhere, &elsewhere) == 0) {
         CPU_CLR(sched_getcpu(), &elsewhere);
         if (CPU_COUNT(&elsewhere) > 0)

@@ -1,4 +1,4 @@
-/* Python in a process of somebody else's: where it is found, and that neither disturbs the other. */
+/* Python in a host process: finding the interpreter, and isolating it and the program from each other. */
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -15,7 +15,7 @@ static void dmlpy_complain(const char *what, const char *which)
     fprintf(stderr, "libdirectml.so: %s%s\n", what, which);
 }
 
-/* Where the package has this library, in a folder that is no secret to copies of it. */
+/* Whether `folder` is the package's folder for this library. */
 static int dmlpy_in_package(const char *folder)
 {
     static const char inside[] = "/directml_py/com/lib";
@@ -23,9 +23,8 @@ static int dmlpy_in_package(const char *folder)
     return length > end && strcmp(folder + length - end, inside) == 0;
 }
 
-/* The folder of this library; of a copy, the one that the copy was made from if DIRECTML_PY_LIBDIR names it, or if it is
-   the source's. Empty if nobody can say. A program with more rights than its user does not take code from where the user
-   says. */
+/* The folder of this library; for a copy, the folder that it was copied from if DIRECTML_PY_LIBDIR names that, or if it
+   is the source's. Empty if unknown. A privileged program must not take code from where its user says. */
 static const char *dmlpy_folder(void)
 {
     static char folder[PATH_MAX];
@@ -55,7 +54,7 @@ static int dmlpy_find_python(char *path, size_t size)
     snprintf(folder, sizeof folder, "%s", dmlpy_folder());
     for (char *slash = strrchr(folder, '/'); slash != NULL; slash = strrchr(folder, '/')) {
         *slash = 0;
-        /* The root's bin is nobody's environment. */
+        /* The bin folder of the root is not an environment. */
         if (folder[0] == 0)
             break;
         if ((size_t)snprintf(path, size, "%s%s", folder, name) < size && stat(path, &found) == 0)
@@ -81,7 +80,7 @@ static int dmlpy_look_at(struct dl_phdr_info *info, size_t size, void *other)
     return 1;
 }
 
-/* Two versions of Python in one process take each other's functions for their own. */
+/* Two versions of Python in one process would call each other's functions. */
 static int dmlpy_is_alone(void)
 {
     static const char mine[] = DMLPY_PYTHON_VERSION ".";
@@ -94,8 +93,8 @@ static int dmlpy_is_alone(void)
     return 0;
 }
 
-/* Extension modules are not linked to libpython: they look for its functions in what the whole process can see, which
-   is more than a program gets by dlopen without RTLD_GLOBAL. */
+/* Extension modules are not linked to libpython: they look up its functions globally, where dlopen without RTLD_GLOBAL
+   does not make them visible. */
 static void dmlpy_show_python(void)
 {
     Dl_info info;
@@ -103,8 +102,8 @@ static void dmlpy_show_python(void)
         dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-/* Memory checkers know the blocks of malloc alone: within the arenas of Python's own allocator LeakSanitizer sees no
-   pointers, and takes what they lead to for lost. Valgrind's users say so by Python's variable. */
+/* Memory checkers know only malloc's blocks: LeakSanitizer sees no pointers within the arenas of Python's own
+   allocator, and reports what they point to as leaked. For valgrind, users set Python's variable. */
 static int dmlpy_memory_is_checked(void)
 {
     const char *allocator = getenv("PYTHONMALLOC");
@@ -112,8 +111,8 @@ static int dmlpy_memory_is_checked(void)
            || (allocator != NULL && strcmp(allocator, "malloc") == 0);
 }
 
-/* site.py reads .pth files in the encoding of the locale, which of a program that sets none is ASCII, and the paths in
-   them may have other letters. Of this thread alone, and not for longer. */
+/* site.py reads .pth files in the locale's encoding, which is ASCII in a program that sets no locale, while the paths
+   in them may not be ASCII. The locale is changed for this thread only, and only meanwhile. */
 static PyStatus dmlpy_initialize_in_utf8(const PyConfig *config)
 {
     const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
@@ -143,7 +142,7 @@ static PyStatus dmlpy_initialize(PyConfig *config)
     return PyStatus_Exception(status) ? status : dmlpy_initialize_in_utf8(config);
 }
 
-/* What the package needs may lie beside it where no environment is: in the folder of pip's --target or --user. */
+/* Without an environment, the package's dependencies may lie beside it, in the folder of pip's --target or --user. */
 static void dmlpy_append_path(void)
 {
     char root[PATH_MAX];
@@ -191,8 +190,8 @@ static int dmlpy_finds_packages(void)
 #define Py_IsFinalizing _Py_IsFinalizing
 #endif
 
-/* A program that ends does not end the interpreter, which objects in its globals may still need. What the package does
-   at the end of a Python program, such as ending a capture, is done all the same. */
+/* The interpreter is not finalized at exit, since objects in the program's globals may still need it. The package's
+   exit functions, such as ending a capture, run nevertheless. */
 static void dmlpy_at_exit(void)
 {
     if (Py_IsInitialized() && !Py_IsFinalizing()) {
@@ -202,7 +201,7 @@ static void dmlpy_at_exit(void)
     }
 }
 
-/* Whether Python runs; Py_IsInitialized is true of one whose start failed half-way, too. */
+/* Whether Python runs; Py_IsInitialized is also true if its start failed half-way. */
 static int dmlpy_start_interpreter(void)
 {
     PyConfig config;
@@ -223,18 +222,19 @@ static int dmlpy_start_interpreter(void)
     return 1;
 }
 
-/* fork() of C leaves its child a Python that believes in the parent's threads and process. What os.fork does about it
-   is done here, unless it is os.fork that forks: it holds the GIL. */
+/* After a C fork(), Python in the child still assumes the parent's threads and process. This does what os.fork does
+   about that, unless os.fork itself is forking: it holds the GIL. */
 
 static int dmlpy_started;
 static __thread int dmlpy_forking;
 static __thread int dmlpy_awaiting;
 static __thread PyGILState_STATE dmlpy_state;
 
-/* Held while Python starts and the package is loaded, and over a fork: the child would never see the end of it. */
+/* Held while Python starts and the package is loaded, and during a fork: otherwise the start would never end in the
+   child. */
 static pthread_mutex_t dmlpy_starting = PTHREAD_MUTEX_INITIALIZER;
 
-/* Whether this thread may wait for another one that starts Python: not with the GIL, which that one needs. */
+/* Whether this thread may wait for another one that starts Python: not while holding the GIL, which that one needs. */
 static int dmlpy_may_wait(void)
 {
     return !Py_IsInitialized() || !PyGILState_Check();
@@ -264,7 +264,7 @@ static void dmlpy_after_fork_in_parent(void)
 
 static void dmlpy_after_fork_in_child(void)
 {
-    /* Keeps the thread's state, the only one that is left: Python makes no new ones where there is none. */
+    /* Keeps the thread's state, the only remaining one: Python creates no new ones if there is none. */
     if (dmlpy_forking) {
         PyOS_AfterFork_Child();
         PyEval_SaveThread();
@@ -285,7 +285,7 @@ static void dmlpy_start(void)
     dmlpy_started = dmlpy_start_interpreter() && dmlpy_finds_packages();
 }
 
-/* Whether Python runs and has the package loaded; every exported function asks first. */
+/* Whether Python runs and has loaded the package; every exported function checks this first. */
 static int dmlpy_ready(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,4 +1,4 @@
-/* COM objects as C sees them: a table of methods, a count, and whatever Python holds under the address. */
+/* COM objects in C: a vtable, a reference count, and an address under which Python holds the implementation. */
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define E_FAIL_CODE ((int32_t)0x80004005)
 #define DMLPY_FRAMES 4
-/* Of the library itself, before the caller's. */
+/* The library's own frames, before the caller's. */
 #define DMLPY_OWN_FRAMES 4
 #define DMLPY_QUARANTINE 4096
 
@@ -30,8 +30,8 @@ static uint32_t dmlpy_add_reference(uintptr_t self)
     return __atomic_add_fetch(&((dmlpy_object *)self)->references, 1, __ATOMIC_RELAXED);
 }
 
-/* Both methods leave a count of 0 alone: the object may be gone, and only Python knows. Objects that outlive the
-   interpreter, in globals of the program, have nobody left to tell. */
+/* Both methods leave a count of 0 unchanged: the object may be gone, which only Python knows. Objects in the program's
+   globals that outlive the interpreter can no longer notify it. */
 
 static uint32_t dmlpy_AddRef(uintptr_t self)
 {
@@ -97,8 +97,8 @@ static uintptr_t dmlpy_released_by(uintptr_t self, uint32_t frame)
     return frame < DMLPY_FRAMES ? __atomic_load_n(&((dmlpy_object *)self)->released_by[frame], __ATOMIC_RELAXED) : 0;
 }
 
-/* A return address as debuggers and addr2line take it: the module, the offset in it, and the function if it is
-   exported. */
+/* A return address in the form that debuggers and addr2line take: the module, the offset in it, and the function if it
+   is exported. */
 static const char *dmlpy_describe(uintptr_t address)
 {
     static __thread char text[512];
@@ -114,9 +114,9 @@ static const char *dmlpy_describe(uintptr_t address)
     return text;
 }
 
-/* Puts an object that is gone in quarantine: its memory stays what it was until as many others have followed, so that
-   calls through a dangling pointer reach Python, which knows the address no more. Returns the one that is freed for it,
-   0 if none is. One thread at a time, that of the object table. */
+/* Puts a destroyed object into quarantine: its memory stays unchanged until as many others have followed, so that calls
+   through a dangling pointer reach Python, which no longer knows the address. Returns the object that is freed in
+   exchange, or 0. Called by one thread at a time, with the object table's lock held. */
 static uintptr_t dmlpy_retire(uintptr_t self)
 {
     static uintptr_t retired[DMLPY_QUARANTINE];
@@ -128,7 +128,7 @@ static uintptr_t dmlpy_retire(uintptr_t self)
     return freed;
 }
 
-/* The same two for anybody's objects, through their own tables. */
+/* AddRef and Release of foreign objects, through their own vtables. */
 
 static uint32_t dmlpy_foreign_AddRef(uintptr_t object)
 {

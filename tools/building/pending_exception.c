@@ -1,5 +1,5 @@
-/* Python's exceptions belong to the program: one that is set where C calls a method is set when the method returns, and
-   no Python code runs with it. */
+/* Pending Python exceptions belong to the program: one that is set when C calls a method is still set when the method
+   returns, and no Python code runs while it is set. */
 
 typedef struct dmlpy_pending {
     PyObject *type, *value, *traceback;
@@ -39,8 +39,8 @@ static void dmlpy_restore(dmlpy_pending pending)
 }
 #endif
 
-/* Takes the exception of this thread away, if there is one. A thread that Python has not seen has none. The caller may
-   have let go of the GIL, and waits for it only where there is an exception: nobody else writes where it is kept. */
+/* Removes this thread's exception, if there is one. A thread that Python has not seen has none. The caller may have
+   released the GIL; it is acquired only if there is an exception, since no other thread writes that field. */
 static __attribute__((noinline)) dmlpy_pending dmlpy_set_aside(void)
 {
     dmlpy_pending pending = {NULL, NULL, NULL};

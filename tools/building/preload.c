@@ -1,5 +1,5 @@
-/* libdirectml.so where a program, or a library that it loads by its path, would find another of that name first. A process
-   that calls nothing of it has neither Python nor libdirectml.so. */
+/* Takes precedence over another libdirectml.so that a program, or a library, loads by its path. A process that calls
+   none of its functions loads neither Python nor libdirectml.so. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

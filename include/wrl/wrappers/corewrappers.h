@@ -19,7 +19,7 @@ namespace Microsoft
         {
             namespace HandleTraits
             {
-                // What is no handle, and how one is closed.
+                // The invalid value of a handle, and how to close it.
                 struct HANDLENullTraits
                 {
                     typedef HANDLE Type;

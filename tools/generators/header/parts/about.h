@@ -2,20 +2,20 @@
 //
 // The DirectML API for C11 and C++17.
 //
-// DML_TARGET_VERSION (0x1000 to DML_TARGET_VERSION_LATEST) chooses how much of the API is declared: no type,
-// enumerator, interface or function that is newer. Without it everything is declared, whether
-// DML_TARGET_VERSION_USE_LATEST says so or not; with both, the number counts.
-// The constants right below are always there, DML_TENSOR_DIMENSION_COUNT_MAX1 (which 3_0 brought) too.
+// DML_TARGET_VERSION (0x1000 to DML_TARGET_VERSION_LATEST) selects how much of the API is declared: no newer type,
+// enumerator, interface or function. Without it everything is declared, with or without DML_TARGET_VERSION_USE_LATEST;
+// if both are defined, the number counts. The constants right below are always defined, including
+// DML_TENSOR_DIMENSION_COUNT_MAX1 (added in 3_0).
 //
-// The Windows and Direct3D 12 types are those of d3d12.h if that has been included or can be: on Windows, and
-// elsewhere if <wsl/winadapter.h> and <directx/d3d12.h> of the DirectX headers can be found with all that they
-// include (`pkg-config --cflags DirectX-Headers`). Then it does not matter which of the two comes first.
-// Otherwise this header declares the few that it needs, the ID3D12 interfaces as incomplete types. Define
-// DIRECTML_NO_D3D12_H to have that even where d3d12.h could be found; d3d12.h then must not follow.
+// The Windows and Direct3D 12 types are those of d3d12.h if that has been included or can be: on Windows, and elsewhere
+// if <wsl/winadapter.h> and <directx/d3d12.h> of the DirectX headers can be found with all that they include
+// (`pkg-config --cflags DirectX-Headers`). Then it does not matter which of the two comes first. Otherwise this header
+// declares the few types that it needs, and the ID3D12 interfaces as incomplete types. Define DIRECTML_NO_D3D12_H for
+// that even if d3d12.h can be found; d3d12.h must then not be included afterwards.
 //
 // C++ has classes, __uuidof and IID_PPV_ARGS. C, and C++ with CINTERFACE, has structs with an lpVtbl, and with
-// COBJMACROS a macro for each method. IID_IDMLDevice and the like are constants in both; nothing is to be linked.
-// DIRECTML_NO_IIDS leaves those constants out; what a program says by WINADAPTER_IID(IDMLDevice, ...) is welcome.
+// COBJMACROS a macro for each method. IID_IDMLDevice and the like are constants in both; no library is needed for them.
+// DIRECTML_NO_IIDS leaves those constants out. A program may also use WINADAPTER_IID(IDMLDevice, ...) itself.
 //
 // In comments on fields, [N] is an array of N elements and `optional` a pointer that may be null.
 

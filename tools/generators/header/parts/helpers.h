@@ -1,6 +1,6 @@
 #ifdef __cplusplus
 
-// As on Windows, every 32-bit value is one that an enumeration can hold.
+// As on Windows, an enumeration can hold every 32-bit value.
 #define DML_ENUM_BASE : INT
 #define DML_ENUM_SIZE(type) static_assert(sizeof(type) == 4, "enumerations take 4 bytes")
 #define DML_IID_CONSTANT inline constexpr GUID

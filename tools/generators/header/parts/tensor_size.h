@@ -1,7 +1,7 @@
-// The bytes that a buffer tensor needs at least, rounded up to a multiple of 4. Sizes and strides are in
-// elements; strides may be null for a packed tensor. 0 for an unknown data type and for a tensor with a size
-// of 0. In C++ it is a template, so that a program with a function of this name, such as DirectMLX.h, keeps its
-// own; in C such a program defines DIRECTML_NO_CALC_BUFFER_TENSOR_SIZE.
+// The minimum size of a buffer tensor in bytes, rounded up to a multiple of 4. Sizes and strides are in elements;
+// strides may be null for a packed tensor. 0 for an unknown data type and for a tensor with a size of 0. In C++ it is a
+// template, so that a program with a function of this name, such as DirectMLX.h, keeps its own; in C such a program
+// defines DIRECTML_NO_CALC_BUFFER_TENSOR_SIZE.
 #ifndef DIRECTML_NO_CALC_BUFFER_TENSOR_SIZE
 
 #ifdef __cplusplus

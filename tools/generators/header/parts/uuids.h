@@ -1,5 +1,5 @@
-// What __uuidof knows. With the DirectX headers it is what their template is for every type that nobody has specialized
-// it for, so that a program may name an interface by WINADAPTER_IID on its own, before or after.
+// The types that __uuidof supports. With the DirectX headers this is the primary case of their template, so that a
+// program may itself specialize an interface by WINADAPTER_IID, before or after.
 #if defined(__cplusplus) && defined(__wsl_stub_uuidof_use_constexpr)
 
 #ifndef DIRECTML_UUID_OF
@@ -30,7 +30,7 @@ extern "C++"
     {
     };
 
-    // As in Visual C++, that of a smart pointer is that of its interface.
+    // As in Visual C++, __uuidof of a smart pointer is that of its interface.
     template <template <typename...> class Pointer, typename T, typename... Rest>
     struct DMLUuidOf<Pointer<T, Rest...>> : DMLUuidOf<T*>
     {

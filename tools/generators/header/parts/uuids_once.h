@@ -1,4 +1,4 @@
-// <d3d12.h> of this folder, if it came first, has told them already.
+// If <d3d12.h> of this folder came first, they are already defined.
 #ifdef DIRECTML_UUIDS
 #undef DML_UUID
 #define DML_UUID(type, a, b, c, ...)

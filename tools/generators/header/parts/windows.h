@@ -9,7 +9,7 @@
 #endif
 #endif
 
-// Windows' compilers know what __uuidof(ID3D12Device) is; others learn it from here.
+// Windows' compilers have __uuidof(ID3D12Device) built in; for others it is defined here.
 #if defined(__cplusplus) && !defined(CINTERFACE) && !defined(_WIN32) && defined(__d3d12_h__) && defined(__has_include)
 #if __has_include(<dxguids/dxguids.h>)
 extern "C++"
@@ -93,7 +93,7 @@ typedef struct IUnknown IUnknown;
 typedef const GUID& REFGUID;
 typedef const IID& REFIID;
 
-// What __uuidof finds: the identifier of an interface, also through pointers, references and const.
+// The result of __uuidof: the identifier of an interface, also through pointers, references and const.
 extern "C++"
 {
     template <typename T>
@@ -176,7 +176,7 @@ extern "C++"
         }
     };
 
-    // Only pointers to interfaces pass.
+    // Accepts only pointers to interfaces.
     template <typename T>
     void** DMLInterfacePointer(T** object)
     {
