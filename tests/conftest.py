@@ -25,7 +25,7 @@ def pytest_addoption(parser):
         "--missing-tools",
         type=Path,
         metavar="FILE",
-        help="write which tests were skipped for want of a tool, a line each; `pytest @FILE` runs them",
+        help="write the tests that were skipped for lack of a tool to FILE, one a line; `pytest @FILE` runs them",
     )
 
 

@@ -1,4 +1,4 @@
-"""``--missing-tools``: which tests were skipped for want of a tool, as a file that a later run takes its tests from."""
+"""``--missing-tools``: the tests that were skipped for lack of a tool, as a file that a later run can take."""
 
 from __future__ import annotations
 

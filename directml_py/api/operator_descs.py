@@ -1795,7 +1795,7 @@ class DML_BATCH_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
-    """Normalization by the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
+    """Normalization by the input's mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 4 dimensions of FLOAT16-32; may be None
@@ -3345,7 +3345,7 @@ class DML_NONZERO_COORDINATES_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_RESAMPLE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of RESAMPLE1: each element is distributed, by its weights, to those that it was interpolated from.
+    """The gradient of RESAMPLE1: distributes each element, by its weights, to those that it was interpolated from.
 
     - ``InputGradientTensor``: input, 1 to 4 dimensions of FLOAT16-32
     - ``OutputGradientTensor``: output, 1 to 4 dimensions of FLOAT16-32
@@ -4507,7 +4507,7 @@ class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
 
 
 class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like MULTIHEAD_ATTENTION, with key and value heads that several query heads share, and past sequence lengths.
+    """Like MULTIHEAD_ATTENTION, with key and value heads shared by several query heads, and past sequence lengths.
 
     - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
     - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None

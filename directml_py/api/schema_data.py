@@ -2430,7 +2430,7 @@ OPERATORS = {
         ("1_0: 4 F16-32",),
         ("InputTensor OutputTensor: Sizes", "BiasTensor InputTensor OutputTensor ScaleTensor: DataType"),
         ("together(ScaleTensor, BiasTensor) before 5_2",),
-        "Normalization by the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).",
+        "Normalization by the input's mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).",
         module="normalization.mean_variance",
     ),
     74: OperatorSchema(
@@ -3991,7 +3991,7 @@ OPERATORS = {
         ("5_1: 1-4 F16-32", "3_0: 4 F16-32"),
         ("InputGradientTensor OutputGradientTensor: DataType DimensionCount",),
         ("dimensions: DimensionCount == InputGradientTensor.DimensionCount",),
-        "The gradient of RESAMPLE1: each element is distributed, by its weights, to those that it was interpolated from.",
+        "The gradient of RESAMPLE1: distributes each element, by its weights, to those that it was interpolated from.",
         library=("Scales >= 0.00000011920929",),
         module="sampling",
     ),
@@ -5108,7 +5108,7 @@ OPERATORS = {
             "PastSequenceLengthsTensor.DataType == OutputTensor.DataType if PastSequenceLengthsTensor.DataType in 'F16-32'",
             "MaskType != NONE if MaskTensor",
         ),
-        "Like MULTIHEAD_ATTENTION, with key and value heads that several query heads share, and past sequence lengths.",
+        "Like MULTIHEAD_ATTENTION, with key and value heads shared by several query heads, and past sequence lengths.",
         module="matrix.grouped_attention",
     ),
     173: OperatorSchema(

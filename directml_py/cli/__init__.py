@@ -75,8 +75,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code: 0 for success, 1 if its output cannot be written, 2 for bad arguments or a file
-    that cannot be opened."""
+    """Run a command; returns the exit code: 0 for success, 1 if its output cannot be written, 2 for bad arguments or a
+    file that cannot be opened."""
     escape_what_streams_cannot_encode()
     try:
         try:

@@ -1,4 +1,4 @@
-"""The environment variables of this package, and what is wrong with the values that they have."""
+"""The environment variables of this package, and checks of their values."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PREFIX = "DIRECTML_PY_"
 
 
 def _any_value() -> object:
-    """Whoever reads the variable takes any value, or checks it when it is needed."""
+    """For variables that take any value, or whose value is checked when it is used."""
     return None
 
 
-# What reads each variable, and raises DMLError, ValueError or ImportError for a wrong value.
+# The check of each variable: it raises DMLError, ValueError or ImportError for a wrong value.
 VARIABLES: dict[str, Callable[[], object]] = {
     KERNELS_VARIABLE: lambda: bool(backend.wanted and backend.native),
     THREADS_VARIABLE: lambda: backend.threads,
@@ -33,7 +33,7 @@ VARIABLES: dict[str, Callable[[], object]] = {
 
 
 def problem_of(variable: str) -> str:
-    """What is wrong with the value of a variable that the package reads, in one line; empty if nothing is."""
+    """What is wrong with the value of a variable that the package reads, in one line; empty if nothing."""
     if variable not in os.environ:
         return ""
     try:

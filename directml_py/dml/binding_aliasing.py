@@ -18,8 +18,8 @@ OUTPUTS = rule(
 )
 IN_PLACE = rule(
     "DML-Binding-in-place",
-    "An input and an output share memory only if their ranges are identical, the operator can work in place of"
-    " that input, and both tensors have the same sizes and strides",
+    "An input and an output share memory only if their ranges are identical, the operator can overwrite that"
+    " input, and both tensors have the same sizes and strides",
     PAGE,
 )
 # All elements are read before they are overwritten, so that results are right.

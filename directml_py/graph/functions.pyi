@@ -1049,7 +1049,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """Normalization by the input's own mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
+        """Normalization by the input's mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
 
         Its desc is DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC.
         """
@@ -1924,7 +1924,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> Expression:
-        """The gradient of RESAMPLE1: each element is distributed, by its weights, to those that it was interpolated from.
+        """The gradient of RESAMPLE1: distributes each element, by its weights, to those that it was interpolated from.
 
         Its desc is DML_RESAMPLE_GRAD_OPERATOR_DESC.
         """
@@ -2554,7 +2554,7 @@ class Functions:
         outputs: Sequence[TensorDesc | None] | None = None,
         name: str | None = None,
     ) -> MultiheadAttention1Outputs:
-        """Like MULTIHEAD_ATTENTION, with key and value heads that several query heads share, and past sequence lengths.
+        """Like MULTIHEAD_ATTENTION, with key and value heads shared by several query heads, and past sequence lengths.
 
         Its desc is DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC.
         """

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from .incomplete import Incomplete
 
-ROOMS = ("directml_py", "tests", "tools")
+ROOMS = ("directml_py", "docs/_static", "tests", "tools")
 # The exit code of the child if something is missing, which it has printed.
 INCOMPLETE = 3
 
@@ -62,7 +62,7 @@ def main() -> int:
         **directmlx.generate(),
         **examples.generate(root),
         **bug_page.generate(),
-        **readme_picture.generate(),
+        **readme_picture.generate(root),
     }
     sys.stdout.write(json.dumps(files))
     return 0
