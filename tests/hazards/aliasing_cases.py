@@ -94,8 +94,8 @@ def both_in_one_dispatch(bench, wrong):
     ways=["activated alone", "names it back", "bytes behind it"],
 )
 def contents_that_an_activation_ends(bench, wrong):
-    """Through ``upper`` something is written, ``lower`` takes the memory, and ``upper`` is read again: right programs
-    write it anew, or activate what lies elsewhere. Down to 64 KiB, what is activated takes all."""
+    """``upper`` is written, ``lower`` is activated over it, and ``upper`` is read again: correct programs write it
+    again, or activate a resource at another place. Activation takes whole 64 KiB units."""
     upper, lower = placed(bench, (0, UNIT), (0 if wrong else UNIT, 16))
     op, a = bench.ready(identity()), bench.holding(1, 2, 3, 4)
     start = 256 if wrong == "bytes behind it" else 0

@@ -77,7 +77,7 @@ def clearing_what_was_copied_to(bench, wrong):
 
 
 @hazard("D3D12-Contents-undefined", "InputTensor", "whose element {0,0,0,0}")
-def reading_what_nobody_cleared(bench, wrong):
+def reading_bytes_that_were_not_cleared(bench, wrong):
     op, x = bench.ready(identity()), bench.undefined(16)
     view = View(bench, x)
     if not wrong:
@@ -120,7 +120,7 @@ def query_heap(bench):
 
 
 @hazard("D3D12-Query-ended", "ResolveQueryData: query 1 was never ended")
-def resolving_a_query_that_nobody_ended(bench, wrong):
+def resolving_a_query_that_was_not_ended(bench, wrong):
     heap = query_heap(bench)
     for index in range(1 if wrong else 2):
         bench.commands.EndQuery(heap, dml.D3D12_QUERY_TYPE_TIMESTAMP, index)

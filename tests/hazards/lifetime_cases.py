@@ -188,7 +188,7 @@ def reading_back(bench):
 @hazard("D3D12-Readback-read-in-flight", "Map: ID3D12Resource 'result'", ways=["range"])
 @hazard("D3D12-Readback-read-in-flight", "array: ID3D12Resource 'result'", ways=["array"])
 def reading_before_the_wait(bench, wrong):
-    """Only bytes that are being written must not be read."""
+    """Bytes that the GPU is not writing may be read meanwhile."""
     readback = reading_back(bench)
     readback.Map(0, dml.D3D12_RANGE(0, 16))
     readback.Map(0, dml.D3D12_RANGE(8, 16))
@@ -213,7 +213,7 @@ def reading_before_the_wait(bench, wrong):
     ways=["no wait", "range"],
 )
 def mapped_before(bench, wrong):
-    """Only bytes that were mapped for reading before they are written."""
+    """Concerns only bytes that were mapped for reading before they are written."""
     readback = bench.buffer(64, READBACK, name="result")
     for read in [(0, 16), (32, 64), (0, 0), (31, 33) if wrong == "range" else (0, 64)]:
         readback.Map(0, dml.D3D12_RANGE(*read))
@@ -379,7 +379,7 @@ RESIDENT = "D3D12-Object-resident"
 @hazard(RESIDENT, "ID3D12Resource 'source'", "the copy", ways=["resource", "twice"])
 @hazard(RESIDENT, "ID3D12Heap 'memory', the heap of ID3D12Resource 'placed'", ways=["heap"])
 def evicted_memory(bench, wrong):
-    """A placed resource is as resident as its heap, at execution time."""
+    """At execution time, a placed resource is resident if its heap is."""
     heap = bench.keep(
         bench.d3d12.CreateHeap(dml.CD3DX12_HEAP_DESC(1 << 16, dml.CD3DX12_HEAP_PROPERTIES(DEFAULT)))
     )

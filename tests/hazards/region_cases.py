@@ -47,18 +47,18 @@ def batches(wrong):
 
 
 @outside("DML-ROI_ALIGN-batch-range")
-def sampling_an_image_that_there_is_not(bench, wrong):
+def sampling_a_missing_image(bench, wrong):
     sampled(bench, dml.DML_ROI_ALIGN_OPERATOR_DESC, batches(wrong), OutputTensor=tensor("FLOAT32", OUTPUT))
 
 
 @outside("DML-ROI_ALIGN1-batch-range")
-def sampling_another_image_that_there_is_not(bench, wrong):
+def sampling_another_missing_image(bench, wrong):
     sampled(bench, dml.DML_ROI_ALIGN1_OPERATOR_DESC, batches(wrong), OutputTensor=tensor("FLOAT32", OUTPUT))
 
 
 @outside("DML-ROI_ALIGN_GRAD-batch-range")
-def the_gradient_of_an_image_that_there_is_not(bench, wrong):
-    """Without the image, whose sizes the gradient has."""
+def the_gradient_of_a_missing_image(bench, wrong):
+    """InputTensor is null; OutputGradientTensor has the image's sizes."""
     sampled(
         bench,
         dml.DML_ROI_ALIGN_GRAD_OPERATOR_DESC,
@@ -103,6 +103,6 @@ def pooling_an_image_that_there_is_not(bench, wrong):
     path="ROITensor",
 )
 def pooling_the_wrong_way_round(bench, wrong):
-    """A region may have one element, and lie outside."""
+    """A region may have a single element, and may lie outside the image."""
     backwards = ((0, 1, 0, 0, 0), (0, 0, 1, 1, 0), (0, 0, np.nan, 0, 0)) if wrong else ()
     pooled(bench, (0, 0, 0, 0, 0), *backwards, (1, -5, -5, 9, 9))

@@ -63,7 +63,7 @@ def halves_that_do_not_fit(bench, wrong):
 @hazard(ACROSS, "'x'", "which began in an earlier ExecuteCommandLists", ways=["two calls"])
 @hazard(BEGUN, "the transition of ID3D12Resource 'x'", "does not end", ways=["no second half"])
 def halves_apart(bench, wrong):
-    """In two lists of one call they overlap what is between them; a missing half is told when the device is flushed."""
+    """In two lists of one call they enclose the work between; a missing half is reported when the device is flushed."""
     x, result = bench.buffer(16, name="x"), bench.buffer(16, READBACK)
     bench.commands.CopyResource(result, x)
     bench.transition(x, COPY_SOURCE, COPY_DEST, BEGIN)

@@ -108,7 +108,7 @@ def a_transition_after_one_to_common(bench, wrong):
 @hazard(BEFORE_COMMON, f"is {DEST}", f"was left in {UAV}", ways=["dispatched since"])
 @hazard(BEFORE_COMMON, f"is {DEST}", f"was left in {SOURCE}", ways=["made in the call before"])
 def a_state_that_the_buffer_was_not_left_in(bench, wrong):
-    """A call finds the buffer in COMMON; its state before the decay is as good an answer, any other is none."""
+    """A call finds the buffer in COMMON; its state before the decay is valid as well, any other is not."""
     op, x = bench.ready(identity()), bench.buffer(16, name="x")
     if wrong != "never written":
         bench.commands.CopyResource(x, bench.buffer(16, UPLOAD))

@@ -108,7 +108,7 @@ for _name, _axes in {"ACTIVATION_LOG_SOFTMAX": {}, "ACTIVATION_LOG_SOFTMAX1": {"
 
     @hazard(f"DML-{_name}-nan", "1 row of NaN and numbers; the first is at {0,0,1,0}", path="InputTensor")
     def logarithms_beside_nan(bench, wrong, name=_name, axes=_axes):
-        """NaN without other values stays NaN."""
+        """The result of a row of NaNs is NaN."""
         x = np.array([NAN, NAN, 1, NAN if wrong else 2], np.float32).reshape(1, 1, 2, 2)
         dispatch(bench, getattr(dml, f"DML_{name}_OPERATOR_DESC"), x, **axes)
 

@@ -77,7 +77,7 @@ def a_graph_that_transposes_on_the_way(bench, wrong):
 
 
 @tolerated("DML-Graph-output-unconnected", "Nodes[0].OutputTensors[1]")
-def an_output_of_a_node_for_nobody(bench, wrong):
+def an_unconnected_output_of_a_node(bench, wrong):
     node = bench.dml.CreateOperator(split(4, 4))
     outputs = [(0, 0, 0)] if wrong else [(0, 0, 0), (0, 1, 1)]
     return lambda: bench.dml.CompileGraph(graph([node], [(0, 0, 0)], outputs))
