@@ -19,7 +19,7 @@ def pytest_addoption(parser):
         action="append",
         default=[],
         metavar="NAME",
-        help="run the tests of this operator alone (GATHER); may be given several times",
+        help="run only the tests of this operator (GATHER); may be given several times",
     )
     parser.addoption(
         "--missing-tools",
@@ -66,7 +66,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture(autouse=True)
 def kind_device(request, monkeypatch):
-    """A test with the marker of this name is about a device that requires no more than operators use."""
+    """A test with the marker of this name uses a device that requires no more than operators use."""
     if request.node.get_closest_marker("kind_device"):
         monkeypatch.setenv(PROFILE_VARIABLE, KIND.name)
 

@@ -28,7 +28,7 @@ class Programs:
         return target
 
     def object(self, compiler: str, source: str, *flags: str) -> Path:
-        """The object file of a source file; nothing in it deserves a warning."""
+        """The object file of a source file; compiling it must not cause a warning."""
         need_d3d12_headers()
         target = self.folder / f"{source}{''.join(flags)}.{compiler}.o"
         flags = (STANDARD[compiler], *STRICT, *D3D12_HEADERS, "-pthread", *flags)
@@ -55,7 +55,7 @@ class Programs:
     def run(
         self, compiler: str, source: str, case: str, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        """Runs a case, with a standard input that has nothing to say and does not end."""
+        """Runs a case, with a standard input that is silent and does not end."""
         program = self.program(compiler, self.object(compiler, source))
         silence, speaker = os.pipe()
         try:

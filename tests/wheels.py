@@ -15,7 +15,7 @@ from sharing import built_once, shared_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTENT = ("pyproject.toml", "README.md", "LICENSE", "directml_py", "include", "tools")
-# What a clone has where nothing was built: without the files that a build makes, nor its libraries.
+# The files of a clone in which nothing was built: without generated files and libraries.
 UNBUILT = shutil.ignore_patterns("__pycache__", "*.so", "cdefs.py", "directml.h", "Windows.h")
 
 

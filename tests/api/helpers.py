@@ -19,7 +19,7 @@ BUFFER = DML_TENSOR_TYPE_BUFFER
 
 
 def churn():
-    """Free what nobody holds, and overwrite the freed memory."""
+    """Free all unreferenced memory, and overwrite it."""
     gc.collect()
     for size in (8, 16, 24, 32, 48, 64, 96, 128):
         blocks = [(ctypes.c_uint8 * size)(*([0xEE] * size)) for _ in range(200)]

@@ -236,7 +236,7 @@ class TestRefusals:
         ],
     )
     def test_structs(self, value):
-        """DML_OPERATOR_DESC has the size of DML_TENSOR_DESC, and is none."""
+        """DML_OPERATOR_DESC has the size of DML_TENSOR_DESC, but is not one."""
         with pytest.raises(TypeError, match=r"^DML_GEMM_OPERATOR_DESC\.ATensor must be "):
             DML_GEMM_OPERATOR_DESC(ATensor=value)
         with pytest.raises(TypeError, match=r"^DML_JOIN_OPERATOR_DESC\.InputTensors\[0\] must be "):

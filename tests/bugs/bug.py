@@ -51,7 +51,7 @@ class Told(NamedTuple):
 
 
 def messages(found: Bug, wrong: bool) -> list[Told]:
-    """What the program is told, with its bug or without."""
+    """The messages that the program gets, with its bug or without."""
     bench = HazardBench()
     raised: list[Any] = []
     try:

@@ -64,7 +64,7 @@ def test_programs_that_are_ended(tmp_path, code, capsys):
 
 
 def test_a_full_disk(tmp_path, capsys):
-    """As files of at most 4 KiB have it; the program goes on."""
+    """As with files limited to 4 KiB; the program continues."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     code = f"signal.signal(signal.SIGXFSZ, signal.SIG_IGN); {limit}\nfor _ in range(9): negate()"
     assert run(tmp_path / "out", code) == 0

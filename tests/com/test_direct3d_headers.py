@@ -56,7 +56,7 @@ def test_cmake_finds_a_clone_of_the_headers(clone: Path, tmp_path: Path) -> None
         "cmake_minimum_required(VERSION 3.16)\n"
         "project(snippet CXX)\n"
         "set(CMAKE_CXX_STANDARD 17)\n"
-        # As on a machine where nobody has installed the library.
+        # As on a machine where the library is not installed.
         "set(CMAKE_FIND_LIBRARY_PREFIXES none)\n"
         "find_package(DirectML REQUIRED)\n"
         f"add_executable(snippet {SNIPPET})\n"

@@ -98,7 +98,7 @@ def test_a_library_of_other_sources() -> None:
 
 @pytest.mark.parametrize("wanted", ["C", "C.UTF-8"])
 def test_the_locale_stays(hosts: Hosts, wanted: str) -> None:
-    """Python sets the one that the environment names, or another one for C, unless it is told not to."""
+    """Python sets the one that the environment names, or replaces C by another one, unless it is configured not to."""
     assert succeeds(hosts.run(library(), "locale", LC_ALL=wanted)) == ["00000000", "C"]
 
 
@@ -160,7 +160,7 @@ def test_libraries_of_other_names(hosts: Hosts) -> None:
 
 
 def test_programs_link_to_the_other_names(hosts: Hosts, tmp_path: Path) -> None:
-    """As programs for WSL do; a linker looks for functions in the libraries that it is told, not in what those need."""
+    """As programs for WSL do; a linker searches only the libraries that it is given, not their dependencies."""
     need_d3d12_headers()
     folder = config_path("--libdir")
     (tmp_path / "program.cpp").write_text(

@@ -39,7 +39,7 @@ def found(file: str, name: str, version: str | None) -> int | None:
 @pytest.mark.parametrize("name", DIRECT3D)
 @pytest.mark.parametrize("file", ["libdirectml.so", "libd3d12.so", "libdirectml_preload.so"])
 def test_direct3d_has_the_version_node_of_microsofts_library(file: str, name: str) -> None:
-    """And whoever asks for no version gets the same function."""
+    """A lookup without a version finds the same function."""
     address = found(file, name, "VER_1")
     assert address is not None
     assert found(file, name, None) == address

@@ -226,7 +226,7 @@ def test_an_event_that_fails(debug, signal):
 
 
 class Long(Command):
-    """Runs until it is told to end."""
+    """Runs until it is asked to end."""
 
     is_long = True
 

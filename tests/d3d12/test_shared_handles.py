@@ -69,7 +69,7 @@ def test_a_device_opens_its_own_objects(device, close):
 
 
 def test_an_object_is_released_outside_the_lock(device, close):
-    """Whoever is told of the release may share handles in turn."""
+    """A callback that is notified of the release may share handles itself."""
     buffer, other_buffer = shared_buffer(device), shared_buffer(device)
     told = threading.Event()
 

@@ -1,4 +1,4 @@
-"""The built site: served to a browser, which tells what it sees, and read as it lies on the disk."""
+"""The built site: served to a browser, which reports what it renders, and read from disk."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE = 600_000
 
 
 def build(folder: Path) -> None:
-    """As ``nox -s docs`` does it, from a copy: the sources of whoever works here stay as they are."""
+    """As ``nox -s docs`` does it, but from a copy: the working copy stays as it is."""
     source = folder / "source"
     for name in ("docs", "tools", "include", "directml_py", "tests", "README.md", "CONTRIBUTING.md"):
         if (ROOT / name).is_dir():

@@ -21,7 +21,7 @@ from ..com.building import library
 from .pages import Block, blocks, pages
 from .running import CPP, SHELL, Page
 
-# Blocks that nobody can run here: how many of which page, and why, as the markers above them say it.
+# Blocks that cannot run here: how many on which page, and why, in the words of the markers above them.
 UNRUN = Counter(
     {
         ("docs/debugging/profiles.md", "stands for tests and a program of yours"): 1,
@@ -70,7 +70,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @contextlib.contextmanager
 def as_in_a_new_process() -> Iterator[None]:
-    """Nobody logs, and what a page switches on is off again afterwards."""
+    """Logging is off, and what a page enables is disabled afterwards."""
     root, was_on, modules = logging.getLogger(), debug_layer_enabled(), set(sys.modules)
     handlers, root.handlers = root.handlers, []
     try:

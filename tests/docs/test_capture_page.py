@@ -11,7 +11,7 @@ from .pages import ROOT
 CAPTURING = ROOT / "directml_py" / "capturing"
 PAGE = ROOT / "docs" / "inside" / "captures.md"
 CODE = re.compile(r"`(\w+)`")
-# What is told by the name of a dict, and the function that makes it.
+# Described under a dict's name, and the function that builds the dict.
 SPREAD = {"resource": "describe_buffer", "operator": "describe_operator"}
 
 

@@ -20,7 +20,7 @@ def public(value):
 
 
 def methods_of(name):
-    """Those of an interface and its bases, as its header has them, but for how Python counts references."""
+    """Those of an interface and its bases, as in its header, except for reference counting."""
     interface = INTERFACES[name]
     own = {method.name for method in interface.methods}
     return own | (methods_of(interface.base) if interface.base else set())

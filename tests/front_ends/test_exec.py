@@ -32,7 +32,7 @@ def test_the_folder_comes_first_and_empty_parts_go(folder: str) -> None:
 
 
 def test_what_a_program_preloads_itself_stays_first(folder: str) -> None:
-    """The linker takes spaces and colons for the end of a name."""
+    """The linker ends names at spaces and colons."""
     made = exec_command.environment({"LD_PRELOAD": "libasan.so.8 /one/two.so:"})
     assert made["LD_PRELOAD"] == f"libasan.so.8:/one/two.so:{folder}/libdirectml_preload.so"
 

@@ -86,7 +86,7 @@ def test_headers_in_c(toolchain: Toolchain, compiler: str) -> None:
 
 
 def test_names_that_differ_in_case_have_one_content() -> None:
-    """Some file systems take them for one file."""
+    """Some file systems treat them as one file."""
     for made, original in build_outputs.SPELLINGS.items():
         assert (INCLUDE / made).read_bytes() == (INCLUDE / original).read_bytes(), f"{made}: install again"
 

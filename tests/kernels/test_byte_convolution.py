@@ -116,7 +116,7 @@ def test_sums_of_bytes_wrap(count):
 
 @pytest.mark.parametrize("filters", range(1, 34, 3))
 def test_tiles_of_bytes(filters):
-    """Of 16 filters by 16 pixels by 64 channels, and what is left of each."""
+    """Of 16 filters by 16 pixels by 64 channels, and the remainder of each."""
     for channels, pixels in ((1, 1), (3, 70), (63, 17), (64, 64), (65, 16), (130, 49)):
         x, taps = random_bytes((2, channels, pixels), np.uint8), random_bytes((filters, channels, 1), np.int8)
         check_bytes(x, taps, ONE, x_zero=x[0, 0, :1].copy())

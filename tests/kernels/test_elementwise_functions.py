@@ -187,7 +187,8 @@ def test_integers_to_the_power_of_floats():
 
 @pytest.mark.parametrize("function", [functions.modulus_floor, functions.modulus_truncate])
 def test_large_quotients_are_rounded(function):
-    """1e8 / 3 is 33333334 in FLOAT32, and 3 times that 1e8 again: nothing is left, not 1, nor -2 as by one rounding."""
+    """1e8 / 3 is 33333334 in FLOAT32, and 3 times that is 1e8 again: the remainder is 0. Exactly it would be 1, with
+    one rounding -2."""
     (result,) = function(np.array([1e8], np.float32), np.array([3], np.float32))
     assert result == 0
 

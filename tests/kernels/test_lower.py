@@ -183,7 +183,7 @@ def test_signs_of_zeros_and_of_what_vanishes(native):
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, "power"])
 def test_an_element_does_not_see_its_neighbours(native, name):
-    """Neither those that take another way than it does, nor how many there are."""
+    """Neither those on another path, nor their number."""
     unary = {name: lambda x, _, function=one[0]: function(x) for name, one in FUNCTIONS.items()}
     function = {**unary, "power": functions.power}[name]
     x, y = everywhere(np.float32)[:999], numbers(np.float32, 999)
@@ -195,7 +195,7 @@ def test_an_element_does_not_see_its_neighbours(native, name):
             part = slice(first, first + size)
             lower.mapped(function, [x[part], y[part]], [parts[part]])()
         for results in (parts, together):
-            # No bits of NaN are anybody's.
+            # NaNs may have any bits.
             results[np.isnan(results)] = NAN
         np.testing.assert_array_equal(parts.view(np.uint32), together.view(np.uint32))
 

@@ -48,7 +48,7 @@ def whole_numbers(shape, dtype, seed):
 
 
 def guarded_result(batch, rows, columns):
-    """Room between rows that nobody may touch."""
+    """Gaps between rows that must not be touched."""
     room = np.full((*batch, rows, columns + 3), 7, np.float32)
     return room, room[..., :columns]
 

@@ -19,7 +19,7 @@ NARROW = {
 
 @pytest.mark.parametrize("dtype", NARROW)
 def test_one_step_of_narrow_elements(native, dtype):
-    """Whole vectors and what is left of them, rows that repeat or lie apart, in place, and past the caches."""
+    """Whole vectors and their remainders, rows that repeat or have gaps, in place, and beyond the caches."""
     for function in NARROW[dtype]:
         for size in (1, 2, 15, 16, 17, 63, 1023, 1024, 2049, 40_001):
             x, y = numbers(dtype, size, 1), numbers(dtype, size, 2)

@@ -158,7 +158,7 @@ def subsets(rank: int) -> Iterator[tuple[int, ...]]:
 
 
 def alike(function: str, x: Array, found: Array, expected: Array) -> bool:
-    """Equal, but for the rounding of what was computed on the way."""
+    """Equal except for the rounding of intermediate results."""
     if function in (*ARGS, "MIN", "MAX") or x.dtype.kind != "f":
         return np.array_equal(found, expected, equal_nan=found.dtype.kind == "f")
     few = 4 * float(np.finfo(x.dtype).eps)
@@ -385,7 +385,7 @@ def test_log_sum_exp(spread: float, axes: tuple[int, ...]) -> None:
         assert is_out.any()
         np.testing.assert_array_equal(found == math.inf, is_out)
         found, right = found[~is_out], right[~is_out]
-    # The largest alone may nearly cancel the logarithm; then what is left is the rounding of FLOAT64.
+    # The largest alone may nearly cancel the logarithm; then the rounding of FLOAT64 remains.
     assert (np.abs(found - right) <= 0.51 * np.spacing(np.abs(right).astype(np.float32)) + 1e-11).all()
 
 

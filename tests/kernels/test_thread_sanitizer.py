@@ -22,7 +22,7 @@ from building import native_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 THREADS = 64
-# The package takes this build for its own.
+# The package loads this build as its own.
 LOAD = """
 import importlib.util, sys, threading
 import directml_py.kernels

@@ -18,7 +18,7 @@ ISA = os.environ.get(VARIABLE, "")
 # Elements that are moved, by their bytes.
 DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 LAYOUTS = ("packed", "padded", "gapped", "permuted", "negative", "broadcast")
-# Bytes before and after a tensor that nobody may touch.
+# Bytes before and after a tensor that must not be touched.
 GUARD = 96
 
 

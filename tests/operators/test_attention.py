@@ -243,7 +243,7 @@ OF = {"QueryTensor": Q, "KeyTensor": K, "ValueTensor": V, "OutputTensor": OUT}
 
 
 def of_sizes(name=MHA, kind="NONE", heads=2, types=(), **sizes):
-    """The desc of an attention of FLOAT32 but for ``types``; its mask has INT32."""
+    """The desc of a FLOAT32 attention, except for ``types``; its mask is INT32."""
     types = {"MaskTensor": "INT32", **dict(types)}
     struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
     tensors = {field: tensor(types.get(field, "FLOAT32"), one) for field, one in sizes.items()}

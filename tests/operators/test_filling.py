@@ -109,7 +109,7 @@ def assert_sequence(expected, start, delta, name="FLOAT32"):
 
 @pytest.mark.parametrize("strides", [None, [1, 5000]])
 def test_long_sequences_do_not_drift(strides):
-    """In many blocks. Sums of a thousand 0.1 are not 100 in FLOAT32; products are, but for the last bit."""
+    """In many blocks. Sums of a thousand 0.1 are not 100 in FLOAT32; products are, except for the last bit."""
     sizes = [5000, 4000]
     (output,) = dml.evaluate(sequence("FLOAT32", sizes, -0.5, 0.1, strides), [])
     numbers = np.arange(20_000_000).reshape(sizes)

@@ -183,7 +183,7 @@ def test_statistics_of_float16_are_kept_in_float16():
 
 @pytest.mark.operator("MEAN_VARIANCE_NORMALIZATION1")
 def test_long_rows_of_equal_elements_do_not_vary():
-    """0.1 is none of FLOAT32's, but a million times what it has instead is exact in FLOAT64."""
+    """FLOAT32 cannot represent 0.1, but a million times the nearest FLOAT32 is exact in FLOAT64."""
     x = np.full((2, 1_000_000), 0.1, np.float32)
     bias = np.full((1, 1), 0.25, np.float32)
     rest = {"Axes": [1], "NormalizeVariance": True, "Epsilon": 1e-30}

@@ -66,7 +66,7 @@ def test_a_library_that_agrees():
 
 
 def test_a_library_that_refuses_and_crashes(tmp_path):
-    """Every valid desc is a false green, but for each fiftieth, at which a worker is started again."""
+    """Every valid desc is a false green, except every fiftieth, at which a worker is restarted."""
     (tmp_path / "library.c").write_text(LIBRARY)
     built = tmp_path / "library.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", built, tmp_path / "library.c"], check=True)

@@ -24,7 +24,7 @@ def identity(x=None, y=None):
 
 
 def cast(x=None, y=None, sizes=(2, 3)):
-    """CAST, whose tensors may differ in all but sizes; what is left out is FLOAT32 of these sizes."""
+    """CAST, whose tensors may differ in everything except sizes; omitted tensors are FLOAT32 of these sizes."""
     return dml.DML_CAST_OPERATOR_DESC(x or tensor(sizes), y or tensor(sizes))
 
 

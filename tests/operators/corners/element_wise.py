@@ -67,7 +67,7 @@ MODULUS_FLOOR = [
         (3, nan, nan),
     ),
 ]
-# a - b * trunc(a / b): as C's fmod where nothing is infinite, but for the sign of zero.
+# a - b * trunc(a / b): as C's fmod for finite operands, except for the sign of zero.
 MODULUS_TRUNCATE = [
     *((5, 3, 2), (-5, 3, -2), (5, -3, 2), (-5, -3, -2), (0.75, -0.5, 0.25), (MOST, MOST, 0.0)),
     *((-0.0, 3, 0.0), (0.0, -3, 0.0), (6, -3, 0.0), (-6, 3, 0.0)),
