@@ -104,7 +104,7 @@ def test_each_test_is_isolated(root, monkeypatch, capsys):
     assert "No module named 'no_such_module'" in broken["why"]
     assert {file for file, _ in rows} == {"some_test", "broken"}
     assert "2 files, 0 of them without a failure.\n2 right, 3 failed, 3 ended the process, 1 skipped." in out
-    assert "not right 1 name a rule.\n25.00% of what was not skipped is right." in out
+    assert "did not pass, 1 name a rule.\n25.00% of the tests that were not skipped pass." in out
 
 
 def test_what_has_a_line_is_not_run_again(root, monkeypatch, capsys):
