@@ -118,13 +118,13 @@ def test_mappings_that_do_not(bench, resource, heap, arguments, message):
 def test_who_takes_part(bench, resource, heap):
     update, copy = bench.queue.UpdateTileMappings, bench.queue.CopyTileMappings
     others = d3d12.D3D12CreateDevice()
-    assert "no reserved resource" in refused(
+    assert "not a reserved resource" in refused(
         update, bench.buffer(TILE), 1, None, None, heap, 1, None, [0], None
     )
     assert "another device" in refused(update, reserved(others, 1), 1, None, None, heap, 1, None, [0], None)
     with pytest.raises(TypeError, match="heap"):
         update(resource, 1, [at(0)], None, None, 1, None, [0], None)
-    assert "no reserved resource" in refused(copy, resource, at(0), bench.buffer(TILE), at(0), size(1))
+    assert "not a reserved resource" in refused(copy, resource, at(0), bench.buffer(TILE), at(0), size(1))
     assert "srcRegionStartCoordinate.X" in refused(
         copy, resource, at(0), reserved(bench.device, 2), at(1), size(2)
     )

@@ -78,5 +78,5 @@ def test_reading_too_early_is_told(debug_bench):
     target = debug_bench.buffer(8, READBACK)
     debug_bench.list.CopyResource(target, debug_bench.filled(range(8)))
     debug_bench.execute()
-    with pytest.raises(DMLError, match=r"ReadFromSubresource: .* before the fence"):
+    with pytest.raises(DMLError, match=r"ReadFromSubresource: .* are in flight; the fence"):
         target.ReadFromSubresource(bytearray(8))
