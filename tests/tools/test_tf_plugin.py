@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 import pytest
@@ -48,6 +49,18 @@ class Setting(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
+"""
+
+SESSION = """
+import os, unittest
+
+class Session(unittest.TestCase):
+    def test_session(self):
+        self.assertEqual(os.getsid(0), {})
+        self.assertEqual(os.getpgrp(), os.getpid())
+
+if __name__ == "__main__":
+    unittest.main()
 """
 
 
@@ -120,3 +133,10 @@ def test_what_has_a_line_is_not_run_again(root, monkeypatch, capsys):
     (root / "results.jsonl").write_text("\n".join(lines[:-2]) + "\n")
     assert "1 right, 2 failed, 2 ended" in run(root, monkeypatch, capsys, "--table")
     assert "1 right, 4 failed, 2 ended" in run(root, monkeypatch, capsys, "--files=some")
+
+
+def test_a_child_stays_in_the_session_of_its_caller(root):
+    """`nice` would have no effect on it in another session, whose processes Linux weighs as one group."""
+    (root / "ops" / "other_test.py").write_text(SESSION.format(os.getsid(0)))
+    file = tf_plugin.TestFile("session", root / "ops" / "other_test.py", [])
+    assert [row["verdict"] for row in tf_plugin.run_file(file, set(), 30)] == ["right", "whole"]

@@ -174,7 +174,7 @@ def _in_child(file: TestFile, known: set[str], seconds: float) -> Iterator[Row]:
             why = _ending(process.wait(), seconds)
         finally:
             pipe.close()
-            # The child has a session of its own, which a keyboard interrupt does not reach.
+            # It has a process group of its own, which an interrupt from the keyboard does not reach.
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
@@ -195,7 +195,8 @@ def _started(file: TestFile, known: set[str], said: IO[bytes]) -> tuple[subproce
         env={**os.environ, PIPE: str(writing)},
         cwd=file.path.parent,
         pass_fds=(writing,),
-        start_new_session=True,
+        # A group of its own, not a session: Linux's autogroups weigh `nice` within a session only.
+        preexec_fn=os.setpgrp,
     )
     os.close(writing)
     assert process.stdin is not None
