@@ -42,6 +42,7 @@ FRONT_ENDS = {
     "capturing",
     "shortcuts",
     "graph",
+    "cpp",
     "hardware",
     "cli",
     "samples",

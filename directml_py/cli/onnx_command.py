@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..onnx.explaining import Explanation
     from ..onnx.onnx_model import Model
 
-HELP = "Show which DirectML operators an ONNX model becomes; run it, compare it with ONNX Runtime, save the graph."
+HELP = "Show which DirectML operators an ONNX model becomes; run it, compare it with ONNX Runtime, save it."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--save", metavar="OUT", type=Path, help="write the serialized graph, and its constants beside it"
+    )
+    parser.add_argument(
+        "--cpp",
+        metavar="OUT",
+        type=Path,
+        help="write a C++ program that builds and runs the graph, and its constants beside it",
     )
 
 
@@ -148,9 +154,10 @@ def _print(explanation: Explanation, as_json: bool) -> None:
 def _write(model: Model, arguments: argparse.Namespace) -> None:
     if arguments.svg is not None:
         arguments.svg.write_text(model.graph.to_svg(), encoding="utf-8")
-    if arguments.save is not None:
-        for path in model.save(arguments.save):
-            print(path, file=sys.stderr if arguments.json else sys.stdout)
+    paths = [] if arguments.save is None else model.save(arguments.save)
+    paths += [] if arguments.cpp is None else model.save_cpp(arguments.cpp)
+    for path in paths:
+        print(path, file=sys.stderr if arguments.json else sys.stdout)
 
 
 def _run(model: Model, arrays: dict[str, Any], arguments: argparse.Namespace, level: int | None) -> None:

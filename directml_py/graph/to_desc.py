@@ -41,6 +41,13 @@ def describe(graph: Graph) -> Described:
         raise ValueError("the graph has no outputs; give them to compile() or assign them to graph.outputs")
     nodes = live_nodes(graph)
     check_outputs(graph, nodes)
+    parts = [_node(graph.nodes[index]) for index in nodes]
+    desc = graph_desc(max(graph.inputs, default=-1) + 1, len(graph.outputs), parts, edges_of(graph, nodes))
+    return Described(desc, nodes)
+
+
+def edges_of(graph: Graph, nodes: list[int]) -> list[Edge]:
+    """The edges, whose node indices are places in ``nodes``."""
     position_of = {index: position for position, index in enumerate(nodes)}
     edges: list[Edge] = []
     for index in nodes:
@@ -56,9 +63,7 @@ def describe(graph: Graph) -> Described:
         edges.append(
             DML_OUTPUT_GRAPH_EDGE_DESC(position_of[source.node], source.output, position, name.encode())
         )
-    parts = [_node(graph.nodes[index]) for index in nodes]
-    desc = graph_desc(max(graph.inputs, default=-1) + 1, len(graph.outputs), parts, edges)
-    return Described(desc, nodes)
+    return edges
 
 
 def check_outputs(graph: Graph, nodes: list[int]) -> None:

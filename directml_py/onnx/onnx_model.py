@@ -123,6 +123,18 @@ class Model:
             inputs.append(memory.tobytes())
         return save_graph(path, self.compiled, inputs)
 
+    def save_cpp(self, path: str | Path) -> list[Path]:
+        """Write a C++ program that builds and runs the graph, and its constants to a file beside it.
+
+        The program takes a file for each input and each output. Outputs that the host knows are not in it. Returns the
+        paths written. Raises ``ValueError`` if all are known, ``OSError``.
+        """
+        with loading:
+            from ..cpp.graph_source import save_program
+        constants = dict(enumerate(self.constants, self._constants.first))
+        wanted = {name for name, value in _tensors(self.outputs) if value.array is None}
+        return save_program(path, self.compiled, constants, wanted)
+
 
 def _checked(value: OnnxValue, given: Any) -> Array:
     if given is None:

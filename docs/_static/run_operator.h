@@ -5,28 +5,10 @@
 
 #pragma once
 
-#include <DirectML.h>
-#include <d3d12.h>
-#include <wrl/client.h>
+#include "machine.h"
 
 #include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <initializer_list>
-#include <vector>
-
-using Microsoft::WRL::ComPtr;
-
-inline void Check(HRESULT result)
-{
-    if (FAILED(result))
-    {
-        std::fprintf(stderr, "failed: 0x%08x\n", static_cast<unsigned>(result));
-        std::exit(1);
-    }
-}
 
 // A FLOAT16. Only numbers that it represents exactly are converted without loss.
 struct Half
@@ -63,28 +45,18 @@ struct Half
     }
 };
 
-// A tensor with its desc and its memory. Descs point into it: it can neither be copied nor moved.
-struct Tensor
+// A tensor with its desc and its memory.
+struct Tensor : TensorDesc
 {
-    std::vector<UINT> sizes, strides;
-    DML_BUFFER_TENSOR_DESC buffer = {};
-    DML_TENSOR_DESC desc = {DML_TENSOR_TYPE_BUFFER, &buffer};
     std::vector<uint8_t> bytes;
 
     Tensor(DML_TENSOR_DATA_TYPE type, std::vector<UINT> theSizes, std::vector<UINT> theStrides = {})
-        : sizes(std::move(theSizes)), strides(std::move(theStrides))
+        : TensorDesc(type, std::move(theSizes), std::move(theStrides)),
+          bytes(static_cast<size_t>(buffer.TotalTensorSizeInBytes))
     {
-        const UINT count = static_cast<UINT>(sizes.size());
-        const UINT* steps = strides.empty() ? nullptr : strides.data();
-        const UINT64 size = DMLCalcBufferTensorSize(type, count, sizes.data(), steps);
-        buffer = {type, DML_TENSOR_FLAG_NONE, count, sizes.data(), steps, size, 0};
-        bytes.resize(static_cast<size_t>(size));
     }
 
-    Tensor(const Tensor&) = delete;
-    Tensor& operator=(const Tensor&) = delete;
-
-    // The elements in memory order, which is row by row for a packed tensor.
+    // The elements in the order of memory, which of a packed tensor is row by row.
     template <typename T>
     void Set(std::initializer_list<T> elements)
     {
@@ -137,142 +109,6 @@ private:
     }
 };
 
-// Both devices, a queue and a list.
-class Machine
-{
-public:
-    Machine()
-    {
-        Check(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d12)));
-        Check(DMLCreateDevice(d3d12.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml)));
-        const D3D12_COMMAND_QUEUE_DESC desc = {D3D12_COMMAND_LIST_TYPE_DIRECT, 0, D3D12_COMMAND_QUEUE_FLAG_NONE, 0};
-        Check(d3d12->CreateCommandQueue(&desc, IID_PPV_ARGS(&queue)));
-        Check(d3d12->CreateCommandAllocator(desc.Type, IID_PPV_ARGS(&allocator)));
-        Check(d3d12->CreateCommandList(0, desc.Type, allocator.Get(), nullptr, IID_PPV_ARGS(&list)));
-        Check(d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)));
-        Check(dml->CreateCommandRecorder(IID_PPV_ARGS(&recorder)));
-    }
-
-    ComPtr<ID3D12Resource> Buffer(UINT64 size, D3D12_HEAP_TYPE type, D3D12_RESOURCE_STATES state)
-    {
-        D3D12_HEAP_PROPERTIES heap = {};
-        heap.Type = type;
-        D3D12_RESOURCE_DESC desc = {};
-        desc.Dimension = D3D12_RESOURCE_DIMENSION_BUFFER;
-        desc.Width = size;
-        desc.Height = desc.DepthOrArraySize = desc.MipLevels = 1;
-        desc.SampleDesc.Count = 1;
-        desc.Layout = D3D12_TEXTURE_LAYOUT_ROW_MAJOR;
-        if (type == D3D12_HEAP_TYPE_DEFAULT)
-            desc.Flags = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS;
-        ComPtr<ID3D12Resource> made;
-        Check(d3d12->CreateCommittedResource(&heap, D3D12_HEAP_FLAG_NONE, &desc, state, nullptr, IID_PPV_ARGS(&made)));
-        kept.push_back(made);
-        return made;
-    }
-
-    ComPtr<ID3D12Resource> Scratch(UINT64 size)
-    {
-        return Buffer(size, D3D12_HEAP_TYPE_DEFAULT, D3D12_RESOURCE_STATE_UNORDERED_ACCESS);
-    }
-
-    ComPtr<ID3D12Resource> Upload(const Tensor& tensor)
-    {
-        const UINT64 size = tensor.bytes.size();
-        auto source = Buffer(size, D3D12_HEAP_TYPE_UPLOAD, D3D12_RESOURCE_STATE_GENERIC_READ);
-        void* memory = nullptr;
-        Check(source->Map(0, nullptr, &memory));
-        std::memcpy(memory, tensor.bytes.data(), tensor.bytes.size());
-        source->Unmap(0, nullptr);
-        auto target = Buffer(size, D3D12_HEAP_TYPE_DEFAULT, D3D12_RESOURCE_STATE_COPY_DEST);
-        list->CopyBufferRegion(target.Get(), 0, source.Get(), 0, size);
-        Transition(target.Get(), D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_UNORDERED_ACCESS);
-        return target;
-    }
-
-    void Transition(ID3D12Resource* resource, D3D12_RESOURCE_STATES before, D3D12_RESOURCE_STATES after)
-    {
-        D3D12_RESOURCE_BARRIER barrier = {};
-        barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION;
-        barrier.Transition = {resource, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES, before, after};
-        list->ResourceBarrier(1, &barrier);
-    }
-
-    // Records a dispatch of an operator or an initializer after a barrier that orders it after all previous commands.
-    void Record(
-        IDMLDispatchable* dispatchable,
-        const std::vector<DML_BINDING_DESC>& inputs,
-        const std::vector<DML_BINDING_DESC>& outputs,
-        ID3D12Resource* persistent)
-    {
-        const DML_BINDING_PROPERTIES needs = dispatchable->GetBindingProperties();
-        D3D12_DESCRIPTOR_HEAP_DESC heapDesc = {};
-        heapDesc.Type = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV;
-        heapDesc.NumDescriptors = needs.RequiredDescriptorCount ? needs.RequiredDescriptorCount : 1;
-        heapDesc.Flags = D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE;
-        ComPtr<ID3D12DescriptorHeap> heap;
-        Check(d3d12->CreateDescriptorHeap(&heapDesc, IID_PPV_ARGS(&heap)));
-        kept.push_back(heap);
-        ID3D12DescriptorHeap* heaps[] = {heap.Get()};
-        list->SetDescriptorHeaps(1, heaps);
-
-        const DML_BINDING_TABLE_DESC tableDesc = {
-            dispatchable,
-            heap->GetCPUDescriptorHandleForHeapStart(),
-            heap->GetGPUDescriptorHandleForHeapStart(),
-            heapDesc.NumDescriptors};
-        ComPtr<IDMLBindingTable> table;
-        Check(dml->CreateBindingTable(&tableDesc, IID_PPV_ARGS(&table)));
-        kept.push_back(table);
-        if (!inputs.empty())
-            table->BindInputs(static_cast<UINT>(inputs.size()), inputs.data());
-        if (!outputs.empty())
-            table->BindOutputs(static_cast<UINT>(outputs.size()), outputs.data());
-        if (needs.TemporaryResourceSize)
-        {
-            const DML_BUFFER_BINDING span = {
-                Scratch(needs.TemporaryResourceSize).Get(), 0, needs.TemporaryResourceSize};
-            const DML_BINDING_DESC binding = {DML_BINDING_TYPE_BUFFER, &span};
-            table->BindTemporaryResource(&binding);
-        }
-        if (persistent)
-        {
-            const DML_BUFFER_BINDING span = {persistent, 0, persistent->GetDesc().Width};
-            const DML_BINDING_DESC binding = {DML_BINDING_TYPE_BUFFER, &span};
-            table->BindPersistentResource(&binding);
-        }
-        D3D12_RESOURCE_BARRIER barrier = {};
-        barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
-        list->ResourceBarrier(1, &barrier);
-        recorder->RecordDispatch(list.Get(), dispatchable, table.Get());
-    }
-
-    void Run()
-    {
-        Check(list->Close());
-        ID3D12CommandList* lists[] = {list.Get()};
-        queue->ExecuteCommandLists(1, lists);
-        Check(queue->Signal(fence.Get(), ++signaled));
-        // Without an event the call blocks until the fence has the value.
-        Check(fence->SetEventOnCompletion(signaled, nullptr));
-        Check(allocator->Reset());
-        Check(list->Reset(allocator.Get(), nullptr));
-    }
-
-    ComPtr<ID3D12Device> d3d12;
-    ComPtr<IDMLDevice> dml;
-    ComPtr<ID3D12CommandQueue> queue;
-    ComPtr<ID3D12CommandAllocator> allocator;
-    ComPtr<ID3D12GraphicsCommandList> list;
-    ComPtr<ID3D12Fence> fence;
-    ComPtr<IDMLCommandRecorder> recorder;
-
-private:
-    UINT64 signaled = 0;
-    // Everything that recorded commands use must live until they have run.
-    std::vector<ComPtr<IUnknown>> kept;
-};
-
 // Creates, compiles, initializes and executes the operator; null stands for an absent tensor.
 inline void RunOperator(
     const DML_OPERATOR_DESC& desc,
@@ -295,12 +131,16 @@ inline void RunOperator(
         spans[index] = {resource.Get(), 0, resource->GetDesc().Width};
         bound[index] = {DML_BINDING_TYPE_BUFFER, &spans[index]};
     };
+    const auto upload = [&](const Tensor& tensor) {
+        const size_t size = tensor.bytes.size();
+        return machine.Upload(size, [&](void* memory) { std::memcpy(memory, tensor.bytes.data(), size); });
+    };
     for (size_t i = 0; i < inputs.size(); i++)
         if (inputs[i])
-            bind(i, machine.Upload(*inputs[i]));
+            bind(i, upload(*inputs[i]));
     for (size_t i = 0; i < outputs.size(); i++)
     {
-        results.push_back(outputs[i] ? machine.Upload(*outputs[i]) : nullptr);
+        results.push_back(outputs[i] ? upload(*outputs[i]) : nullptr);
         if (outputs[i])
             bind(inputs.size() + i, results.back());
     }
@@ -321,15 +161,8 @@ inline void RunOperator(
 
     std::vector<ComPtr<ID3D12Resource>> readback(outputs.size());
     for (size_t i = 0; i < outputs.size(); i++)
-    {
-        if (!outputs[i])
-            continue;
-        const UINT64 size = outputs[i]->bytes.size();
-        readback[i] = machine.Buffer(size, D3D12_HEAP_TYPE_READBACK, D3D12_RESOURCE_STATE_COPY_DEST);
-        machine.Transition(
-            results[i].Get(), D3D12_RESOURCE_STATE_UNORDERED_ACCESS, D3D12_RESOURCE_STATE_COPY_SOURCE);
-        machine.list->CopyBufferRegion(readback[i].Get(), 0, results[i].Get(), 0, size);
-    }
+        if (outputs[i])
+            readback[i] = machine.Readback(results[i].Get());
     machine.Run();
     for (size_t i = 0; i < outputs.size(); i++)
     {

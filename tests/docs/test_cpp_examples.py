@@ -22,7 +22,8 @@ from directml_py.operators import SCHEMAS
 from ..com.building import config, library
 
 pytestmark = pytest.mark.slow
-HEADER = Path(__file__).resolve().parents[2] / "docs/_static"
+ROOT = Path(__file__).resolve().parents[2]
+HEADERS = [f"-I{ROOT / folder}" for folder in ("docs/_static", "directml_py/cpp")]
 
 
 def source():
@@ -45,7 +46,7 @@ def printed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cpp")
     file, program = folder / "examples.cpp", folder / "examples"
     file.write_text(source(), encoding="utf-8")
-    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{HEADER}", *config("--cflags")]
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", *HEADERS, *config("--cflags")]
     build = subprocess.run(
         ["g++", *flags, str(file), *config("--libs"), "-o", str(program)], capture_output=True, text=True
     )
@@ -106,7 +107,7 @@ int main(int, char** arguments)
 }
 """
     (tmp_path / "half.cpp").write_text(text, encoding="utf-8")
-    flags = ["-std=c++17", f"-I{HEADER}", *config("--cflags")]
+    flags = ["-std=c++17", *HEADERS, *config("--cflags")]
     program = tmp_path / "half"
     command = ["g++", *flags, str(tmp_path / "half.cpp"), *config("--libs"), "-o", str(program)]
     subprocess.run(command, check=True, timeout=300)

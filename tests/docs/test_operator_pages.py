@@ -7,13 +7,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from documentation import cpp_source, python_source
 from documentation import operator_page as pages
+from documentation import python_source
 from documentation.illustrations import examples_of, written
 from documentation.operator_page import output_of, own_rules
 from documentation.printed import examples
 
 import directml_py as dml
+from directml_py.cpp import desc_source
 from directml_py.descs import decode_operator_desc
 from directml_py.operators import SCHEMAS
 
@@ -126,10 +127,10 @@ class TestPythonSource:
         )
 
 
-class TestCppSource:
+class TestDescSource:
     def test_numbers(self):
         assert [
-            cpp_source._number(one) for one in (1.0, 0.1, float("-inf"), 3_000_000_000, True, -(2**31))
+            desc_source.number(one) for one in (1.0, 0.1, float("-inf"), 3_000_000_000, True, -(2**31))
         ] == [
             "1.0f",
             "0.1f",
@@ -140,5 +141,5 @@ class TestCppSource:
         ]
 
     def test_names(self):
-        assert cpp_source._variable("InputTensors[1]") == "input1"
-        assert cpp_source._variable("BiasTensor") == "bias"
+        assert desc_source.variable("InputTensors[1]") == "input1"
+        assert desc_source.variable("BiasTensor") == "bias"

@@ -49,12 +49,13 @@ def operator_index() -> str:
 
 CPP = """# C++ examples of operators
 
-The C++ example on each operator's page is a complete program. What all of them have in common is in one header,
-{download}`run_operator.h <../_static/run_operator.h>`: a tensor with its memory, both devices, and `RunOperator`, which
-creates, compiles, initializes and executes an operator and reads back its outputs. It uses nothing but DirectML and
-Direct3D 12, so that the programs are the same on Windows.
+The C++ example on each operator's page is a complete program. What all of them have in common is in two headers:
+{download}`machine.h <../../directml_py/cpp/machine.h>` has both devices, a queue and a list, and
+{download}`run_operator.h <../_static/run_operator.h>` a tensor with its memory and `RunOperator`, which creates,
+compiles, initializes and executes an operator and reads back its outputs. They use nothing but DirectML and Direct3D
+12, so that the programs are the same on Windows.
 
-On Linux, with the header beside `example.cpp`:
+On Linux, with the headers beside `example.cpp`:
 
 ```text
 g++ -std=c++17 example.cpp $(python -m directml_py config --cflags --libs) -o example
@@ -64,6 +65,10 @@ g++ -std=c++17 example.cpp $(python -m directml_py config --cflags --libs) -o ex
 `Print` shows elements in the order in which they lie in memory, and 4-bit elements as bytes of two.
 
 ```{literalinclude} ../_static/run_operator.h
+:language: cpp
+```
+
+```{literalinclude} ../../directml_py/cpp/machine.h
 :language: cpp
 ```
 """

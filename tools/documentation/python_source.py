@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import Enum, Flag
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from directml_py.abi.schema import FieldSchema
 from directml_py.api.enums import DML_TENSOR_DATA_TYPE
+from directml_py.cpp.desc_source import half_bits, scalar_member
 from directml_py.descs.data_types import data_type_of
 from directml_py.descs.operator_desc import Record, Scalar
 from directml_py.descs.tensor import TensorDesc
@@ -18,8 +18,6 @@ from .printed import Example
 
 WIDTH = 100
 INDENT = "    "
-# Prefixes of DML_SCALAR_UNION's members, by the kind of the data type.
-MEMBERS = {"F": "Float", "I": "Int", "U": "UInt"}
 
 
 def program(example: Example) -> str:
@@ -102,16 +100,17 @@ def tensor(value: TensorDesc) -> str:
 
 
 def scalar(value: Scalar) -> str:
-    return f"dml.DML_SCALAR_UNION({'='.join(scalar_member(value))})"
+    return f"dml.DML_SCALAR_UNION({_scalar(value)})"
 
 
-def scalar_member(value: Scalar) -> tuple[str, str]:
-    """The member of DML_SCALAR_UNION with the value, and its literal; a FLOAT16 is stored as bits in UInt16."""
-    known = data_type_of(value.data_type)
-    if known.name == "FLOAT16":
-        return "UInt16", f"0x{int.from_bytes(value.raw[:2], sys.byteorder):04X}"
+def _scalar(value: Scalar) -> str:
+    """The member of DML_SCALAR_UNION with the value, and its literal."""
     held = value.value
-    return f"{MEMBERS[known.kind]}{known.bits}", number(held) if isinstance(held, float) else str(held)
+    if data_type_of(value.data_type).name == "FLOAT16":
+        text = half_bits(value)
+    else:
+        text = number(held) if isinstance(held, float) else str(held)
+    return f"{scalar_member(value)}={text}"
 
 
 def number(value: float) -> str:
