@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import onnx
 from onnx import numpy_helper
 from onnx.external_data_helper import ExternalDataInfo, uses_external_data
 
-from .errors import OnnxError
+from .errors import OnnxError, Refusal
 from .values import Array
 
 
@@ -50,24 +51,41 @@ def check_is_whole(model: Any, file: str) -> None:
 
 
 def array_of(tensor: Any, file: str, folder: Path | None) -> Array:
-    """The contents of a TensorProto; external data is memory-mapped. Raises ``OnnxError``."""
-    if not uses_external_data(tensor):
-        try:
-            return np.asarray(numpy_helper.to_array(tensor))
-        except (ValueError, TypeError, KeyError, NotImplementedError) as error:
-            raise OnnxError(f"its data is damaged ({error})", file, f"initializer {tensor.name!r}") from None
+    """The content of a TensorProto; external data is mapped, not read. Raises ``OnnxError``."""
     where = f"initializer {tensor.name!r}"
-    info = ExternalDataInfo(tensor)
-    assert folder is not None
-    path = Path(info.location)
-    if path.is_absolute() or ".." in path.parts:
-        raise OnnxError(f"its data is in {info.location!r}, outside the folder of the model", file, where)
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
-    shape = tuple(tensor.dims)
-    if dtype.name in ("int4", "uint4", "float4_e2m1fn", "int2", "uint2"):
-        raise OnnxError(f"elements of type {dtype.name} in external data are not supported", file, where)
+    if any(size < 0 for size in tensor.dims):
+        raise OnnxError(f"has sizes {list(tensor.dims)}", file, where)
     try:
-        return np.memmap(folder / path, dtype, "r", int(info.offset or 0), shape or (1,)).reshape(shape)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise OnnxError(f"cannot read its data from {info.location!r}: {reason}", file, where) from None
+        if uses_external_data(tensor):
+            assert folder is not None
+            return _mapped(tensor, folder)
+        return np.asarray(numpy_helper.to_array(tensor))
+    except Refusal as error:
+        raise OnnxError(error.reason, file, where) from None
+    except (ValueError, TypeError, KeyError, NotImplementedError) as error:
+        raise OnnxError(f"its data is damaged ({error})", file, where) from None
+
+
+def _mapped(tensor: Any, folder: Path) -> Array:
+    """External data in memory of the file. Raises ``Refusal``, and ``ValueError`` for numbers that are none."""
+    info = ExternalDataInfo(tensor)
+    path = Path(info.location)
+    if not info.location:
+        raise Refusal("its data is in a file that is not named")
+    if path.is_absolute() or ".." in path.parts:
+        raise Refusal(f"its data is in {info.location!r}, outside the folder of the model")
+    dtype, shape = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)), tuple(tensor.dims)
+    if dtype.name in ("int4", "uint4", "float4_e2m1fn", "int2", "uint2"):
+        raise Refusal(f"elements of type {dtype.name} in external data are not supported")
+    needed, start = dtype.itemsize * math.prod(shape), int(info.offset or 0)
+    if info.length is not None and int(info.length) != needed:
+        raise Refusal(f"its data has {info.length} bytes; its sizes need {needed}")
+    try:
+        there = (folder / path).stat().st_size
+        if needed and there < start + needed:
+            raise Refusal(
+                f"{info.location!r} has {there} bytes; its data is from {start} to {start + needed}"
+            )
+        return np.memmap(folder / path, dtype, "r", start, shape) if needed else np.empty(shape, dtype)
+    except OSError as error:
+        raise Refusal(f"cannot read its data from {info.location!r}: {error.strerror or error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,13 +15,16 @@ import onnx.inliner
 import onnx.version_converter
 from google.protobuf.message import DecodeError
 
+from ..storage import regular_file
 from .constants import array_of, check_is_whole
 from .errors import OnnxError
 from .values import Array, Sizes
 
 # Opsets from this one on are translated as they are.
 OLDEST = 7
-# A binding of an input: its sizes, its contents, or for a symbolic dimension the number.
+# Sizes of DirectML are unsigned numbers of 32 bits.
+LARGEST_SIZE = (1 << 32) - 1
+# What an input is: its sizes, its content, or for a symbolic size the number.
 Bindings = Mapping[str, Any]
 
 
@@ -93,7 +97,11 @@ class ModelFile:
                 f"input {item.name!r}",
             )
         tensor = item.type.tensor_type
-        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+        try:
+            dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+        except KeyError:
+            text = f"its element type is {tensor.elem_type}, which ONNX does not have"
+            raise OnnxError(text, self.file, f"input {item.name!r}") from None
         if not tensor.HasField("shape"):
             return Declared(item.name, dtype, None)
         sizes = tuple(
@@ -109,7 +117,8 @@ def _read(source: Any) -> tuple[str, Path | None, Any]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         file, folder, data = "", None, memoryview(source)
     elif isinstance(source, (str, Path)):
-        file, folder = str(source), Path(source).resolve().parent
+        # A link has its data beside it, not beside what it leads to.
+        file, folder = str(source), Path(source).absolute().parent
         data = _mapped(Path(source))
     else:
         raise TypeError(f"a model is a path, bytes or a ModelProto, not {type(source).__name__}")
@@ -124,9 +133,9 @@ def _read(source: Any) -> tuple[str, Path | None, Any]:
 
 
 def _mapped(path: Path) -> memoryview:
-    """The contents of a file, which must not be empty to be memory-mapped."""
-    with path.open("rb") as file:
-        if not path.stat().st_size:
+    """The content of a file, which is not empty where it can be mapped."""
+    with regular_file(path) as file:
+        if not os.fstat(file.fileno()).st_size:
             return memoryview(b"")
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
@@ -170,7 +179,7 @@ def bound_sizes(declared: Declared, bindings: Bindings, file: str) -> Sizes:
     if given is not None:
         if isinstance(given, (str, int)) or not isinstance(given, Sequence):
             raise OnnxError(f"its sizes must be a list of numbers, not {given!r}", file, where)
-        wanted = tuple(int(size) for size in given)
+        wanted = _whole(given, file, where)
         own = declared.sizes
         if own is not None and (
             len(own) != len(wanted)
@@ -181,14 +190,22 @@ def bound_sizes(declared: Declared, bindings: Bindings, file: str) -> Sizes:
     if declared.sizes is None:
         raise OnnxError(f"has no sizes; give them: inputs={{{declared.name!r}: [...]}}", file, where)
     sizes = tuple(bindings.get(size, size) if isinstance(size, str) else size for size in declared.sizes)
-    unbound = [place for place, size in enumerate(sizes) if not isinstance(size, int)]
-    if unbound:
+    if any(size is None or isinstance(size, str) for size in sizes):
         raise OnnxError(
             f"has sizes {_shown(declared.sizes)}; give numbers: inputs={{{declared.name!r}: [...]}}",
             file,
             where,
         )
-    return tuple(int(size) for size in sizes if size is not None)
+    return _whole(sizes, file, where)
+
+
+def _whole(sizes: Sequence[Any], file: str, where: str) -> Sizes:
+    """``sizes`` as numbers that a tensor may have. Raises ``OnnxError``."""
+    for size in sizes:
+        if not isinstance(size, (int, np.integer)) or not 0 <= size <= LARGEST_SIZE:
+            text = f"its sizes are {list(sizes)}; each must be a whole number from 0 to {LARGEST_SIZE}"
+            raise OnnxError(text, file, where)
+    return tuple(int(size) for size in sizes)
 
 
 def _shown(sizes: Sequence[int | str | None]) -> str:

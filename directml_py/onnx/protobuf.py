@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from .errors import Refusal
 from .values import Array, OnnxValue, Sizes
 
 # Shape inference receives the contents of integer tensors up to this size: they may be sizes.
@@ -96,7 +97,9 @@ def inferred_outputs(
 
 
 def constant_of(node: Any) -> Array | None:
-    """The contents of a Constant node, unless it is sparse."""
+    """The content of a Constant node other than a sparse one."""
+    if len(node.attribute) != 1:
+        raise Refusal(f"has {len(node.attribute)} attributes; one must be its value")
     (entry,) = node.attribute
     value = onnx.helper.get_attribute_value(entry)
     if entry.name == "value":

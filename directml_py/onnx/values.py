@@ -62,7 +62,9 @@ def data_type(dtype: np.dtype[Any]) -> DML_TENSOR_DATA_TYPE:
     """The DirectML type of the elements; booleans are UINT8. Raises ``Refusal`` for types that DirectML lacks."""
     name = "UINT8" if dtype == np.bool_ else dtype.name.upper()
     if name not in BY_NAME:
-        raise Refusal(f"DirectML has no tensors of type {dtype.name}")
+        # NumPy has ONNX's strings as objects.
+        kind = "string" if dtype.hasobject else dtype.name
+        raise Refusal(f"DirectML has no tensors of type {kind}")
     return DML_TENSOR_DATA_TYPE(BY_NAME[name])
 
 

@@ -1,0 +1,159 @@
+"""Models that cannot be read, and sizes that cannot be bound: one sentence with the file and the place."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onnx.reference", reason="needs the package onnx")
+from onnx import TensorProto, helper
+
+import directml_py as dml
+
+FLOAT = TensorProto.FLOAT
+
+
+def model(node, *tensors, sizes=(2, 3), element=FLOAT):
+    given = [helper.make_tensor_value_info("x", element, sizes)]
+    wanted = [helper.make_tensor_value_info("y", element, None)]
+    graph = helper.make_graph([node], "g", given, wanted, list(tensors))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def external(dims=(2, 3), **members):
+    tensor = TensorProto(name="w", data_type=FLOAT, dims=dims, data_location=TensorProto.EXTERNAL)
+    for key, value in members.items():
+        entry = tensor.external_data.add()
+        entry.key, entry.value = key, str(value)
+    return tensor
+
+
+def written(folder, made):
+    path = folder / "m.onnx"
+    path.write_bytes(made.SerializeToString())
+    return path
+
+
+def refused(path, **arguments):
+    with pytest.raises(dml.onnx.OnnxError) as error:
+        dml.onnx.load(path, **arguments)
+    assert error.value.file == str(path)
+    return str(error.value).removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("members", "text"),
+    [
+        ({}, "its data is in a file that is not named"),
+        ({"location": "short"}, "'short' has 8 bytes; its data is from 0 to 24"),
+        ({"location": "whole", "offset": 4}, "'whole' has 24 bytes; its data is from 4 to 28"),
+        ({"location": "whole", "length": 8}, "its data has 8 bytes; its sizes need 24"),
+        ({"location": "whole", "dims": [-2, 3]}, "has sizes [-2, 3]"),
+        ({"location": "../whole"}, "its data is in '../whole', outside the folder of the model"),
+        ({"location": "none"}, "cannot read its data from 'none': No such file or directory"),
+        ({"location": "."}, "cannot read its data from '.': Is a directory"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="the system's words are others")
+def test_external_data_that_is_not_there(tmp_path, members, text):
+    (tmp_path / "whole").write_bytes(bytes(24))
+    (tmp_path / "short").write_bytes(bytes(8))
+    path = written(tmp_path, model(helper.make_node("Add", ["x", "w"], ["y"]), external(**members)))
+    assert refused(path) == f"initializer 'w': {text}"
+
+
+@pytest.mark.parametrize("offset", ["abc", "-4"])
+def test_an_offset_that_is_none(tmp_path, offset):
+    (tmp_path / "whole").write_bytes(bytes(24))
+    tensor = external(location="whole", offset=offset)
+    path = written(tmp_path, model(helper.make_node("Add", ["x", "w"], ["y"]), tensor))
+    assert refused(path).startswith("initializer 'w': its data is damaged (")
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink") or sys.platform == "win32", reason="needs links")
+def test_a_link_has_its_data_beside_it(tmp_path):
+    """As caches of downloads keep files: under names that are hashes, with links to them."""
+    made = model(helper.make_node("Add", ["x", "w"], ["y"]), external(location="weights"))
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshot"
+    blobs.mkdir()
+    snapshot.mkdir()
+    (blobs / "1f").write_bytes(made.SerializeToString())
+    (blobs / "2f").write_bytes(bytes(24))
+    (snapshot / "m.onnx").symlink_to(blobs / "1f")
+    (snapshot / "weights").symlink_to(blobs / "2f")
+    assert [array.shape for array in dml.onnx.load(snapshot / "m.onnx").constants] == [(2, 3)]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "m.onnx")
+    with pytest.raises(OSError, match=r"not a regular file: .*m\.onnx"):
+        dml.onnx.load(tmp_path / "m.onnx")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="asks Linux for the memory")
+def test_data_of_more_than_two_gigabytes_is_not_read(tmp_path):
+    with (tmp_path / "weights").open("wb") as file:
+        file.truncate(2_600_000_000)
+    node = helper.make_node("Gather", ["w", "x"], ["y"])
+    tensor = external((650_000, 1000), location="weights")
+    path = written(tmp_path, model(node, tensor, element=TensorProto.INT64))
+    before = resident()
+    made = dml.onnx.load(path)
+    assert made.outputs["y"].shape == (2, 3, 1000)
+    assert resident() - before < 100_000_000
+
+
+def resident():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize(
+    ("bindings", "text"),
+    [
+        ({"n": -1}, "its sizes are [-1, 3]; each must be a whole number from 0 to 4294967295"),
+        ({"n": 1 << 32}, "its sizes are [4294967296, 3]; each must be a whole number from 0 to 4294967295"),
+        ({"n": 2.5}, "its sizes are [2.5, 3]; each must be a whole number from 0 to 4294967295"),
+        ({"x": ["a", 3]}, "its sizes are ['a', 3]; each must be a whole number from 0 to 4294967295"),
+        ({}, "has sizes [n, 3]; give numbers: inputs={'x': [...]}"),
+    ],
+)
+def test_sizes_that_are_none(tmp_path, bindings, text):
+    path = written(tmp_path, model(helper.make_node("Relu", ["x"], ["y"]), sizes=("n", 3)))
+    assert refused(path, inputs=bindings) == f"input 'x': {text}"
+
+
+@pytest.mark.parametrize(
+    ("element", "text"),
+    [
+        (99, "its element type is 99, which ONNX does not have"),
+        (TensorProto.STRING, "DirectML has no tensors of type string"),
+        (TensorProto.COMPLEX64, "DirectML has no tensors of type complex64"),
+    ],
+)
+def test_element_types(tmp_path, element, text):
+    path = written(tmp_path, model(helper.make_node("Identity", ["x"], ["y"]), element=element))
+    assert refused(path) == f"input 'x': {text}"
+
+
+def test_a_constant_without_a_value(tmp_path):
+    path = written(tmp_path, model(helper.make_node("Constant", [], ["y"], name="c")))
+    assert refused(path) == "node 'c' (Constant): has 0 attributes; one must be its value"
+
+
+def test_a_file_that_ends_early(tmp_path):
+    """What is left may be a whole message without its last fields; anything else is one sentence."""
+    whole = model(helper.make_node("Relu", ["x"], ["y"])).SerializeToString()
+    path, messages = tmp_path / "m.onnx", []
+    for length in range(1, len(whole)):
+        path.write_bytes(whole[:length])
+        try:
+            dml.onnx.load(path)
+        except dml.onnx.OnnxError as error:
+            messages.append(str(error))
+    assert len(messages) > len(whole) / 2
+    assert all(text.startswith(f"{path}: ") and "\n" not in text for text in messages)
