@@ -19,6 +19,8 @@ CHEAP = {
     "Cast", "CastLike", "Concat", "Constant", "ConstantOfShape", "DequantizeLinear", "Expand", "Flatten", "Gather",
     "Identity", "Range", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
 }  # fmt: skip
+# What no graph computes, whatever the count of elements.
+HOST_ALONE = {"NonMaxSuppression", "NonZero", "Unique"}
 RANDOM = {
     "RandomNormal",
     "RandomNormalLike",
@@ -36,7 +38,7 @@ def is_foldable(node: Any, inputs: Mapping[str, OnnxValue], outputs: Mapping[str
         return False
     sizes = [value.size for value in inputs.values()]
     sizes += [int(np.prod(shape)) for _, shape in outputs.values()]
-    return node.op_type in CHEAP or max(sizes, default=0) <= LARGE
+    return node.op_type in CHEAP | HOST_ALONE or max(sizes, default=0) <= LARGE
 
 
 def folded(node: Any, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]) -> list[Array] | None:

@@ -79,11 +79,26 @@ def bit_cast(node: OnnxNode) -> Results:
     return node.graph.reinterpret(node.tensor(), data_type(dtype))
 
 
-@operator("ConstantOfShape", "Range")
-def from_numbers(node: OnnxNode) -> Results:
-    """Computed on the host, once all inputs are known."""
-    for index, name in enumerate(
-        ("input",) if node.kind == "ConstantOfShape" else ("start", "limit", "delta")
-    ):
-        node.known(index, name)
+# Operators whose outputs have sizes that follow from the content of these inputs.
+COUNTED = {
+    "ConstantOfShape": ("input",),
+    "NonMaxSuppression": (
+        "boxes",
+        "scores",
+        "max_output_boxes_per_class",
+        "iou_threshold",
+        "score_threshold",
+    ),
+    "NonZero": ("X",),
+    "Range": ("start", "limit", "delta"),
+    "Unique": ("X",),
+}
+
+
+@operator(*COUNTED)
+def counted(node: OnnxNode) -> Results:
+    """What the host computes, once all inputs are known."""
+    for index, name in enumerate(COUNTED[node.kind]):
+        if node.has(index):
+            node.known(index, name)
     raise Refusal("ONNX's reference evaluator cannot compute it")

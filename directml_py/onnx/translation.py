@@ -117,8 +117,7 @@ class Translation:
         except UnknownValue as error:
             source = scope.get(error.needed)
             names = tuple(sorted(source.inputs if source is not None else ()))
-            hint = f"; pass load the contents of {', '.join(map(repr, names))}" if names else ""
-            needed = ValueNeeded(error.reason + hint, self.file, where, error.attribute)
+            needed = ValueNeeded(error.reason + _hint(error.needed, names), self.file, where, error.attribute)
             needed.inputs = names
             raise needed from None
         except Refusal as error:
@@ -317,6 +316,16 @@ def _read(node: Any, scope: Scope) -> list[str]:
     """The names that a node and its subgraphs read."""
     names = [name for name in node.input if name]
     return [*dict.fromkeys([*names, *(name for name in captured(node) if name in scope)])]
+
+
+def _hint(needed: str, inputs: Sequence[str]) -> str:
+    """What makes the value ``needed``, which follows from ``inputs`` of the model, a constant."""
+    if not inputs:
+        return ""
+    hint = f"; give load the content of {', '.join(map(repr, inputs))}"
+    if list(inputs) != [needed]:
+        hint += f", or cut the model at {needed!r} (onnx.utils.extract_model) and run two graphs"
+    return hint
 
 
 def _reason(error: OnnxError) -> str:

@@ -286,3 +286,28 @@ def test_constants_of_a_file_are_there_after_a_run(tmp_path):
     model.run(x=np.zeros((2, 3), np.float32))
     np.testing.assert_array_equal(model.constants, before)
     assert [saved.name for saved in model.save(tmp_path / "graph.bin")] == ["graph.0.bin", "graph.bin"]
+
+
+COUNTED = "f (float[2,3] x) => (int64[2,n] y) { z = Relu(x) y = NonZero(z) }"
+
+
+def test_a_count_that_follows_from_an_input_is_known_with_it():
+    x = np.float32([[-1, 0, 2], [3, -4, 5]])
+    y = dml.onnx.load(parsed(COUNTED), inputs={"x": x}).run()["y"]
+    np.testing.assert_array_equal(y, [[0, 1, 1], [2, 0, 2]])
+
+
+def test_a_count_that_a_graph_computes_is_refused_with_what_can_be_done():
+    error = refused(
+        parsed(COUNTED),
+        r"^node 'y' \(NonZero\): input X: its value decides about sizes and must be a constant; give load the content "
+        r"of 'x', or cut the model at 'z' \(onnx\.utils\.extract_model\) and run two graphs$",
+    )
+    assert error.inputs == ("x",)
+
+
+def test_a_large_count_is_the_hosts():
+    x = np.arange(100_000, dtype=np.float32) % 2
+    text = "f (float[100000] x) => (int64[1,n] y) { y = NonZero(x) }"
+    y = dml.onnx.load(parsed(text), inputs={"x": x}).run()["y"]
+    np.testing.assert_array_equal(y[0], np.arange(1, 100_000, 2))
