@@ -17,6 +17,7 @@ from ..descs.data_types import data_type_of
 from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
 from .constants import Constants
+from .control_flow import CONTROL_FLOW, initializers
 from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded
 from .every_operator import OPERATORS
 from .folding import folded, is_foldable
@@ -144,22 +145,20 @@ class Translation:
         schema = self._schema(node.op_type, domain, opsets[domain])
         inputs = {name: scope[name] for name in _read(node, scope)}
         try:
-            # The branches of an If may contain nodes that are valid only if the branch is taken.
-            is_branch = node.op_type == "If" and not domain
+            # Subgraphs may hold what is right only where they are run.
+            flow = CONTROL_FLOW.get(node.op_type) if not domain else None
             has_lists = any(value.items is not None for value in inputs.values())
-            inferred = {} if is_branch or has_lists else inferred_outputs(schema, node, inputs, opsets)
+            inferred = {} if flow or has_lists else inferred_outputs(schema, node, inputs, opsets)
             problem = ""
         except (onnx.shape_inference.InferenceError, ValueError, RuntimeError) as error:
             # Some calls in ONNX's own functions are rejected by inference but accepted by the evaluator.
             inferred, problem = {}, str(error).strip().splitlines()[0]
-        results = self._by_host(node, domain, inputs, inferred, opsets)
+        results = None if flow else self._by_host(node, domain, inputs, inferred, opsets)
         if results is not None:
             return results, inferred
         if problem:
             raise Refusal(problem)
         attributes = attributes_of(node)
-        if node.op_type == "If" and not domain:
-            return self._branch(attributes, scope, opsets, node), {}
         made = OnnxNode(
             node.op_type,
             opsets[domain],
@@ -170,6 +169,8 @@ class Translation:
             self.graph,
             self.constants,
         )
+        if flow is not None:
+            return flow(made, lambda body, values: self._subgraph(body, values, scope, opsets)), {}
         translate = OPERATORS.get((domain, node.op_type))
         if translate is None:
             return self._expanded(schema, node, scope, opsets), inferred
@@ -213,17 +214,11 @@ class Translation:
                 return [next(results) if name else np.empty(0) for name in node.output]
         return None
 
-    def _branch(
-        self, attributes: dict[str, Any], scope: Scope, opsets: dict[str, int], node: Any
-    ) -> list[Result]:
-        condition = scope[node.input[0]]
-        if condition.array is None:
-            raise UnknownValue(condition.name, "input cond")
-        body = attributes["then_branch" if condition.array.reshape(-1)[0] else "else_branch"]
-        own: Scope = {}
-        for tensor in body.initializer:
-            array = np.asarray(onnx.numpy_helper.to_array(tensor))
-            own[tensor.name] = OnnxValue(tensor.name, array.dtype, array.shape, array)
+    def _subgraph(
+        self, body: Any, values: Sequence[OnnxValue], scope: Scope, opsets: dict[str, int]
+    ) -> list[OnnxValue]:
+        """The outputs of a node's subgraph for values of its inputs."""
+        own: Scope = {**initializers(body), **{item.name: value for item, value in zip(body.input, values)}}
         inner = ChainMap(own, scope)
         self.run(body.node, [item.name for item in body.output], inner, opsets)
         return [inner[item.name] for item in body.output]

@@ -1,0 +1,122 @@
+"""Control flow that is known: the branch of an If that is taken, and Loop and Scan unrolled.
+
+A graph of DirectML has none, so that conditions and counts must follow from constants and sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnx
+
+from .errors import Refusal, UnknownValue
+from .movement import sliced
+from .node import OnnxNode
+from .translators import Result
+from .values import OnnxValue, known
+
+# The outputs of a subgraph for values of its inputs.
+Run: TypeAlias = Callable[[Any, Sequence[OnnxValue]], list[OnnxValue]]
+# More rounds would be a graph that nobody waits for.
+MOST_ROUNDS = 10_000
+
+
+def branch(node: OnnxNode, run: Run) -> Sequence[Result]:
+    taken = bool(node.known(0, "cond").reshape(-1)[0])
+    return run(node.get("then_branch" if taken else "else_branch"), [])
+
+
+def loop(node: OnnxNode, run: Run) -> Sequence[Result]:
+    """One copy of the body a round, while the condition, which must be known, is true."""
+    body, states = node.get("body"), [node.input(index) for index in range(2, len(node.inputs))]
+    most = int(node.known(0, "M").reshape(-1)[0]) if node.has(0) else None
+    goes_on = bool(node.known(1, "cond").reshape(-1)[0]) if node.has(1) else True
+    collected: list[list[OnnxValue]] = [[] for _ in body.output[1 + len(states) :]]
+    position = 0
+    while goes_on and (most is None or position < most):
+        _check(position)
+        round_ = [known("iteration", np.array(position, np.int64)), known("condition", np.array(True))]
+        condition, *results = run(body, [*round_, *states])
+        if condition.array is None:
+            raise UnknownValue(condition.name, f"condition after round {position}")
+        goes_on = bool(condition.array.reshape(-1)[0])
+        states = results[: len(states)]
+        for items, item in zip(collected, results[len(states) :]):
+            items.append(item)
+        position += 1
+    return [*states, *(_stacked(node, items, 0) for items in collected)]
+
+
+def scan(node: OnnxNode, run: Run) -> Sequence[Result]:
+    """One copy of the body for each place of the axes that are scanned."""
+    if node.version < 9:
+        raise Refusal("operator sets before 9 scan batches; ONNX's converter makes newer ones")
+    body, count = node.get("body"), node.get("num_scan_inputs")
+    values = [node.input(index) for index in range(len(node.inputs))]
+    states, scanned = values[:-count], values[-count:]
+    axes = [axis % len(value.shape) for axis, value in zip(_numbers(node, "scan_input_axes", count), scanned)]
+    backwards = _numbers(node, "scan_input_directions", count)
+    length = scanned[0].shape[axes[0]]
+    collected: list[list[OnnxValue]] = [[] for _ in body.output[len(states) :]]
+    for position in range(length):
+        _check(position)
+        places = [length - 1 - position if back else position for back in backwards]
+        slices = [_at(node, *each) for each in zip(scanned, axes, places)]
+        results = run(body, [*states, *slices])
+        states = results[: len(states)]
+        for items, item in zip(collected, results[len(states) :]):
+            items.append(item)
+    ends = zip(
+        collected,
+        _numbers(node, "scan_output_axes", len(collected)),
+        _numbers(node, "scan_output_directions", len(collected)),
+    )
+    return [*states, *(_stacked(node, items[::-1] if back else items, axis) for items, axis, back in ends)]
+
+
+CONTROL_FLOW = {"If": branch, "Loop": loop, "Scan": scan}
+
+
+def _check(position: int) -> None:
+    if position >= MOST_ROUNDS:
+        raise Refusal(f"runs more than {MOST_ROUNDS} rounds, each of which would be a part of the graph")
+
+
+def _numbers(node: OnnxNode, name: str, count: int) -> list[int]:
+    return list(node.get(name, [0] * count))
+
+
+def _at(node: OnnxNode, value: OnnxValue, axis: int, place: int) -> OnnxValue:
+    """``value`` at a place of an axis, without the axis."""
+    shape = (*value.shape[:axis], *value.shape[axis + 1 :])
+    if value.array is not None:
+        return known(value.name, value.array.take(place, axis))
+    part = node.value(sliced(node, node.moved(value), axis, place, 1), value.dtype, value.shape)
+    return OnnxValue(value.name, value.dtype, shape, None, part.expression, value.inputs)
+
+
+def _stacked(node: OnnxNode, items: Sequence[OnnxValue], axis: int) -> Result:
+    """The values of all rounds along a new axis."""
+    if not items:
+        raise Refusal("runs no round, so that what it collects is empty")
+    if all(item.array is not None for item in items):
+        return np.stack([np.asarray(item.array) for item in items], axis)
+    shape = items[0].shape
+    if any(item.shape != shape for item in items):
+        raise Refusal("collects values of several sizes")
+    axis %= len(shape) + 1
+    one = (*shape[:axis], 1, *shape[axis:])
+    parts = [node.moved(item, one) for item in items]
+    joined = node.graph.join(parts, axis=axis) if len(parts) > 1 else parts[0]
+    whole = (*shape[:axis], len(items), *shape[axis:])
+    inputs = frozenset().union(*(item.inputs for item in items))
+    stacked = node.value(joined, items[0].dtype, whole)
+    return OnnxValue("stacked", stacked.dtype, whole, None, stacked.expression, inputs)
+
+
+def initializers(body: Any) -> dict[str, OnnxValue]:
+    """The constants of a subgraph."""
+    arrays = {tensor.name: np.asarray(onnx.numpy_helper.to_array(tensor)) for tensor in body.initializer}
+    return {name: OnnxValue(name, array.dtype, array.shape, array) for name, array in arrays.items()}
