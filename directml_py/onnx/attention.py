@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def attention(node: OnnxNode) -> Results:
         node.only(name, 0, "MULTIHEAD_ATTENTION does not support it")
     if node.has(6):
         raise Refusal("MULTIHEAD_ATTENTION has no such input", "input past_sequence_length")
-    (batch, length, width), heads = node.shape(0), node.get("num_heads")
+    batch, length, width = node.shape(0)
     whole = node.shape(1)[1]
     parts = [int(size) for size in node.get("qkv_hidden_sizes", [])] or [whole // 3] * 3
     rows = batch * length
@@ -117,6 +118,15 @@ def attention(node: OnnxNode) -> Results:
         alpha=1.0,
         beta=1.0,
     )
+    return attended(node, products, (batch, length), parts)
+
+
+def attended(node: OnnxNode, products: Expression, batch_and_length: Sizes, parts: Sequence[int]) -> Results:
+    """The attention of queries, keys and values that are beside one another in ``products``, of sizes ``parts``.
+
+    The inputs from 3 on are a mask, past keys and values, and a bias of the scores.
+    """
+    (batch, length), heads = batch_and_length, node.get("num_heads")
     starts = (0, parts[0], parts[0] + parts[1])
     query, key, value = (
         node.graph.reinterpret(sliced(node, products, 1, start, size), sizes=(batch, length, size))
@@ -138,7 +148,7 @@ def attention(node: OnnxNode) -> Results:
         head_count=heads,
         output_present_key=node.wants(1),
         output_present_value=node.wants(1),
-        output_data_type=node.input().dtype,
+        output_data_type=products.desc.data_type,
         **pasts,
         **masked(node, 3, scores),
     )

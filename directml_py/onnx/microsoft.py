@@ -14,6 +14,7 @@ from ..api.enums import (
     DML_TENSOR_DATA_TYPE_UINT4,
 )
 from ..graph import Expression
+from .attention import attended
 from .convolutions import per_channel
 from .errors import Refusal
 from .fusing import ACTIVATIONS, activation_desc
@@ -134,6 +135,18 @@ def matmul_integer_to_float(node: OnnxNode) -> Results:
         output_data_type=node.input(2).dtype,
     )
     return _shaped(node, _biased(node, result, 6))
+
+
+@operator("QAttention", domain=MICROSOFT)
+def q_attention(node: OnnxNode) -> Results:
+    """The attention of a product of quantized factors."""
+    node.only("do_rotary", 0, "MULTIHEAD_ATTENTION does not do that")
+    batch, length, _ = node.shape(0)
+    whole = node.shape(1)[1]
+    products = matmul_integer_to_float(node.having(0, 1, 3, 4, 6, 7, 2))
+    assert isinstance(products, Expression)
+    rows = node.graph.reinterpret(products, sizes=(batch * length, whole))
+    return attended(node.having(None, None, None, 5, 8), rows, (batch, length), [whole // 3] * 3)
 
 
 def _matching(node: OnnxNode, zero: int, scale: int, b: Expression) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +52,14 @@ class OnnxNode:
         self.activation: Any = None
         # Whether constants may be OWNED_BY_DML.
         self.owned = True
+
+    def having(self, *inputs: int | None) -> OnnxNode:
+        """The same node with these of its inputs, in this order."""
+        other = copy(self)
+        other.inputs = [
+            None if index is None or not self.has(index) else self.inputs[index] for index in inputs
+        ]
+        return other
 
     @property
     def level(self) -> int:

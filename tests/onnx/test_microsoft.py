@@ -124,6 +124,30 @@ CASES = {
         [floats(2, 3, 8), floats(8, 24), floats(24)],
         {"num_heads": 2, "unidirectional": 1},
     ),
+    "QAttention": (
+        "QAttention",
+        [bytes_of(2, 3, 8), bytes_of(8, 24), floats(24), ONE / 20, ONE / 20, None, U8, U8],
+        {"num_heads": 2},
+    ),
+    "QAttention, signed, by column, lengths": (
+        "QAttention",
+        [
+            bytes_of(2, 3, 8),
+            bytes_of(8, 24, dtype=np.int8),
+            floats(24),
+            ONE / 20,
+            np.abs(floats(24)) / 400,
+            integers(3, 2),
+            U8,
+            bytes_of(24, dtype=np.int8),
+        ],
+        {"num_heads": 2},
+    ),
+    "QAttention, causal": (
+        "QAttention",
+        [bytes_of(2, 3, 8), bytes_of(8, 24), floats(24), ONE / 20, ONE / 20, None, U8],
+        {"num_heads": 2, "unidirectional": 1},
+    ),
     "QLinearAdd": ("QLinearAdd", [bytes_of(3, 4), ONE, U8, bytes_of(4), ONE, U8, ONE * 2, U8], {}),
     "QLinearSigmoid": ("QLinearSigmoid", [bytes_of(3, 4), ONE, U8, np.float32(1 / 256), np.uint8(0)], {}),
     "QLinearAveragePool": (
