@@ -20,5 +20,6 @@ from . import (  # noqa: F401 - each fills the table
     sampling,
     sequences,
     shapes,
+    withdrawn,
 )
 from .translators import OPERATORS as OPERATORS
