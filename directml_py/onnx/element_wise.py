@@ -136,9 +136,24 @@ def power(node: OnnxNode) -> Results:
 
 @operator("BitShift")
 def shift(node: OnnxNode) -> Results:
+    """From operator set 28 on, numbers may be signed, and counts larger than DirectML's, which are modulo 32 or 64."""
     functions = {"LEFT": node.graph.bit_shift_left, "RIGHT": node.graph.bit_shift_right}
-    result: Expression = node.choice("direction", "", functions)(*spread_all(node))
-    return result
+    call: Callable[..., Expression] = node.choice("direction", "", functions)
+    x, count = spread_all(node)
+    dtype = node.input().dtype
+    if node.version < 28:
+        return call(x, count)
+    bits, unsigned = dtype.itemsize * 8, np.dtype(f"u{dtype.name.lstrip('u')}")
+    # A count below 0 is a large one as an unsigned number.
+    count = node.cast(count, unsigned)
+    most = node.graph.min(count, node.scalar(bits - 1, count))
+    if dtype.kind == "i" and node.get("direction") == "RIGHT":
+        # All bits of a negative number are turned around the shift, which fills in zeros.
+        sign = node.cast(node.graph.clip(x, min=-1, max=0), unsigned)
+        turned = node.graph.bit_xor(node.cast(x, unsigned), sign)
+        return node.cast(node.graph.bit_xor(call(turned, most), sign), dtype)
+    rest = node.graph.min(node.graph.subtract(count, most), node.scalar(1, count))
+    return node.cast(call(call(node.cast(x, unsigned), most), rest), dtype)
 
 
 @operator("Round")

@@ -311,3 +311,11 @@ def test_a_large_count_is_the_hosts():
     text = "f (float[100000] x) => (int64[1,n] y) { y = NonZero(x) }"
     y = dml.onnx.load(parsed(text), inputs={"x": x}).run()["y"]
     np.testing.assert_array_equal(y[0], np.arange(1, 100_000, 2))
+
+
+@pytest.mark.parametrize(("direction", "expected"), [("LEFT", [0, 0, 128]), ("RIGHT", [0, 0, 1])])
+def test_counts_of_shifts_are_not_modulo(direction, expected):
+    text = f'f (uint8[3] x, uint8[3] n) => (uint8[3] y) {{ y = BitShift<direction = "{direction}">(x, n) }}'
+    made = dml.onnx.load(parsed(text, 28, check=False))
+    y = made.run(x=np.uint8([255, 255, 129]), n=np.uint8([33, 8, 7]))["y"]
+    assert y.tolist() == expected
