@@ -39,6 +39,7 @@ UNRUN = Counter(
         ("docs/pytorch.md", "an installation of its own"): 1,
         ("docs/pytorch.md", "needs PyTorch 2.4.1"): 4,
         ("docs/start.md", "an installation of its own"): 1,
+        ("docs/testing/docker.md", "needs Docker"): 3,
         ("docs/testing/hardware.md", "the paths are yours"): 2,
         ("docs/tensorflow.md", "an installation of its own"): 1,
         ("docs/tensorflow.md", "needs TensorFlow 2.10"): 4,
