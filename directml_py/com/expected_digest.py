@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "6cbd8714"
+DECLARATIONS = "a1e55faa"

@@ -18,6 +18,7 @@ from ..kernels.build_digest import REINSTALL, declared_by
 from .expected_digest import DECLARATIONS
 from .interfaces import FUNCTIONS, INTERFACES
 from .object_table import Objects
+from .object_text import ObjectText
 from .thunks import Calls
 
 
@@ -57,6 +58,7 @@ def start(ffi: Any, lib: Any) -> None:
     define("dmlpy_last_release", objects.released)
     define("dmlpy_released_again", objects.released_again)
     define("dmlpy_revived", objects.revived)
+    define("dmlpy_object_text", ObjectText(objects, ffi).address_of)
     define("dmlpy_QueryInterface", calls.query_interface)
     for name, interface in INTERFACES.items():
         if interface.base:

@@ -14,6 +14,7 @@ from ..abi.locks import renew_after_fork
 from ..abi.wintypes import GUID
 from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY_ERROR
 from ..d3d12.debug_output import debug_output
+from ..text.plural import counted_words
 from .argument_memory import GUID_SIZE, NULL, peek, poke_pointer
 from .foreign_objects import ForeignUnknown, is_com_object
 from .interfaces import INTERFACES
@@ -110,6 +111,17 @@ class Objects:
         if item is None:
             raise DMLError(E_INVALIDARG, f"0x{address:X} is not a live object", reported=True)
         return item
+
+    def describe(self, address: int) -> str:
+        """What is known of an address, for debuggers: ``repr`` and references; of a released object, where that was.
+
+        Empty for an address that is not an object's.
+        """
+        item = self._living(address)
+        if item is not None:
+            return f"{item!r}, {counted_words(int(self._lib.dmlpy_references(address)), 'reference')}"
+        gone = self._quarantine.at(address)
+        return "" if gone is None else self._quarantine.describe(address, gone)
 
     def _living(self, address: int) -> IUnknown | None:
         item = self._held.get(address)

@@ -24,6 +24,7 @@ from .running import CPP, SHELL, Page
 # Blocks that cannot run here: how many on which page, and why, in the words of the markers above them.
 UNRUN = Counter(
     {
+        ("docs/debugging/debuggers.md", "changes the configuration of GDB"): 1,
         ("docs/debugging/profiles.md", "stands for tests and a program of yours"): 1,
         ("docs/gallery/programs.md", "needs a network"): 2,
         ("docs/dxdispatch.md", "needs a network"): 1,

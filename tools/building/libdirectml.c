@@ -24,6 +24,7 @@ typedef struct dmlpy_object {
 static void dmlpy_call_dmlpy_last_release(uintptr_t self);
 static uint32_t dmlpy_call_dmlpy_revived(uintptr_t self);
 static void dmlpy_call_dmlpy_released_again(uintptr_t self);
+static uintptr_t dmlpy_call_dmlpy_object_text(uintptr_t self);
 
 static uint32_t dmlpy_add_reference(uintptr_t self)
 {
@@ -114,9 +115,18 @@ static const char *dmlpy_describe(uintptr_t address)
     return text;
 }
 
-/* Puts a destroyed object into quarantine: its memory stays unchanged until as many others have followed, so that calls
-   through a dangling pointer reach Python, which no longer knows the address. Returns the object that is freed in
-   exchange, or 0. Called by one thread at a time, with the object table's lock held. */
+/* For debuggers, as an expression to watch: interface, name and state of the object at any address, empty where nobody
+   knows one. The text is valid until the next call. */
+__attribute__((visibility("default"))) const char *directml_py_describe(const void *object);
+__attribute__((visibility("default"))) const char *directml_py_describe(const void *object)
+{
+    const char *const text = Py_IsInitialized() ? (const char *)dmlpy_call_dmlpy_object_text((uintptr_t)object) : NULL;
+    return text != NULL ? text : "";
+}
+
+/* Puts an object that is gone in quarantine: its memory stays what it was until as many others have followed, so that
+   calls through a dangling pointer reach Python, which knows the address no more. Returns the one that is freed for it,
+   0 if none is. One thread at a time, that of the object table. */
 static uintptr_t dmlpy_retire(uintptr_t self)
 {
     static uintptr_t retired[DMLPY_QUARANTINE];

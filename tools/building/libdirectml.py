@@ -91,6 +91,7 @@ CALLBACKS = """\
 void dmlpy_last_release(uintptr_t self);
 uint32_t dmlpy_revived(uintptr_t self);
 void dmlpy_released_again(uintptr_t self);
+uintptr_t dmlpy_object_text(uintptr_t self);
 int32_t dmlpy_QueryInterface(uintptr_t self, uintptr_t riid, uintptr_t ppv);
 """
 
