@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from textwrap import fill, indent
 
-from ..abi.rules import RULES, Rule
+from ..abi.rules import OWN, RULES, Rule
 from ..testing.differences import differences
 from ..testing.invalid_desc_search import shortest_invalid_desc_of
 from ..testing.known_rules import check_rule, every_rule
@@ -87,7 +87,7 @@ def unknown(identifier: str) -> str:
 
 def explanation(rule: Rule) -> str:
     """The rule in full, as text."""
-    source = learn(rule.source) or "a rule of this package"
+    source = learn(rule.source) or ("a rule of this package" if rule.source == OWN else rule.source)
     head = f"{rule.id} ({rule.severity.value})\n  {rule.text}\n  source: {source}"
     why = fill(reason_of(rule.id), WIDTH, initial_indent="  ", subsequent_indent="  ")
     example = examples().get(rule.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from directml_py.abi.rules import LIBRARY
 from directml_py.cli.page_links import learn
 
 
@@ -44,7 +45,8 @@ def anchored(identifier: str) -> str:
 
 
 def source_link(source: str) -> str:
-    address = learn(source)
+    """A rule's source; what Microsoft's library alone says is on the page about it."""
+    address = "/inside/fidelity.md" if source == LIBRARY else learn(source)
     return f"[{source}]({address})" if address else source
 
 
