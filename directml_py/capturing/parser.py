@@ -22,6 +22,7 @@ from . import event_types as e
 from .command_parser import UINT64_MAX, CommandReader, get, marker_of, old, text_of
 from .content_store import CONTENTS, EVENTS, FORMAT, VERSION
 from .recompile import Operators
+from .summary import Captures, capture_html, title
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -30,7 +31,7 @@ class CaptureError(ValueError):
     """A malformed capture; the text names the file, the line and the member."""
 
 
-@dataclass
+@dataclass(repr=False)
 class CaptureLog:
     """The events of one process."""
 
@@ -44,6 +45,12 @@ class CaptureLog:
     truncated: bool = False
     ended: bool = False
     operators: Operators = field(init=False)
+
+    def __repr__(self) -> str:
+        return f"<CaptureLog: {title(self)}>"
+
+    def _repr_html_(self) -> str:
+        return capture_html(self)
 
     @property
     def dispatches(self) -> list[e.DispatchEvent]:
@@ -78,7 +85,7 @@ class CaptureLog:
         return len(self._memory)
 
 
-def read_capture(folder: str | Path) -> list[CaptureLog]:
+def read_capture(folder: str | Path) -> Captures:
     """The processes of the capture in ``folder``, in the order in which they began.
 
     Raises ``OSError``, and ``CaptureError`` for what is not a capture or is damaged. An incomplete last line, which a
@@ -88,7 +95,7 @@ def read_capture(folder: str | Path) -> list[CaptureLog]:
     paths = sorted(directory.glob(f"*{EVENTS}")) if directory.is_dir() else []
     if not paths:
         raise CaptureError(f"{directory} is not a capture: it has no {EVENTS} file")
-    logs: list[CaptureLog] = []
+    logs = Captures()
     for path in paths:
         try:
             logs.append(_Reader(path).read())

@@ -56,6 +56,12 @@ def replay(log: CaptureLog) -> Iterator[tuple[Executed, list[ReplayDifference]]]
         state.leave(command)
 
 
+def replayed_count(log: CaptureLog) -> int:
+    """How many commands ``replay`` executes."""
+    events = (command.what for _, command in log.ran)
+    return sum(isinstance(event, Executed) and not is_unknown(event) for event in events)
+
+
 def is_unknown(event: e.CommandEvent) -> bool:
     """Whether it is a dispatch of an operator that was released before it could be recorded."""
     return isinstance(event, e.DispatchEvent) and not event.is_known

@@ -129,7 +129,8 @@ def _warn_of_cuts(logs: Sequence[CaptureLog]) -> bool:
 def _replay(arguments: argparse.Namespace) -> int:
     from ..capturing import event_types as e
     from ..capturing.parser import read_capture
-    from ..capturing.replay import is_unknown, replay
+    from ..capturing.replay import is_unknown, replay, replayed_count
+    from .progress import track
 
     words = {
         e.DispatchEvent: "dispatches",
@@ -143,7 +144,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     logs = read_capture(arguments.folder)
     for log in logs:
         unknown += sum(is_unknown(command.what) for _, command in log.ran)
-        for what, differences in replay(log):
+        for what, differences in track(replay(log), "replay", replayed_count(log)):
             counts[type(what)] += 1
             differing += bool(differences)
             for difference in differences:

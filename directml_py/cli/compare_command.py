@@ -92,7 +92,10 @@ def _replay(sources: list[SourceOperator]) -> int:
     """Run recorded cases on the emulator and compare."""
     if any(source.case is None for source in sources):
         return _wrong("give --directml, the library to compare with; only recorded cases (.jsonl) need none")
-    codes = [_same_as_recorded(source.case) for source in sources if source.case is not None]
+    from .progress import track
+
+    cases = [source.case for source in sources if source.case is not None]
+    codes = [_same_as_recorded(case) for case in track(cases, "cases", len(cases))]
     print(f"{codes.count(0)} of {len(codes)} cases are the same")
     return max(codes, default=0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ import pytest
 import directml_py as dml
 from directml_py.capturing import event_types as e
 from directml_py.capturing.parser import CaptureError, read_capture
-from directml_py.capturing.replay import replay
-from directml_py.cli import main
+from directml_py.capturing.replay import replay, replayed_count
+from directml_py.cli import main, progress
 from directml_py.graph import Graph
 from directml_py.session import Session
 
@@ -45,6 +46,18 @@ def differences(folder):
 def test_the_same_again(recorded, capsys):
     assert main(["capture", "replay", str(recorded)]) == 0
     assert capsys.readouterr().out == "4 dispatches replayed, none with a different result\n"
+
+
+def test_a_terminal_sees_how_far_it_is(recorded, monkeypatch, capsys):
+    """A bar of as many commands as are replayed."""
+    (log,) = read_capture(recorded)
+    assert replayed_count(log) == len(list(replay(log))) == 4
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["capture", "replay", str(recorded)]) == 0
+    told = capsys.readouterr()
+    assert told.out == "4 dispatches replayed, none with a different result\n"
+    assert "replay" in told.err
 
 
 def test_the_dispatch_and_the_element_are_named(copied, capsys):
