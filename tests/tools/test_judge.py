@@ -65,6 +65,27 @@ def test_a_library_that_agrees():
     assert re.search(r"\d{3,} descs, 0 unlisted disagreements", found.stdout)
 
 
+COUNTED = """
+import sys
+from pathlib import Path
+from judging.workers import JudgingWorker, _cases_done
+running = [JudgingWorker(Path(sys.argv[1]), "valid", index, 2, 21) for index in range(2)]
+print(sum(1 for _ in _cases_done(running)), running)
+"""
+
+
+def test_every_case_is_counted_while_it_runs():
+    """For the bar on a terminal: 21 cases of two workers, and nobody is left."""
+    found = subprocess.run(
+        [sys.executable, "-c", COUNTED, str(OWN / "libdirectml.so")],
+        cwd=ROOT / "tools",
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert found.stdout == "21 []\n", found.stderr
+
+
 def test_a_library_that_refuses_and_crashes(tmp_path):
     """Every valid desc is a false green, except every fiftieth, at which a worker is restarted."""
     (tmp_path / "library.c").write_text(LIBRARY)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import mmap
 import os
 import struct
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ from typing import Any
 
 from directml_py import hardware
 from directml_py.abi.rules import Diagnostic
+from directml_py.cli.progress import track
 from directml_py.descs.encode import encode
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.operators import SCHEMAS, check
@@ -24,6 +27,7 @@ from .graph_descs import NAME, GraphOfDescs, may_be_late
 from .streams import LEVEL, STREAMS
 
 E_INVALIDARG = 0x80070057
+LOOK_SECONDS = 0.05
 # A worker's progress: the current case, and the index of the desc within it.
 PLACE = struct.Struct("<qq")
 # After the progress follow the counts of judged descs by operator.
@@ -37,6 +41,7 @@ class JudgingWorker:
 
     def __init__(self, library: Path, stream: str, first: int, step: int, end: int) -> None:
         self._library, self._stream, self._step, self._end = library, stream, step, end
+        self._first = first
         self._place = mmap.mmap(-1, PLACE.size + COUNT.size * len(NUMBERS))
         PLACE.pack_into(self._place, 0, first, 0)
         handle, name = tempfile.mkstemp(suffix=".jsonl")
@@ -44,6 +49,12 @@ class JudgingWorker:
         self._found = Path(name)
         self.pid = 0
         self.start()
+
+    @property
+    def cases(self) -> int:
+        """How many of its cases are done."""
+        case, _ = PLACE.unpack_from(self._place)
+        return int((case - self._first) // self._step)
 
     @property
     def counts(self) -> Counter[str]:
@@ -132,6 +143,22 @@ def _offset(operator: str) -> int:
     return PLACE.size + COUNT.size * NUMBERS[operator]
 
 
+def _cases_done(running: list[JudgingWorker]) -> Iterator[None]:
+    """An item for each case that the workers have done, until all of them have ended and left the list."""
+    everyone, told = list(running), 0
+    while running:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid:
+            worker = next(each for each in running if each.pid == pid)
+            if worker.ended(status):
+                running.remove(worker)
+        else:
+            time.sleep(LOOK_SECONDS)
+        done = sum(each.cases for each in everyone)
+        yield from itertools.repeat(None, done - told)
+        told = done
+
+
 def judge(
     library: Path, stream: str, cases: int, workers: int, seed: int
 ) -> tuple[Counter[str], list[dict[str, Any]]]:
@@ -141,10 +168,7 @@ def judge(
         JudgingWorker(library, stream, first + index, workers, first + cases) for index in range(workers)
     ]
     everyone = list(running)
-    while running:
-        pid, status = os.wait()
-        worker = next(each for each in running if each.pid == pid)
-        if worker.ended(status):
-            running.remove(worker)
+    for _ in track(_cases_done(running), stream, cases):
+        pass
     counts = sum((each.counts for each in everyone), Counter[str]())
     return counts, [entry for each in everyone for entry in each.results()]
