@@ -72,6 +72,14 @@ def _recording(method: M) -> M:
     return cast(M, call)
 
 
+def _arguments() -> list[str]:
+    """Those of the program: while Python looks for the module of ``python -m``, sys.argv lacks its name."""
+    arguments: list[str] = getattr(sys, "argv", [])
+    if arguments[:1] == ["-m"] and "-m" in sys.orig_argv:
+        return sys.orig_argv[sys.orig_argv.index("-m") :]
+    return arguments
+
+
 class _Numbers:
     """Numbers for the objects that a capture refers to, held weakly."""
 
@@ -150,9 +158,7 @@ class Recorder(Observer):
             format=FORMAT,
             version=VERSION,
             pid=self._pid,
-            arguments=[
-                os.fsencode(argument).decode("utf-8", "replace") for argument in getattr(sys, "argv", [])
-            ],
+            arguments=[os.fsencode(argument).decode("utf-8", "replace") for argument in _arguments()],
             started=time.strftime("%Y-%m-%d %H:%M:%S %z"),
             directml_py=__version__,
             kernels=backend.title,

@@ -47,6 +47,14 @@ def test_a_script_and_its_page(tmp_path, name):
         assert again.stdout == text
 
 
+def test_the_module_of_a_program_is_named(tmp_path):
+    """The recording begins before Python has found it."""
+    run = capture("out", "--", sys.executable, "-m", "directml_py.samples.reduce_strided", folder=tmp_path)
+    assert run.returncode == 0, run.stderr
+    (log,) = read_capture(tmp_path / "out")
+    assert log.process.title == "-m directml_py.samples.reduce_strided"
+
+
 def test_a_program_that_does_not_use_directml(tmp_path, capsys):
     assert main(["capture", str(tmp_path / "out"), "--", sys.executable, "-c", "print(1)"]) == 1
     assert "nothing was recorded" in capsys.readouterr().err
