@@ -54,10 +54,13 @@ def judge(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The documentation (extra ``docs``) in build/docs; warnings are errors."""
+    """The documentation (extra ``docs``) in build/docs, in a folder of its version; warnings are errors."""
+    version = session.run(
+        sys.executable, "-c", "import directml_py; print(directml_py.__version__)", silent=True
+    ).strip()
     session.run(
         sys.executable,
-        *("-m", "sphinx", "-b", "html", "-W", "--keep-going", "-j", "auto", "docs", "build/docs"),
+        *("-m", "sphinx", "-b", "html", "-W", "--keep-going", "-j", "auto", "docs", f"build/docs/{version}"),
         *session.posargs,
     )
 

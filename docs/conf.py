@@ -25,11 +25,13 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "documentation.extension",
+    "documentation.dead_links",
     "documentation.debug_messages",
     "documentation.debug_rules",
     "documentation.notebooks",
     "documentation.gallery_samples",
     "documentation.picture_directives",
+    "documentation.versions",
 ]
 exclude_patterns = ["notebooks/downloads", "_build", "**/.ipynb_checkpoints"]
 nitpicky = True
@@ -49,6 +51,18 @@ nb_execution_timeout = 120
 html_theme = "furo"
 html_title = f"directml-py {version}"
 html_static_path = ["_static"]
+templates_path = ["_templates"]
+# Furo's own, with the list of versions below the search.
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/versions.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_css_files = ["directml.css", "pictures.css"]
 html_js_files = ["levels.js"]
 html_copy_source = False

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from html import unescape
-from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -129,23 +128,3 @@ async function until(condition) {
   place.textContent = JSON.stringify(result);
 })();
 </script>"""
-
-
-class Links(HTMLParser):
-    """The identifiers of a page, and where it links to."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.identifiers: set[str] = set()
-        self.targets: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if given.get("id"):
-            self.identifiers.add(str(given["id"]))
-        if tag == "a" and given.get("name"):
-            self.identifiers.add(str(given["name"]))
-        for name in ("href", "src"):
-            if given.get(name):
-                self.targets.append(str(given[name]))
