@@ -26,6 +26,7 @@ extensions = [
     "sphinx_copybutton",
     "documentation.extension",
     "documentation.dead_links",
+    "documentation.index_names",
     "documentation.debug_messages",
     "documentation.debug_rules",
     "documentation.notebooks",

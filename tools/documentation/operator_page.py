@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import io
-import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
@@ -24,9 +23,11 @@ from directml_py.validation.tensor_rules import level_name
 from . import cpp_source, python_source
 from .illustrations import examples_of
 from .markdown import anchored, code, details, page, plain, table
+from .other_names import index_entries, other_names, versions
 from .pictures import picture
 from .printed import Example
 from .support_table import support_rows, types_text, when_text
+from .verification import verification
 
 HEADER = Path(__file__).resolve().parents[2] / "include/DirectML.h"
 # The number of examples that are initially open on a page; the others are collapsed.
@@ -38,6 +39,7 @@ def operator_page(name: str) -> str:
     shown = examples_of(name)
     return page(
         f"# {name}",
+        index_entries(name),
         schema.about,
         facts(schema),
         picture(name, shown),
@@ -51,6 +53,8 @@ def operator_page(name: str) -> str:
         rules(schema, shown),
         "## Notes" if notes(schema) else "",
         notes(schema),
+        "## Verification",
+        verification(name),
         "## Examples",
         examples(shown),
     )
@@ -71,14 +75,7 @@ def facts(schema: OperatorSchema) -> str:
     relatives = [other for other in versions(schema.name) if other != schema.name]
     if relatives:
         lines.append(f"- Versions: {', '.join(f'[{other}]({other}.md)' for other in relatives)}")
-    return "\n".join(lines)
-
-
-def versions(name: str) -> list[str]:
-    """The operators whose names differ only in the trailing number, oldest first."""
-    base = re.sub(r"\d+$", "", name)
-    same = [other for other in SCHEMAS if re.sub(r"\d+$", "", other) == base]
-    return sorted(same, key=lambda other: SCHEMAS[other].value)
+    return "\n".join(filter(None, [*lines, other_names(schema.name)]))
 
 
 @cache

@@ -11,10 +11,11 @@ from .api_pages import command_page, enums_page, interfaces_page, structs_page
 from .levels_page import levels_page
 from .operator_index import CPP, operator_index
 from .operator_page import operator_page
+from .operator_source import FOLDER, source_pages
 from .rules_page import rules_page
 
 # Folders that contain only generated pages: any other file is stale.
-OWN_FOLDERS = ("operators",)
+OWN_FOLDERS = ("operators", FOLDER)
 
 
 def pages() -> dict[str, str]:
@@ -29,6 +30,7 @@ def pages() -> dict[str, str]:
         "operators/index.md": operator_index(),
         "operators/cpp.md": CPP,
         **{f"operators/{name}.md": operator_page(name) for name in SCHEMAS},
+        **source_pages(),
     }
 
 

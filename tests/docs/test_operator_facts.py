@@ -1,0 +1,110 @@
+"""What an operator's page says beside DirectML's own facts: other names, how it is checked, where its source is."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from documentation import onnx_nodes, operator_source, other_names, verification
+from documentation.operator_page import operator_page
+
+from directml_py.operators import SCHEMAS, operator_of
+
+from ..fidelity.recorded import cases
+
+
+def test_names_of_operators_that_everybody_knows() -> None:
+    """By the definitions of ONNX and PyTorch."""
+    assert other_names.onnx_names("GEMM") == ["Gemm", "MatMul"]
+    assert other_names.onnx_names("JOIN") == ["Concat"]
+    assert {"Conv", "ConvTranspose"} <= set(other_names.onnx_names("CONVOLUTION"))
+    assert other_names.torch_names("ELEMENT_WISE_ADD1") == ["torch.add"]
+    # An older version is found by the names of the newest.
+    assert other_names.onnx_names("ACTIVATION_SOFTMAX") == ["Softmax"]
+    # What others need it for besides is no name of it.
+    assert other_names.onnx_names("CAST") == ["Cast", "CastLike"]
+
+
+def test_the_names_are_of_operators_that_exist() -> None:
+    onnx = pytest.importorskip("onnx")
+    nodes = {schema.name for schema in onnx.defs.get_all_schemas_with_history()}
+    assert {name for uses in onnx_nodes.written().values() for name in uses} <= nodes
+    assert set(onnx_nodes.written()) <= set(SCHEMAS)
+    assert set(other_names.torch_table()) <= {other_names.base_name(name) for name in SCHEMAS}
+
+
+def test_the_names_are_pytorchs() -> None:
+    torch = pytest.importorskip("torch", reason="needs PyTorch")
+    for names in other_names.torch_table().values():
+        for name in names:
+            first, *rest = name.split(".")
+            value = torch if first == "torch" else pytest.importorskip(first)
+            for part in rest:
+                value = getattr(value, part)
+
+
+@pytest.mark.slow
+def test_the_table_is_that_of_the_installed_release() -> None:
+    onnx = pytest.importorskip("onnx")
+    if ".".join(onnx.__version__.split(".")[:2]) != onnx_nodes.release():
+        pytest.skip(f"the table is for onnx {onnx_nodes.release()}")
+    derived = onnx_nodes.derived()["operators"]
+    assert {
+        name: {node: tuple(counts) for node, counts in uses.items()} for name, uses in derived.items()
+    } == (onnx_nodes.written())
+
+
+def test_the_counts_are_those_of_the_recorded_cases() -> None:
+    """As the reader has them that the tests of fidelity use."""
+    results = Counter(case.desc.name for case in cases() if not case.refused)
+    refusals = Counter(case.desc.name for case in cases() if case.refused)
+    assert results["JOIN"] > 0
+    assert refusals["JOIN"] > 0
+    for operator in SCHEMAS:
+        text = verification.recorded(operator)
+        counts = [re.search(words, text) for words in (r"(\d+) recorded result", r"(\d+) refused desc")]
+        found = [int(count[1]) if count else 0 for count in counts]
+        assert found == [results[operator], refusals[operator]], operator
+
+
+def test_what_a_page_says_of_join() -> None:
+    """The page prints four examples; Concat is an operator of ONNX; c_operators.c makes one."""
+    text = operator_page("JOIN")
+    assert "- Microsoft's page: 4 examples from it, each a test\n" in text
+    assert re.search(r"- ONNX [\d.]+: used in \d+ node tests \(Concat,", text)
+    assert "`c_operators.c`" in text
+    assert "- PyTorch: `torch.cat`, `torch.concat`\n" in text
+
+
+def test_every_link_to_the_source_leads_to_the_class() -> None:
+    pages = operator_source.source_pages()
+    for name in SCHEMAS:
+        path, _, anchor = operator_source.link(name).partition("#")
+        assert f"({anchor})=" in pages[f"operators/{path}"], name
+        assert verification.source(name).endswith(f"]({path}#{anchor})")
+
+
+def test_the_pages_of_the_source_are_the_modules() -> None:
+    """Every line once, with its number."""
+    module = type(operator_of("JOIN")).__module__
+    text = operator_source.source_page(module)
+    path = Path(str(importlib.import_module(module).__file__))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    blocks = re.findall(r"```{code-block} python\n:lineno-start: (\d+)\n\n(.*?)\n```", text, re.DOTALL)
+    seen = {int(first) + index: line for first, body in blocks for index, line in enumerate(body.split("\n"))}
+    assert all(lines[number - 1] == line for number, line in seen.items())
+    assert [line for number, line in enumerate(lines, 1) if line and number not in seen] == []
+    classes = [
+        node.name for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ClassDef)
+    ]
+    assert re.findall(r"^## (\w+)$", text, re.MULTILINE) == classes
+
+
+def test_searches_find_the_names_in_the_index() -> None:
+    """With their module and without; what no name is has no entry."""
+    assert "```{index-names} JOIN\nConcat\ntorch.cat\ntorch.concat\ncat\nconcat\n```" in operator_page("JOIN")
+    assert "{index-names}" not in operator_page("VALUE_SCALE_2D")
