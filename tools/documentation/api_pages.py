@@ -16,7 +16,7 @@ from directml_py.api.exports import EXPORTS
 from directml_py.api.schema_data import OPERATORS, STRUCTS
 from directml_py.cli import COMMANDS, parser
 
-from .markdown import cell, code, page, plain, table
+from .markdown import cell, page, plain, table
 
 API = "https://learn.microsoft.com/windows/win32/api"
 
@@ -136,19 +136,24 @@ def command_page() -> str:
     for name in COMMANDS:
         for action in actions:
             chosen = action.choices[name]
-            parts += [f"## {name}", cell(plain(COMMANDS[name].HELP)), code("text", help_text(chosen))]
+            parts += [f"## {name}", cell(plain(COMMANDS[name].HELP)), kept_lines(help_text(chosen))]
             for nested in (
                 candidate
                 for candidate in chosen._actions
                 if isinstance(candidate, argparse._SubParsersAction)
             ):
                 for inner, its in nested.choices.items():
-                    parts += [f"### {name} {inner}", code("text", help_text(its))]
+                    parts += [f"### {name} {inner}", kept_lines(help_text(its))]
     return page(
         "# Command line",
         f"`{top.prog} COMMAND` has these commands.",
         *parts,
     )
+
+
+def kept_lines(text: str) -> str:
+    """A block whose columns stay what they are, however narrow the page."""
+    return f"```{{code-block}} text\n:class: drawn\n\n{text.rstrip()}\n```"
 
 
 def help_text(own: argparse.ArgumentParser) -> str:
