@@ -18,10 +18,11 @@ API = {"late", "text", "abi", "api"}
 DESCS = API | {"descs"}
 VALIDATION = DESCS | {"validation"}
 OPERATORS = VALIDATION | {"operators", "kernels"}
-OBJECT_MODEL = OPERATORS | {"d3d12", "dml", "_version"}
+OBJECT_MODEL = OPERATORS | {"d3d12", "dml", "garbage_collector", "_version"}
 ALLOWED = {
     "_version": set(),
     "late": set(),
+    "garbage_collector": set(),
     "text": set(),
     "abi": {"late", "text"},
     "api": {"abi"},
@@ -32,7 +33,7 @@ ALLOWED = {
     "descs": API,
     "validation": DESCS,
     "operators": VALIDATION | {"kernels"},
-    "dml": OPERATORS | {"d3d12"},
+    "dml": OPERATORS | {"d3d12", "garbage_collector"},
     "cffi": API,
     "session": VALIDATION | {"operators", "d3d12", "dml"},
 }

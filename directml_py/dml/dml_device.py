@@ -21,6 +21,7 @@ from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
 from ..d3d12.observers import created
 from ..descs.operator_desc import OperatorDesc
+from ..garbage_collector import paused
 from ..late import loading
 from ..operators import check, kernel_of, operator_of
 from ..validation.decode_rules import FAULT_RULES
@@ -252,18 +253,19 @@ class IDMLDevice1(IDMLDevice):
             from .compiler.graph_program import GraphProgram
             from .compiler.graph_validation import check_graph
             from .compiler.uninitialized_reads import check_padding
-        report = Report()
-        graph = read_graph_desc(self, desc, report)
-        if graph is not None:
-            check_graph(graph, self.feature_level, report)
-            self.removal.tighten(report)
-            if self.removal.debug and not report.errors:
-                check_padding(graph, report)
-        self.removal.report("CompileGraph refuses the graph:", report)
-        assert graph is not None
-        kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
-        program = GraphProgram(graph, self._kernels(kind), self.removal.debug)
-        return created(IDMLCompiledOperator(self, kind, program))
+        with paused():
+            report = Report()
+            graph = read_graph_desc(self, desc, report)
+            if graph is not None:
+                check_graph(graph, self.feature_level, report)
+                self.removal.tighten(report)
+                if self.removal.debug and not report.errors:
+                    check_padding(graph, report)
+            self.removal.report("CompileGraph refuses the graph:", report)
+            assert graph is not None
+            kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
+            program = GraphProgram(graph, self._kernels(kind), self.removal.debug)
+            return created(IDMLCompiledOperator(self, kind, program))
 
 
 class IDMLDebugDevice(IUnknown):

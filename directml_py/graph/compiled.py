@@ -14,6 +14,7 @@ from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.graph_program import GraphProgram
 from ..dml.compiler.plan import Plan
 from ..dml.compiler.plan_text import headline
+from ..garbage_collector import paused
 from ..session import Session
 from ..shortcuts import input_array
 from .nodes import FromInput
@@ -40,7 +41,8 @@ class CompiledGraph:
                 DXGI_ERROR_UNSUPPORTED,
                 f"Graph.compile: graphs need DML_FEATURE_LEVEL_2_1; the device has {level}",
             )
-        desc, self.nodes = describe(graph)
+        with paused():
+            desc, self.nodes = describe(graph)
         self.graph = graph
         self._compile = partial(compile_graph, desc, flags)
         self.operator: IDMLCompiledOperator = self._compile()

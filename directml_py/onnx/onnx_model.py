@@ -12,6 +12,7 @@ import numpy as np
 from ..abi.hresult import DMLError
 from ..d3d12 import D3D12CreateDevice
 from ..dml import DMLCreateDevice, IDMLDevice
+from ..garbage_collector import paused
 from ..graph import CompiledGraph, Expression, Graph
 from ..graph.nodes import FromInput, FromNode
 from ..graph.to_desc import live_nodes
@@ -91,7 +92,8 @@ class Model:
     def _executable(self) -> Executable | None:
         if not self.graph.outputs:
             return None
-        return Executable(self.compiled, self._constants.first, self._uploading())
+        with paused():
+            return Executable(self.compiled, self._constants.first, self._uploading())
 
     def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
         """The outputs by name, a sequence as a list. Inputs are passed by keyword, or in a dict if their names are not
@@ -189,7 +191,8 @@ def load(
     that cannot become a graph; ``OSError`` if a file cannot be read.
     """
     own = device_of(feature_level, device)
-    model = built(ModelFile(source), own, inputs or {})
+    with paused():
+        model = built(ModelFile(source), own, inputs or {})
     if isinstance(source, (str, Path)):
         model._again = lambda: load(source, inputs=inputs, device=own)
     return model
