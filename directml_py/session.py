@@ -60,8 +60,9 @@ STATES = {
 DESCRIPTORS = 256
 
 Array: TypeAlias = npt.NDArray[Any]
-# What a tensor may be bound to: a whole buffer, the range in a desc, or nothing.
-Bindable: TypeAlias = ID3D12Resource | DML_BINDING_DESC | None
+# What a tensor may be bound to: a whole buffer, a range of one, what a desc says, or nothing.
+Range: TypeAlias = ID3D12Resource | DML_BUFFER_BINDING | None
+Bindable: TypeAlias = Range | DML_BINDING_DESC
 
 
 class Session:
@@ -214,7 +215,7 @@ class Session:
     def initialize(
         self,
         op: IDMLCompiledOperator,
-        inputs: Sequence[ID3D12Resource | None] = (),
+        inputs: Sequence[Range] = (),
         persistent: Bindable = None,
     ) -> Bindable:
         """Initialize an operator; returns its persistent resource, created if none is passed, None if it needs none.
@@ -229,7 +230,7 @@ class Session:
         if persistent is None:
             table = self.table(initializer, temporary=temporary)
         else:
-            owned: list[ID3D12Resource | None] = [None] * len(op.inputs)
+            owned: list[Range] = [None] * len(op.inputs)
             for index, item in enumerate(inputs):
                 owned[index] = item if op.is_owned(index) else None
             table = self.table(initializer, [bindings(owned)], [persistent], temporary)
@@ -289,8 +290,10 @@ class Session:
         ]
 
 
-def whole(buffer: ID3D12Resource | None) -> DML_BUFFER_BINDING:
-    """The whole of a buffer, or an empty range for None."""
+def whole(buffer: Range) -> DML_BUFFER_BINDING:
+    """The whole of a buffer, or an empty range for None; a range as it is."""
+    if isinstance(buffer, DML_BUFFER_BINDING):
+        return buffer
     return DML_BUFFER_BINDING() if buffer is None else DML_BUFFER_BINDING(buffer, 0, buffer.width)
 
 
@@ -301,7 +304,7 @@ def binding(item: Bindable) -> DML_BINDING_DESC:
     return DML_BINDING_DESC() if item is None else DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, whole(item))
 
 
-def bindings(buffers: Sequence[ID3D12Resource | None]) -> DML_BINDING_DESC:
+def bindings(buffers: Sequence[Range]) -> DML_BINDING_DESC:
     """A binding of type BUFFER_ARRAY."""
     array = DML_BUFFER_ARRAY_BINDING(Bindings=[whole(buffer) for buffer in buffers])
     return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER_ARRAY, array)

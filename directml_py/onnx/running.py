@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..api.d3d12_enums import (
     D3D12_CPU_PAGE_PROPERTY_WRITE_BACK,
@@ -13,16 +13,19 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_STATE_COMMON,
 )
 from ..api.d3d12_structs import D3D12_HEAP_PROPERTIES
+from ..api.structs import DML_BUFFER_BINDING
 from ..d3d12 import CD3DX12_RESOURCE_DESC, ID3D12GraphicsCommandList, ID3D12Resource
 from ..descs.tensor import TensorDesc
 from ..graph.compiled import CompiledGraph
-from ..session import DIRECT, Session
+from ..session import DIRECT, Range, Session
 from .values import Array
 
 # System memory, which the CPU can access.
 HEAP = D3D12_HEAP_PROPERTIES(
     D3D12_HEAP_TYPE_CUSTOM, D3D12_CPU_PAGE_PROPERTY_WRITE_BACK, D3D12_MEMORY_POOL_L0, 1, 1
 )
+# The distance of tensors in one buffer, at which views and vector loads are aligned.
+APART = 256
 
 
 class Executable:
@@ -36,21 +39,18 @@ class Executable:
         self.session = session = Session(compiled.graph.device)
         operator = compiled.operator
         names, tensors = list(compiled.inputs), list(compiled.inputs.values())
-        bound: list[ID3D12Resource | None] = [None] * len(tensors)
-        for index, array in enumerate(constants, first):
-            tensor = tensors[index]
-            if tensor is not None:
-                bound[index] = buffer = self._buffer(tensor)
-                _write(buffer, tensor, array)
+        bound = self._uploaded(tensors, first, constants)
         persistent = session.initialize(operator, bound)
         self._inputs: dict[str, tuple[TensorDesc, ID3D12Resource]] = {}
         for index, tensor in enumerate(tensors):
             if tensor is not None and tensor.is_owned_by_dml:
                 bound[index] = None
             elif tensor is not None and index < first:
-                bound[index] = buffer = self._buffer(tensor)
+                bound[index] = buffer = self._buffer(tensor.total_size)
                 self._inputs[names[index]] = tensor, buffer
-        self._outputs = {name: (tensor, self._buffer(tensor)) for name, tensor in compiled.outputs.items()}
+        self._outputs = {
+            name: (tensor, self._buffer(tensor.total_size)) for name, tensor in compiled.outputs.items()
+        }
         targets = [buffer for _, buffer in self._outputs.values()]
         temporary = session.temporary(operator)
         table = session.table(operator, bound, targets, temporary, persistent)
@@ -62,11 +62,35 @@ class Executable:
         self._commands.Close()
         self._kept = [compiled, bound, targets, temporary, persistent, table]
 
-    def _buffer(self, tensor: TensorDesc) -> ID3D12Resource:
+    def _uploaded(
+        self, tensors: Sequence[TensorDesc | None], first: int, constants: Iterable[Array]
+    ) -> list[Range]:
+        """What inputs are bound to: for constants, ranges of two buffers, as the initializer alone reads those that are
+        OWNED_BY_DML."""
+        places: dict[int, int] = {}
+        sizes = {True: 0, False: 0}
+        for index, tensor in enumerate(tensors[first:], first):
+            if tensor is not None:
+                places[index] = sizes[tensor.is_owned_by_dml]
+                sizes[tensor.is_owned_by_dml] += -(-tensor.total_size // APART) * APART
+        buffers = {owned: self._buffer(size) for owned, size in sizes.items() if size}
+        memory = {owned: buffer.Map() for owned, buffer in buffers.items()}
+        bound: list[Range] = [None] * len(tensors)
+        for index, array in enumerate(constants, first):
+            tensor = tensors[index]
+            if tensor is not None:
+                owned, start, size = tensor.is_owned_by_dml, places[index], tensor.total_size
+                tensor.store(memory[owned][start : start + size], array)
+                bound[index] = DML_BUFFER_BINDING(buffers[owned], start, size)
+        for buffer in buffers.values():
+            buffer.Unmap()
+        return bound
+
+    def _buffer(self, size: int) -> ID3D12Resource:
         return self.session.d3d12.CreateCommittedResource(
             HEAP,
             D3D12_HEAP_FLAG_NONE,
-            CD3DX12_RESOURCE_DESC.Buffer(tensor.total_size, D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS),
+            CD3DX12_RESOURCE_DESC.Buffer(size, D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS),
             D3D12_RESOURCE_STATE_COMMON,
         )
 
