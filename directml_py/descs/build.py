@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct as _struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -33,6 +33,20 @@ def build_operator_desc(
     that name the field (by ``names``) for values that its C type cannot hold; nothing else is checked.
     """
     return OperatorDesc(schema, _fields(schema.struct, values, names or {}))
+
+
+def with_outputs(
+    desc: OperatorDesc, outputs: Mapping[str, TensorDesc | Sequence[TensorDesc]]
+) -> OperatorDesc:
+    """``desc`` with these output tensors by C name; counts follow from their arrays."""
+    values = dict(desc)
+    for entry in desc.struct.tensors:
+        if entry.name in outputs:
+            given = outputs[entry.name]
+            values[entry.name] = given if isinstance(given, TensorDesc) else tuple(given)
+            if not isinstance(given, TensorDesc):
+                values[entry.counted_by] = len(given)
+    return OperatorDesc(desc.schema, tuple(values.values()))
 
 
 def replaced(record: Own, changes: Mapping[str, Any]) -> Own:

@@ -26,7 +26,7 @@ from ..dml.compiled_operator import IDMLOperator
 from ..late import loading
 from ..text.plural import counted_words
 from ..validation.report import Report
-from ..validation.tensor_rules import check_tensor
+from ..validation.tensor_rules import check_tensor, is_sound
 from .compiled import CompiledGraph
 from .expression import Expression
 from .json_reader import is_name
@@ -293,6 +293,8 @@ class Graph(Functions, metaclass=_Made):
         ]
 
     def _check(self, desc: TensorDesc, where: str) -> None:
+        if is_sound(desc, False, self.device.feature_level):
+            return
         report = Report()
         check_tensor(desc, "tensor", False, self.device.feature_level, report)
         report.raise_errors(f"{where}:")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ..abi.schema import FieldSchema, OperatorSchema
@@ -16,7 +17,21 @@ from ..validation.report import Report
 from ..validation.support_tables import applies, same_of, support_at
 
 # A data type and sizes for each tensor of an output field.
-OutputShapes = dict[str, list[tuple[int, tuple[int, ...]]]]
+OutputShapes = Mapping[str, Sequence[tuple[int, tuple[int, ...]]]]
+
+
+def inferred(
+    desc: OperatorDesc, level: int, choices: Mapping[str, Any], output_data_type: DataTypeLike | None
+) -> OutputShapes:
+    """``output_shapes``, computed once for layers of a network that are alike."""
+    if choices or not isinstance(output_data_type, int | None):
+        return output_shapes(desc, level, choices, output_data_type)
+    return _inferred(desc, level, output_data_type)
+
+
+@lru_cache(maxsize=1024)
+def _inferred(desc: OperatorDesc, level: int, output_data_type: int | None) -> OutputShapes:
+    return output_shapes(desc, level, {}, output_data_type)
 
 
 def output_shapes(
@@ -32,7 +47,7 @@ def output_shapes(
     report.raise_errors(f"{desc.schema.type_name} cannot take this:")
     assert sound
     shapes = dict(operator_of(desc.name).shapes(desc, **choices))
-    results: OutputShapes = {}
+    results: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
     for entry in desc.struct.tensors:
         if entry.role != "output":
             continue

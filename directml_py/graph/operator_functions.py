@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..abi.hresult import DMLError
 from ..abi.schema import FieldSchema, OperatorSchema
-from ..descs.build import build_operator_desc
+from ..descs.build import build_operator_desc, with_outputs
 from ..descs.format import in_words
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
+from ..late import lazy
 from ..operators import SCHEMAS, operator_of
 from .expression import Expression
-from .inference import ambiguous_outputs, output_shapes
+from .inference import ambiguous_outputs, inferred
 from .nodes import Source
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class OperatorMethod:
         self.name = snake_case(schema.name)
         fields = schema.struct.fields
         counts = {entry.counted_by for entry in fields}
+        self.arguments = {entry.name: argument_name(entry) for entry in fields}
         self.tensors = [entry for entry in fields if entry.role == "input"]
         self.outputs = [entry for entry in fields if entry.role == "output"]
         self.attributes = [entry for entry in fields if not entry.is_tensor and entry.name not in counts]
@@ -59,6 +61,12 @@ class OperatorMethod:
         self.choices = [entry for entry in shapes.parameters.values() if entry.kind is entry.KEYWORD_ONLY]
         self.types_open = bool(ambiguous_outputs(schema))
         self.signature = inspect.Signature(list(self._parameters()), return_annotation=self._returns())
+        parameters = self.signature.parameters.values()
+        self.positional = [entry.name for entry in parameters if entry.kind is not entry.KEYWORD_ONLY]
+        self.defaults = {
+            entry.name: entry.default for entry in parameters if entry.default is not entry.empty
+        }
+        self.required = {entry.name for entry in parameters} - self.defaults.keys()
 
     def _parameters(self) -> Iterator[inspect.Parameter]:
         positional, named = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
@@ -141,9 +149,7 @@ class OperatorMethod:
         """Add a node. Raises ``TypeError``, ``ValueError`` or ``DMLError`` with the method's name prefixed."""
         where = f"Graph.{self.name}"
         try:
-            bound = self.signature.bind(*arguments, **keywords)
-            bound.apply_defaults()
-            given = bound.arguments
+            given = self._bound(arguments, keywords)
             values, sources = self._values(graph, given)
             desc = self._desc(graph, values, given)
             return self._results(graph.add_operator(desc, sources, given["name"]))
@@ -152,6 +158,16 @@ class OperatorMethod:
         except (TypeError, ValueError) as error:
             raise type(error)(f"{where}: {error}") from None
 
+    def _bound(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Mapping[str, Any]:
+        """The arguments by name, defaults included: ``signature.bind``, which is asked only for what it refuses."""
+        passed = {**dict(zip(self.positional, arguments)), **keywords}
+        given = {**self.defaults, **passed}
+        is_each_once = len(passed) == len(arguments) + len(keywords)
+        is_known = len(given) == len(self.defaults) + len(self.required)
+        if not (is_each_once and is_known and self.required <= passed.keys()):
+            self.signature.bind(*arguments, **keywords)
+        return given
+
     def _values(
         self, graph: Graph, given: Mapping[str, Any]
     ) -> tuple[dict[str, Any], tuple[Source | None, ...]]:
@@ -159,12 +175,13 @@ class OperatorMethod:
         sources: list[Source | None] = []
         values: dict[str, Any] = {}
         for entry in self.tensors:
-            fed = expressions(graph, entry, given[argument_name(entry)])
+            name = self.arguments[entry.name]
+            fed = expressions(graph, entry, given[name], name)
             sources += [None if expression is None else expression.source for expression in fed]
             tensors = [None if expression is None else expression.desc for expression in fed]
             values[entry.name] = tensors if entry.kind == "array" else tensors[0]
         for entry in self.attributes:
-            values[entry.name] = given[argument_name(entry)]
+            values[entry.name] = given[self.arguments[entry.name]]
         return values, tuple(sources)
 
     def _desc(self, graph: Graph, values: dict[str, Any], given: Mapping[str, Any]) -> OperatorDesc:
@@ -172,9 +189,10 @@ class OperatorMethod:
             return self._build({**values, **self._given_outputs(given["outputs"])})
         desc = self._build(values)
         choices = {entry.name: given[entry.name] for entry in self.choices if given[entry.name] is not None}
-        shapes = output_shapes(desc, graph.device.feature_level, choices, given.get("output_data_type"))
+        shapes = inferred(desc, graph.device.feature_level, choices, given.get("output_data_type"))
+        outputs: dict[str, Any] = {}
         for entry in self.outputs:
-            if entry.optional and not given[argument_name(entry)]:
+            if entry.optional and not given[self.arguments[entry.name]]:
                 continue
             if not shapes.get(entry.name):
                 hints = ["outputs=[...]", *(f"{choice.name}=..." for choice in self.choices)]
@@ -182,15 +200,14 @@ class OperatorMethod:
                     f"the sizes of {entry.name} cannot be inferred from the inputs; pass {' or '.join(hints)}"
                 )
             tensors = [graph.output_tensor(data_type, sizes) for data_type, sizes in shapes[entry.name]]
-            values[entry.name] = tensors if entry.kind == "array" else tensors[0]
-        if self.outputs and not any(entry.name in values for entry in self.outputs):
+            outputs[entry.name] = tensors if entry.kind == "array" else tensors[0]
+        if self.outputs and not outputs:
             flags = ", ".join(f"{argument_name(entry)}=True" for entry in self.outputs)
             raise ValueError(f"no output is requested; pass at least one of {flags}")
-        return self._build(values)
+        return with_outputs(desc, outputs)
 
     def _build(self, values: Mapping[str, Any]) -> OperatorDesc:
-        names = {entry.name: argument_name(entry) for entry in self.schema.struct.fields}
-        return build_operator_desc(self.schema, values, names)
+        return build_operator_desc(self.schema, values, self.arguments)
 
     def _given_outputs(self, outputs: Any) -> dict[str, Any]:
         if not isinstance(outputs, Sequence) or not all(
@@ -209,8 +226,12 @@ class OperatorMethod:
             return list(results)
         if len(self.outputs) == 1:
             return results[0]
+        return self._tuple(*results)
+
+    @lazy
+    def _tuple(self) -> Any:
         make: Any = namedtuple
-        return make(self.name, [argument_name(entry) for entry in self.outputs])(*results)
+        return make(self.name, [self.arguments[entry.name] for entry in self.outputs])
 
 
 def _parameter(name: str, kind: Any, annotation: str, optional: bool) -> inspect.Parameter:
@@ -219,9 +240,8 @@ def _parameter(name: str, kind: Any, annotation: str, optional: bool) -> inspect
     return inspect.Parameter(name, kind, annotation=annotation)
 
 
-def expressions(graph: Graph, entry: FieldSchema, value: Any) -> list[Expression | None]:
+def expressions(graph: Graph, entry: FieldSchema, value: Any, name: str) -> list[Expression | None]:
     """The expressions passed for one field. Raises ``TypeError`` and ``ValueError`` that name the argument."""
-    name = argument_name(entry)
     if entry.kind != "array":
         if value is None and entry.optional:
             return [None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -58,6 +59,7 @@ def known(name: str, array: Array) -> OnnxValue:
     return OnnxValue(name, array.dtype, array.shape, array)
 
 
+@cache
 def data_type(dtype: np.dtype[Any]) -> DML_TENSOR_DATA_TYPE:
     """The DirectML type of the elements; booleans are UINT8. Raises ``Refusal`` for types that DirectML lacks."""
     name = "UINT8" if dtype == np.bool_ else dtype.name.upper()

@@ -157,10 +157,7 @@ def check_facts(
 
     For a desc that is not ``complete``, facts about outputs, which it does not have yet, are skipped.
     """
-    open_fields = set() if complete else output_fields(desc.schema)
-    for fact, holds in facts_at(desc.schema, level):
-        if open_fields and open_fields & names_in(desc.schema, fact.tree):
-            continue
+    for fact, holds in facts_at(desc.schema, level, complete):
         if holds is not None and holds(desc):
             continue
         reader = Reader(desc)
@@ -172,10 +169,13 @@ def check_facts(
 
 @cache
 def facts_at(
-    schema: OperatorSchema, level: int
+    schema: OperatorSchema, level: int, complete: bool
 ) -> tuple[tuple[Fact, Callable[[OperatorDesc], bool] | None], ...]:
-    """The facts that apply at a feature level, each comparison with its test."""
-    facts = [fact for fact in facts_of(schema) if fact.holds_at(level)]
+    """The facts that apply at a feature level to a desc that is ``complete`` or not, each comparison with its test."""
+    later = set() if complete else output_fields(schema)
+    facts = [
+        fact for fact in facts_of(schema) if fact.holds_at(level) and not later & names_in(schema, fact.tree)
+    ]
     return tuple(
         (fact, test_of(fact.tree, schema) if isinstance(fact.tree, ast.Compare) else None) for fact in facts
     )
