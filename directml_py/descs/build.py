@@ -93,7 +93,11 @@ def field_value(entry: FieldSchema, value: Any, name: str, values: Mapping[str, 
     if entry.kind == "array":
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
             raise TypeError(f"{name} must be a sequence, not {type(value).__name__}")
-        return tuple(_element(entry, element, f"{name}[{index}]") for index, element in enumerate(value))
+        elements = tuple(value)
+        low, high = RANGES.get(entry.type, (0, -1))
+        if all(type(element) is int and low <= element <= high for element in elements):
+            return elements
+        return tuple(_element(entry, element, f"{name}[{index}]") for index, element in enumerate(elements))
     if entry.kind == "union":
         data_type = values.get(entry.governed_by)
         return _scalar(

@@ -49,7 +49,10 @@ def unsigned_numbers(values: Iterable[int], name: str) -> list[int]:
     """``values`` as UINTs. Raises ``TypeError`` and ``ValueError`` that name ``name`` for values that are not."""
     if isinstance(values, (str, bytes)) or not isinstance(values, (Iterable, ctypes.Array)):
         raise TypeError(f"{name} must be a sequence of integers, not {type(values).__name__}")
-    return [unsigned_number(value, f"{name}[{index}]") for index, value in enumerate(values)]
+    numbers = list(values)
+    if all(type(number) is int and 0 <= number < 1 << 32 for number in numbers):
+        return numbers
+    return [unsigned_number(value, f"{name}[{index}]") for index, value in enumerate(numbers)]
 
 
 def unsigned_number(value: int, name: str) -> int:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+_NO_NAME = re.compile("[\0\ud800-\udfff]")
 KINDS = {dict: "an object", list: "an array", str: "a string", bool: "true or false", int: "an integer"}
 
 
 def is_name(text: str) -> bool:
     """Whether ``text`` can be a C string: not empty, no null characters, no lone surrogates."""
-    return bool(text) and not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
+    return bool(text) and _NO_NAME.search(text) is None
 
 
 class GraphFileError(ValueError):
