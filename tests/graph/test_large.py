@@ -1,4 +1,4 @@
-"""Large graphs: the cost of pictures and files is linear in their size."""
+"""Large graphs: the cost of compilation, pictures and files is linear in their size."""
 
 from __future__ import annotations
 
@@ -66,6 +66,21 @@ def wide(count, device):
 @pytest.mark.parametrize("shape", [grown, wide])
 def test_pictures(device, shape):
     assert grows_like_its_size(lambda count: shape(count, device).to_svg, 80)
+
+
+def in_a_row(count, device):
+    """Nodes that run one by one."""
+    graph = Graph(device)
+    value = graph.input_tensor("x", FLOAT32, [1, 4])
+    for _ in range(count):
+        value = graph.activation_softmax1(value, axes=[1])
+    graph.outputs = value
+    return graph
+
+
+@pytest.mark.parametrize("shape", [grown, wide, in_a_row])
+def test_compilation(device, shape):
+    assert grows_like_its_size(lambda count: shape(count, device).compile, 300)
 
 
 def test_files(device, tmp_path):

@@ -7,8 +7,8 @@ results.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
@@ -62,6 +62,44 @@ def fuse_elementwise(plan: Plan) -> Plan:
     return replace(plan, steps=steps, eliminated=plan.eliminated | fusion.eliminated)
 
 
+@dataclass(eq=False)
+class Group:
+    """Nodes that run together, what they need outside, and of all dependencies those that none may be fused with.
+
+    ``start`` is the turn of the first node.
+    """
+
+    nodes: set[int]
+    needs: set[int]
+    barred: set[int]
+    start: int
+
+
+class Starts:
+    """For each turn, the earliest start of the groups that have a node in this or a later turn: a Fenwick tree."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._least = [count] * (count + 1)
+
+    def add(self, turn: int, start: int) -> None:
+        place = self._count - turn
+        while place <= self._count:
+            self._least[place] = min(self._least[place], start)
+            place += place & -place
+
+    def horizon(self, turn: int) -> int:
+        """The latest turn up to ``turn`` such that no group has nodes both in it or later and before it."""
+        while True:
+            start, place = turn, self._count - turn
+            while place:
+                start = min(start, self._least[place])
+                place -= place & -place
+            if start == turn:
+                return turn
+            turn = start
+
+
 class Fusion:
     """The groups of nodes that run together, and the values that therefore need no memory."""
 
@@ -86,9 +124,8 @@ class Fusion:
         self.needs: dict[int, set[int]] = {}
         self._find_needs()
         self.readers = self._readers()
-        self.groups: dict[int, frozenset[int]] = {}
-        # The turn of the first node of a node's group.
-        self.starts: dict[int, int] = {}
+        self.groups: dict[int, Group] = {}
+        self.starts = Starts(len(self.order))
         self.eliminated: set[Value] = set()
 
     def fuse(self) -> list[Step]:
@@ -97,8 +134,8 @@ class Fusion:
             self._join(node)
         sets = [
             part
-            for group in set(self.groups.values())
-            for part in self._cut(sorted(group, key=self.turns.__getitem__))
+            for group in dict.fromkeys(self.groups.values())
+            for part in self._cut(sorted(group.nodes, key=self.turns.__getitem__))
         ]
         return self._ordered(sets)
 
@@ -148,51 +185,51 @@ class Fusion:
         return readers
 
     def _join(self, node: int) -> None:
-        group = frozenset((node,))
+        group = Group({node}, set(self.needs[node]), set(self.barred[node]), self.turns[node])
         for link in sorted(self.links[node], key=self.turns.__getitem__, reverse=True):
-            if link not in group:
-                group = self._merged(group, self.groups[link])
-        self.groups.update(dict.fromkeys(group, group))
-        self.starts.update(dict.fromkeys(group, min(self.turns[member] for member in group)))
+            if link not in group.nodes and self._may_run_at_once(group, self.groups[link]):
+                group = self._union(group, self.groups[link])
+        self.groups[node] = group
+        self.starts.add(self.turns[node], group.start)
 
-    def _merged(self, group: frozenset[int], other: frozenset[int]) -> frozenset[int]:
-        """The union if it can run at once, else ``group``."""
-        merged = group | other
-        # ``other`` is a valid group, and nothing in it depends on a single new node.
-        fresh = group if len(group) == 1 else merged
-        if any(self.barred[node] & merged for node in fresh):
-            return group
-        visited: set[int] = set()
-        pending = [need for node in fresh for need in self.needs[node] - merged]
-        horizon = self._horizon(merged) if pending else 0
+    def _union(self, one: Group, other: Group) -> Group:
+        """Both groups, in the larger, so that no node is moved often."""
+        small, large = sorted((one, other), key=lambda group: len(group.nodes))
+        small.needs = small.needs - large.nodes
+        large.needs -= small.nodes
+        large.nodes |= small.nodes
+        large.needs |= small.needs
+        large.barred |= small.barred
+        large.start = min(small.start, large.start)
+        self.groups.update(dict.fromkeys(small.nodes, large))
+        return large
+
+    def _may_run_at_once(self, group: Group, other: Group) -> bool:
+        """Whether no node outside two groups lies between them. ``group`` is the one with the newest node."""
+        if group.barred & other.nodes or other.barred & group.nodes:
+            return False
+        # Nothing depends on a node that is new and alone.
+        pending = [*group.needs, *(other.needs if len(group.nodes) > 1 else ())]
+        horizon = self.starts.horizon(min(group.start, other.start))
+        visited: set[int | Group] = set()
         while pending:
             node = pending.pop()
-            if node in visited or self.turns[node] < horizon:
+            together = self.groups.get(node, node)
+            if together is other or node in group.nodes or together in visited or self.turns[node] < horizon:
                 continue
-            together = self.groups.get(node) or {node}
-            visited |= together
-            needs = {need for member in together for need in self.needs[member]}
-            if needs & merged:
-                return group
-            pending += needs - visited
-        return merged
-
-    def _horizon(self, merged: frozenset[int]) -> int:
-        """A turn before which nothing depends on ``merged``, not even through groups: none has nodes on both sides."""
-        turns = [self.turns[node] for node in merged]
-        horizon, turn = min(turns), max(turns)
-        while turn >= horizon:
-            node = self.order[turn]
-            if node not in merged:
-                horizon = min(horizon, self.starts.get(node, turn))
-            turn -= 1
-        return horizon
+            visited.add(together)
+            needs = together.needs if isinstance(together, Group) else self.needs[node]
+            if needs & group.nodes or needs & other.nodes:
+                return False
+            pending += needs
+        return True
 
     def _cut(self, nodes: list[int]) -> list[Step]:
         """One step for all ``nodes``, or several if they are too many for one program."""
         if len(nodes) == 1:
             return [self.steps[nodes[0]]]
-        stored = [value for value in self._written(nodes) if self._is_stored(value, nodes)]
+        inside = set(nodes)
+        stored = {value: None for value in self._written(nodes) if self._is_stored(value, inside)}
         fused = self._fused(nodes, stored)
         if fused is None:
             half = len(nodes) // 2
@@ -213,13 +250,13 @@ class Fusion:
     def _written(self, nodes: Iterable[int]) -> list[Value]:
         return [Value(node, output) for node in nodes for output in range(len(self.parts[node].outputs))]
 
-    def _is_stored(self, value: Value, nodes: Sequence[int]) -> bool:
+    def _is_stored(self, value: Value, nodes: set[int]) -> bool:
         origin = self.plan.origin(value)
         if origin in self.plan.locations or origin in self.plan.flow.graph_outputs:
             return True
         return any(port.node not in nodes for port in self.readers.get(origin, ()))
 
-    def _fused(self, nodes: Sequence[int], stored: Sequence[Value]) -> Fused | None:
+    def _fused(self, nodes: Sequence[int], stored: Collection[Value]) -> Fused | None:
         chain, values = Chain(), dict[Value, Stored]()
         loaded: dict[Any, Stored] = {}
         inputs: list[tuple[Port, np.dtype[Any]]] = []
