@@ -158,7 +158,7 @@ class OnnxNode:
     def _input(self, value: OnnxValue, flags: int) -> Expression:
         assert value.array is not None
         kind = data_type(value.dtype)
-        array = np.ascontiguousarray(in_memory(value.array)).reshape(tensor_sizes(value.shape))
+        array = in_memory(value.array).reshape(tensor_sizes(value.shape))
         index, name = self.constants.add(value.name, array), self.constants.name(value.name)
         return self.graph.input_tensor(index, kind, array.shape, flags=flags, name=name)
 

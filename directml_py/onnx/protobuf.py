@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ from .values import Array, OnnxValue, Sizes
 
 # Shape inference receives the contents of integer tensors up to this size: they may be sizes.
 SMALL = 1024
+# What was inferred for layers, by all that inference looks at.
+_inferred: dict[Hashable, tuple[tuple[np.dtype[Any], Sizes] | None, ...]] = {}
+MOST_LAYERS = 4096
 
 
 def attributes_of(node: Any) -> dict[str, Any]:
@@ -84,6 +87,41 @@ def inferred_outputs(
     """The types and sizes of a node's outputs, as far as they can be inferred. Raises ``onnx``'s ``InferenceError``."""
     if schema is None or not schema.has_type_and_shape_inference_function:
         return {}
+    layer = _layer(schema, node, inputs, opsets)
+    results = _inferred.get(layer)
+    if results is None:
+        found = _infer(schema, node, inputs, opsets)
+        results = tuple(found.get(name) for name in node.output)
+        if len(_inferred) >= MOST_LAYERS:
+            _inferred.clear()
+        if layer is not None:
+            _inferred[layer] = results
+    return {name: result for name, result in zip(node.output, results) if result is not None}
+
+
+def _layer(schema: Any, node: Any, inputs: dict[str, OnnxValue], opsets: dict[str, int]) -> Hashable:
+    """What inference looks at, which repeated layers of a network share; None for a node with subgraphs."""
+    if any(True for _ in subgraphs(node)):
+        return None
+    return (
+        (schema.domain, schema.name, schema.since_version, *opsets.items()),
+        tuple(entry.SerializeToString() for entry in node.attribute),
+        tuple(_traits(inputs[name]) if name else None for name in node.input),
+        tuple(map(bool, node.output)),
+    )
+
+
+def _traits(value: OnnxValue) -> Hashable:
+    content: Hashable = None
+    if value.array is not None and value.size <= SMALL:
+        is_text = value.array.dtype.kind in "OTU"
+        content = repr(value.array.tolist()) if is_text else value.array.tobytes()
+    return value.dtype, value.shape, content
+
+
+def _infer(
+    schema: Any, node: Any, inputs: dict[str, OnnxValue], opsets: dict[str, int]
+) -> dict[str, tuple[np.dtype[Any], Sizes]]:
     types = {name: tensor_type(value) for name, value in inputs.items()}
     data = {
         name: onnx.numpy_helper.from_array(np.asarray(value.array), name)
