@@ -14,6 +14,9 @@ from onnx.external_data_helper import ExternalDataInfo, uses_external_data
 from .errors import OnnxError, Refusal
 from .values import Array
 
+# Types of which several elements share a byte.
+SUBBYTE = ("int4", "uint4", "float4_e2m1fn", "int2", "uint2")
+
 
 class Constants:
     """The constants that a graph reads, by the index of their graph input; most are OWNED_BY_DML."""
@@ -50,8 +53,11 @@ def check_is_whole(model: Any, file: str) -> None:
             raise OnnxError(f"its data is in {location!r}, beside a file; load the file", file, where)
 
 
-def array_of(tensor: Any, file: str, folder: Path | None) -> Array:
-    """The content of a TensorProto; external data is mapped, not read. Raises ``OnnxError``."""
+def array_of(tensor: Any, file: str, folder: Path | None, raw: memoryview | None = None) -> Array:
+    """The content of a TensorProto, whose ``raw_data`` may be elsewhere; external data is mapped, not read.
+
+    Raises ``OnnxError``.
+    """
     where = f"initializer {tensor.name!r}"
     if any(size < 0 for size in tensor.dims):
         raise OnnxError(f"has sizes {list(tensor.dims)}", file, where)
@@ -59,6 +65,8 @@ def array_of(tensor: Any, file: str, folder: Path | None) -> Array:
         if uses_external_data(tensor):
             assert folder is not None
             return _mapped(tensor, folder)
+        if raw is not None:
+            return _viewed(tensor, raw)
         return np.asarray(numpy_helper.to_array(tensor))
     except Refusal as error:
         raise OnnxError(error.reason, file, where) from None
@@ -75,7 +83,7 @@ def _mapped(tensor: Any, folder: Path) -> Array:
     if path.is_absolute() or ".." in path.parts:
         raise Refusal(f"its data is in {info.location!r}, outside the folder of the model")
     dtype, shape = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)), tuple(tensor.dims)
-    if dtype.name in ("int4", "uint4", "float4_e2m1fn", "int2", "uint2"):
+    if dtype.name in SUBBYTE:
         raise Refusal(f"elements of type {dtype.name} in external data are not supported")
     needed, start = dtype.itemsize * math.prod(shape), int(info.offset or 0)
     if info.length is not None and int(info.length) != needed:
@@ -89,3 +97,14 @@ def _mapped(tensor: Any, folder: Path) -> Array:
         return np.memmap(folder / path, dtype, "r", start, shape) if needed else np.empty(shape, dtype)
     except OSError as error:
         raise Refusal(f"cannot read its data from {info.location!r}: {error.strerror or error}") from None
+
+
+def _viewed(tensor: Any, raw: memoryview) -> Array:
+    """The elements in ``raw``; those of less than a byte are unpacked. Raises as ``to_array`` does."""
+    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
+    if dtype.name in SUBBYTE:
+        whole = onnx.TensorProto()
+        whole.CopyFrom(tensor)
+        whole.raw_data = bytes(raw)
+        return np.asarray(numpy_helper.to_array(whole))
+    return np.frombuffer(raw, dtype).reshape(tuple(tensor.dims))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import mmap
-import os
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from ..storage import regular_file
 from .constants import array_of, check_is_whole
 from .errors import OnnxError
 from .values import Array, Sizes
+from .wire_format import without_weights
 
 # Opsets from this one on are translated as they are.
 OLDEST = 7
@@ -40,17 +41,30 @@ class ModelFile:
     """A checked ONNX model, with local functions inlined."""
 
     def __init__(self, source: Any) -> None:
-        self.file, self.folder, model = _read(source)
+        self.file, self.folder, model, self._weights = _read(source)
         self.opsets = {
             "" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import
         }
         self._check(model)
         if self.opsets.get("", OLDEST) < OLDEST:
-            model = self._newer(model)
+            model = self._newer(self._whole(model))
         if model.functions:
-            model = onnx.inliner.inline_local_functions(model)
-        self.proto = model
+            model = onnx.inliner.inline_local_functions(self._whole(model))
+        self._model = model
         self.graph = model.graph
+
+    @property
+    def proto(self) -> Any:
+        """The ModelProto, with its weights."""
+        return self._whole(self._model)
+
+    def _whole(self, model: Any) -> Any:
+        """``model`` with the weights that were left where they are."""
+        for tensor, raw in zip(model.graph.initializer, self._weights):
+            if raw is not None:
+                tensor.raw_data = bytes(raw)
+        self._weights = []
+        return model
 
     def _check(self, model: Any) -> None:
         version, newest = self.opsets.get(""), onnx.defs.onnx_opset_version()
@@ -78,7 +92,10 @@ class ModelFile:
         return model
 
     def initializers(self) -> dict[str, Array]:
-        arrays = {tensor.name: array_of(tensor, self.file, self.folder) for tensor in self.graph.initializer}
+        arrays = {
+            tensor.name: array_of(tensor, self.file, self.folder, raw)
+            for tensor, raw in zip_longest(self.graph.initializer, self._weights)
+        }
         for sparse in self.graph.sparse_initializer:
             arrays[sparse.values.name] = _dense(sparse)
         return arrays
@@ -111,33 +128,29 @@ class ModelFile:
         return Declared(item.name, dtype, sizes)
 
 
-def _read(source: Any) -> tuple[str, Path | None, Any]:
+def _read(source: Any) -> tuple[str, Path | None, Any, list[memoryview | None]]:
+    """The file and its folder, the model, and the weights of its initializers that are not in it."""
     if isinstance(source, onnx.ModelProto):
-        return "", None, source
+        return "", None, source, []
     if isinstance(source, (bytes, bytearray, memoryview)):
-        file, folder, data = "", None, memoryview(source)
+        # Weights are read when the model first runs; what may change meanwhile is copied.
+        file, folder, data = "", None, memoryview(bytes(source))
     elif isinstance(source, (str, Path)):
         # A link has its data beside it, not beside what it leads to.
         file, folder = str(source), Path(source).absolute().parent
-        data = _mapped(Path(source))
+        with regular_file(Path(source)) as opened:
+            data = memoryview(opened.read())
     else:
         raise TypeError(f"a model is a path, bytes or a ModelProto, not {type(source).__name__}")
+    light = without_weights(data) if sys.byteorder == "little" else None
     model = onnx.ModelProto()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.ParseFromString(data)
+            model.ParseFromString(data if light is None else light[0])
     except DecodeError:
         raise OnnxError("is damaged or not an ONNX model", file) from None
-    return file, folder, model
-
-
-def _mapped(path: Path) -> memoryview:
-    """The content of a file, which is not empty where it can be mapped."""
-    with regular_file(path) as file:
-        if not os.fstat(file.fileno()).st_size:
-            return memoryview(b"")
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    return file, folder, model, [] if light is None else light[1]
 
 
 def skeleton(model: Any) -> Any:
