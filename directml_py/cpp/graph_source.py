@@ -15,7 +15,7 @@ from ..descs.tensor import TensorDesc
 from ..graph.compiled import CompiledGraph
 from ..graph.desc_parts import LISTS, Edge
 from ..graph.nodes import OperatorNode
-from ..graph.to_desc import edges_of
+from ..graph.to_desc import decoded, edges_of
 from ..storage import write_whole
 from .desc_source import CppWriter, declare_operator, declare_tensor, number, variable
 
@@ -176,7 +176,7 @@ def _parts(compiled: CompiledGraph) -> Iterator[str]:
     yield from (
         f"parts.nodes.push_back(Node{place}(machine.dml.Get()));" for place in range(len(compiled.nodes))
     )
-    edges = edges_of(compiled.graph, compiled.nodes)
+    edges = edges_of(compiled.graph, decoded(compiled.graph).desc)
     for kind, (member, _) in LISTS.items():
         rows = [edge for edge in edges if type(edge) is kind]
         if rows:

@@ -245,7 +245,8 @@ class IDMLDevice1(IDMLDevice):
     def CompileGraph(self, desc: Any, flags: int = 0) -> IDMLCompiledOperator:
         """Compile a graph of operators into one (nf-directml-idmldevice1-compilegraph).
 
-        ``desc`` is a DML_GRAPH_DESC. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every violation.
+        ``desc`` is a DML_GRAPH_DESC, or one that is decoded, of operators that this device created. Raises ``DMLError``
+        ``E_INVALIDARG`` with a diagnostic for every violation.
         """
         # Imported on demand: most programs compile no graph.
         with loading:

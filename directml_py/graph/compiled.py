@@ -18,7 +18,7 @@ from ..garbage_collector import paused
 from ..session import Session
 from ..shortcuts import input_array
 from .nodes import FromInput
-from .to_desc import describe
+from .to_desc import decoded
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -42,7 +42,7 @@ class CompiledGraph:
                 f"Graph.compile: graphs need DML_FEATURE_LEVEL_2_1; the device has {level}",
             )
         with paused():
-            desc, self.nodes = describe(graph)
+            desc, self.nodes = decoded(graph)
         self.graph = graph
         self._compile = partial(compile_graph, desc, flags)
         self.operator: IDMLCompiledOperator = self._compile()
@@ -51,7 +51,7 @@ class CompiledGraph:
             graph.inputs[index].name if index in graph.inputs else f"input{index}": (
                 graph.inputs[index].desc if index in read else None
             )
-            for index in range(desc.InputCount)
+            for index in range(desc.input_count)
         }
         self.outputs = {name: value.desc for name, value in graph.outputs.items()}
 

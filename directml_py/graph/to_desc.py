@@ -1,4 +1,4 @@
-"""Converts a graph to a DML_GRAPH_DESC."""
+"""Converts a graph to a DML_GRAPH_DESC, in memory or as CompileGraph decodes it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ..api.structs import (
     DML_INTERMEDIATE_GRAPH_EDGE_DESC,
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
-from .desc_parts import Edge, constant_node, graph_desc, operator_node
+from ..dml.compiler.graph_desc import Edge, GraphDesc, GraphDescNode, GraphInput, Port, Value
+from .desc_parts import Edge as AnyEdge
+from .desc_parts import constant_node, graph_desc, operator_node
 from .nodes import ConstantNode, FromInput, FromNode, Node
 
 if TYPE_CHECKING:
@@ -25,6 +27,13 @@ class Described(NamedTuple):
     nodes: list[int]
 
 
+class Decoded(NamedTuple):
+    """What CompileGraph would read in a desc, and the index in the graph of each of its nodes."""
+
+    desc: GraphDesc
+    nodes: list[int]
+
+
 def live_nodes(graph: Graph) -> list[int]:
     """The nodes that the outputs depend on."""
     needed = {value.source.node for value in graph.outputs.values() if isinstance(value.source, FromNode)}
@@ -35,35 +44,44 @@ def live_nodes(graph: Graph) -> list[int]:
     return sorted(needed)
 
 
-def describe(graph: Graph) -> Described:
-    """The graph's desc. Raises ``ValueError`` as ``Graph.desc`` does."""
+def decoded(graph: Graph) -> Decoded:
+    """The graph's desc as CompileGraph decodes it. Raises ``ValueError`` as ``Graph.desc`` does."""
     if not graph.outputs:
         raise ValueError("the graph has no outputs; give them to compile() or assign them to graph.outputs")
     nodes = live_nodes(graph)
     check_outputs(graph, nodes)
-    parts = [_node(graph.nodes[index]) for index in nodes]
-    desc = graph_desc(max(graph.inputs, default=-1) + 1, len(graph.outputs), parts, edges_of(graph, nodes))
-    return Described(desc, nodes)
-
-
-def edges_of(graph: Graph, nodes: list[int]) -> list[Edge]:
-    """The edges, whose node indices are places in ``nodes``."""
     position_of = {index: position for position, index in enumerate(nodes)}
-    edges: list[Edge] = []
+    inputs, outputs, between = list[Edge](), list[Edge](), list[Edge]()
     for index in nodes:
         for position, source in enumerate(graph.nodes[index].inputs):
+            port = Port(position_of[index], position)
             if isinstance(source, FromInput):
-                edges.append(DML_INPUT_GRAPH_EDGE_DESC(source.position, position_of[index], position))
+                inputs.append(Edge(f"InputEdges[{len(inputs)}]", GraphInput(source.position), port))
             elif source is not None:
-                ends = position_of[source.node], source.output, position_of[index], position
-                edges.append(DML_INTERMEDIATE_GRAPH_EDGE_DESC(*ends))
-    for position, (name, value) in enumerate(graph.outputs.items()):
-        source = value.source
+                value = Value(position_of[source.node], source.output)
+                between.append(Edge(f"IntermediateEdges[{len(between)}]", value, port))
+    for position, expression in enumerate(graph.outputs.values()):
+        source = expression.source
         assert isinstance(source, FromNode)
-        edges.append(
-            DML_OUTPUT_GRAPH_EDGE_DESC(position_of[source.node], source.output, position, name.encode())
-        )
-    return edges
+        value = Value(position_of[source.node], source.output)
+        outputs.append(Edge(f"OutputEdges[{position}]", value, position))
+    parts = tuple(_decoded_node(position, graph.nodes[index]) for index, position in position_of.items())
+    edges = tuple(inputs), tuple(outputs), tuple(between)
+    desc = GraphDesc(max(graph.inputs, default=-1) + 1, len(graph.outputs), parts, *edges)
+    return Decoded(desc, nodes)
+
+
+def describe(graph: Graph) -> Described:
+    """The graph's desc. Raises ``ValueError`` as ``Graph.desc`` does."""
+    desc, nodes = decoded(graph)
+    parts = [_node(graph.nodes[index]) for index in nodes]
+    return Described(graph_desc(desc.input_count, desc.output_count, parts, edges_of(graph, desc)), nodes)
+
+
+def edges_of(graph: Graph, desc: GraphDesc) -> list[AnyEdge]:
+    """The structs of the edges of the graph's ``desc``."""
+    names = [name.encode() for name in graph.outputs]
+    return [_edge(edge, names) for edge in desc.edges]
 
 
 def check_outputs(graph: Graph, nodes: list[int]) -> None:
@@ -81,6 +99,23 @@ def check_outputs(graph: Graph, nodes: list[int]) -> None:
             f"nothing uses {', '.join(unused)}; DirectML requires every output of a node to be connected, "
             "so make it an output of the graph too"
         )
+
+
+def _decoded_node(position: int, node: Node) -> GraphDescNode:
+    if isinstance(node, ConstantNode):
+        return GraphDescNode(position, node.name, None, node.data)
+    return GraphDescNode(position, node.name, node.desc)
+
+
+def _edge(edge: Edge, names: list[bytes]) -> AnyEdge:
+    """The struct of an edge; ``names`` are those of the graph's outputs."""
+    source, target = edge.source, edge.target
+    if isinstance(source, GraphInput):
+        assert isinstance(target, Port)
+        return DML_INPUT_GRAPH_EDGE_DESC(source.position, *target)
+    if isinstance(target, Port):
+        return DML_INTERMEDIATE_GRAPH_EDGE_DESC(*source, *target)
+    return DML_OUTPUT_GRAPH_EDGE_DESC(*source, target, names[target])
 
 
 def _node(node: Node) -> DML_GRAPH_NODE_DESC:

@@ -120,7 +120,10 @@ class GraphDesc:
 
 
 def read_graph_desc(device: IDMLDevice, value: Any, report: Report) -> GraphDesc | None:
-    """Decode the graph that ``value`` is or points to, reporting unreadable parts."""
+    """Decode the graph that ``value`` is or points to, reporting unreadable parts; a ``GraphDesc`` is returned
+    unchanged."""
+    if isinstance(value, GraphDesc):
+        return value
     record, faults = decode_struct(value, "DML_GRAPH_DESC")
     check_faults(faults, report)
     if not isinstance(record, Record):
