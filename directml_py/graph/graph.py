@@ -19,7 +19,7 @@ from ..d3d12 import D3D12CreateDevice
 from ..descs.arrays import as_array
 from ..descs.data_types import DataTypeLike, data_type_for, data_type_number
 from ..descs.operator_desc import OperatorDesc
-from ..descs.tensor import TensorDesc
+from ..descs.tensor import TensorDesc, shared_tensor
 from ..descs.tensor_size import unsigned_numbers
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.compiled_operator import IDMLOperator
@@ -326,7 +326,7 @@ def tensor(
     own_sizes = tuple(unsigned_numbers(sizes, f"{where}: sizes"))
     if own_strides is not None and len(own_strides) != len(own_sizes):
         raise ValueError(f"{where}: strides has {len(own_strides)} elements, sizes has {len(own_sizes)}")
-    return TensorDesc(
+    return shared_tensor(
         DML_TENSOR_DATA_TYPE(number) if is_known else number,
         own_sizes,
         own_strides,

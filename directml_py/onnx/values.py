@@ -74,7 +74,7 @@ def in_memory(array: Array) -> Array:
     """``array`` in the NumPy type of its DirectML type: bytes for booleans and 4-bit integers."""
     if array.dtype == np.bool_:
         return array.view(np.uint8)
-    if array.dtype.name in ("int4", "uint4"):
+    if array.dtype.isbuiltin != 1 and array.dtype.name in ("int4", "uint4"):
         return array.astype(array.dtype.name.replace("4", "8"))
     return array
 
