@@ -23,13 +23,12 @@ TYPES = (FLOAT32, np.dtype(np.float16))
 MAX_RANK = 6
 # The maximum number of 8-bit products that are bound one by one.
 MAX_BATCH = 256
-# When prepacking the right-hand matrix pays: at most this many rows, and at least this many bytes.
-FEW_ROWS, NEAR_BYTES = 256, 1 << 15
+# When prepacking the right-hand matrix pays: at most this many rows, at least this many bytes, and columns that fill half
+# a panel.
+FEW_ROWS, NEAR_BYTES, LEAST_COLUMNS = 256, 1 << 15, 16
 ONE_BY_ONE = Window.of((1,))
 # The number of multiply-adds per matrix from which on BLAS is as fast, by kind of processor.
 WORTH_BLAS = {"baseline": 1 << 26, "avx2": 1 << 26, "avx512": 1 << 28, "amx": 1 << 28}
-# The same for a single row, which is limited by the memory bandwidth of the matrix.
-WORTH_BLAS_ROW = 1 << 20
 
 
 def multiply(a: Array, b: Array, out: Array) -> Run:
@@ -109,16 +108,23 @@ def unsupported(a: Array, b: Array, out: Array) -> str | None:
 
 
 def is_for_blas(a: Array, b: Array) -> bool:
-    """Whether BLAS can take both operands as they are (FLOAT32), and the product is large."""
-    products = a.shape[-2] * a.shape[-1] * b.shape[-1]
-    worth = WORTH_BLAS[backend.isa] if a.shape[-2] > 1 else WORTH_BLAS_ROW
-    return products >= worth and all(is_blas_matrix(x) for x in (a, b))
+    """Whether BLAS can take both operands as they are (FLOAT32), and the product is large. A single row is limited by the
+    bandwidth of memory."""
+    rows = a.shape[-2]
+    is_large = rows > 1 and rows * a.shape[-1] * b.shape[-1] >= WORTH_BLAS[backend.isa]
+    return is_large and all(is_blas_matrix(x) for x in (a, b))
 
 
 def is_worth_panels(rows: int, depth: int, columns: int, dtype: np.dtype[Any]) -> bool:
     """Whether prepacking the right-hand matrix pays: it needs conversion or exceeds a near cache, and there are so few
-    rows that the panels which BLAS packs at each call do not amortize."""
-    if backend.native is None or dtype not in TYPES or rows == 1:
+    rows that the panels which BLAS packs at each call do not amortize. A single row is multiplied by FLOAT16 elements
+    where they lie, which are half as many bytes."""
+    if (
+        backend.native is None
+        or dtype not in TYPES
+        or (rows == 1 and dtype != FLOAT32)
+        or columns < LEAST_COLUMNS
+    ):
         return False
     is_large = depth * columns * FLOAT32.itemsize > NEAR_BYTES
     return dtype != FLOAT32 or (is_large and rows <= FEW_ROWS)

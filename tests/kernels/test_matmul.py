@@ -7,7 +7,8 @@ import pytest
 
 from directml_py.kernels import matmul
 from directml_py.kernels.decisions import Declined
-from directml_py.kernels.matmul import multiply_whole, native_multiply
+from directml_py.kernels.matmul import multiply_packed, multiply_whole, native_multiply
+from directml_py.kernels.prepacked_weights import aligned, pack_panels, panels_size
 
 # Batches, rows, steps, columns: on both sides of what tiles, blocks and panels have.
 SIZES = [
@@ -39,7 +40,6 @@ DTYPES = {"float32": np.float32, "float16": np.float16}
 @pytest.fixture(autouse=True)
 def no_blas(native, monkeypatch):
     monkeypatch.setattr(matmul, "WORTH_BLAS", dict.fromkeys(matmul.WORTH_BLAS, 1 << 62))
-    monkeypatch.setattr(matmul, "WORTH_BLAS_ROW", 1 << 62)
 
 
 def whole_numbers(shape, dtype, seed):
@@ -72,6 +72,37 @@ def test_products_are_exact_in_all_layouts(sizes, left, right):
             run()
             np.testing.assert_array_equal(out, wanted)
             assert (room[..., columns:] == 7).all()
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9])
+@pytest.mark.parametrize("depth", [1, 300, 4099])
+@pytest.mark.parametrize("columns", [16, 33, 64, 65, 150])
+@pytest.mark.parametrize("left", DTYPES)
+@pytest.mark.usefixtures("threads")
+def test_few_rows_pass_through_panels(rows, depth, columns, left):
+    """With the last panel whole or not, alone or the second of two."""
+    a = whole_numbers((2, rows, depth), DTYPES[left], 1)
+    b = whole_numbers((2, depth, columns), np.float32, 2)
+    size = panels_size(1, columns, depth)
+    memory, _ = aligned(np.empty(2 * size + 64, np.uint8), 2 * size)
+    pack_panels(b.swapaxes(-1, -2), 1, memory)
+    for one in LAYOUTS.values():
+        room, out = guarded_result((2,), rows, columns)
+        multiply_packed(one(a), memory, out)()
+        np.testing.assert_array_equal(out, np.matmul(a.astype(np.float64), b.astype(np.float64)))
+        assert (room[..., columns:] == 7).all()
+
+
+def test_a_row_alone_is_that_among_others(native):
+    a, b = (np.random.default_rng(4).standard_normal(sizes, np.float32) for sizes in ((5, 700), (700, 97)))
+    size = panels_size(1, 97, 700)
+    memory, _ = aligned(np.empty(size + 64, np.uint8), size)
+    pack_panels(b.T[np.newaxis], 1, memory)
+    together, alone = np.empty((5, 97), np.float32), np.empty((5, 97), np.float32)
+    multiply_packed(a, memory, together)()
+    for row in range(5):
+        multiply_packed(a[row : row + 1], memory, alone[row : row + 1])()
+    np.testing.assert_array_equal(alone, together)
 
 
 def test_factors_are_broadcast(native):
@@ -129,9 +160,7 @@ def test_blas_takes_large_ones(native, monkeypatch):
     a, b, out = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32), np.empty((2, 4), np.float32)
     assert isinstance(native_multiply(a, b, out), Declined)
     assert native_multiply(a.astype(np.float16), b, out)
-    assert native_multiply(a[:1], b, out[:1])
-    monkeypatch.setattr(matmul, "WORTH_BLAS_ROW", 12)
-    assert isinstance(native_multiply(a[:1], b, out[:1]), Declined)
+    assert native_multiply(np.ones((1, 30), np.float32), np.ones((30, 4), np.float32), out[:1])
     multiply_whole(a, b, out)
     assert (out == 3).all()
 

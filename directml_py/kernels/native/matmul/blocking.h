@@ -18,6 +18,12 @@
 #define DML_MATMUL_L1_BYTES (32 << 10)
 /* Rows of a block that pay for packing its panels of B. */
 #define DML_MATMUL_MIN_MC 128
+/* Columns of panels that few rows pass through at a time: two panels of the widest tile. */
+#define DML_MATMUL_STREAM_NC (2 * DML_MATMUL_MAX_NR)
+/* Columns of a GEMV at a time, which are streams of so many elements, and threads that there is work for. */
+#define DML_MATMUL_GEMV_MIN_NC 384
+#define DML_MATMUL_GEMV_MAX_NC 1536
+#define DML_MATMUL_GEMV_UNITS 8
 /* Products that take as long as a byte of memory. */
 #define DML_MATMUL_PER_BYTE 8
 
@@ -33,18 +39,31 @@ static int dml_matmul_is_gemv(const dml_matmul_products *task)
     return !task->is_packed && task->m == 1 && (task->b.column == item || task->b.row == item);
 }
 
+/* The most columns of a block. Where rows are few the time is that of reading B, which is cut for the sake of that: of
+   panels each is read from end to end. */
+static int64_t dml_matmul_max_nc(const dml_matmul_products *task)
+{
+    if (task->is_packed && task->m <= DML_MATMUL_MR)
+        return DML_MATMUL_STREAM_NC;
+    if (!dml_matmul_is_gemv(task))
+        return DML_MATMUL_MAX_NC;
+    int64_t nc = dml_quotient_up(task->n, DML_MATMUL_GEMV_UNITS);
+    return nc < DML_MATMUL_GEMV_MIN_NC   ? DML_MATMUL_GEMV_MIN_NC
+           : nc > DML_MATMUL_GEMV_MAX_NC ? DML_MATMUL_GEMV_MAX_NC
+                                         : nc;
+}
+
 /* Blocks of equal sizes, enough of them for all threads; packing where the microkernel cannot read the matrix as it
    lies, or, for B, would read it too often. */
 static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *task)
 {
-    int64_t batch = 1, n_blocks = DML_MATMUL_MAX_NC * (dml_matmul_is_gemv(task) ? 4 : 1);
+    int64_t batch = 1, n_blocks = dml_quotient_up(task->n, dml_matmul_max_nc(task));
     int reads_b_in_place = task->m <= DML_MATMUL_FEW_ROWS || task->k * task->n * 4 <= DML_MATMUL_L1_BYTES;
     dml_matmul_blocking plan = {.mc = task->m};
     plan.packs_a = task->a.is_half || task->a.column != 4;
     plan.packs_b = !task->is_packed && (task->b.is_half || task->b.column != 4 || !reads_b_in_place);
     for (int i = 0; i < task->rank; i++)
         batch *= task->sizes[i];
-    n_blocks = dml_quotient_up(task->n, n_blocks);
     plan.nc = dml_quotient_up(dml_quotient_up(task->n, n_blocks), DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR;
     n_blocks = dml_quotient_up(task->n, plan.nc);
     while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < 4 && plan.mc > DML_MATMUL_MIN_MC)

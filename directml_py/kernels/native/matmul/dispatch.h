@@ -13,8 +13,9 @@ typedef struct {
 } dml_attention_scores;
 
 /* Register tiles accumulate C = A x B, {m, kc} x {kc, nr}; strides of A, B and C are in elements. A GEMV of one row
-   runs over rows of B that are contiguous (`gemv_axpy`), or over its columns (`gemv_dot`); strides are in bytes. `pack`
-   makes a panel {kc, nr} of n lines, which are `line_stride` bytes apart, followed by 0. */
+   runs over rows of B that are contiguous (`gemv_axpy`), or over its columns (`gemv_dot`); strides are in bytes.
+   `gemv_panels` has two panels, `step` elements apart. `pack` makes a panel {kc, nr} of n lines, which are
+   `line_stride` bytes apart, followed by 0. */
 typedef struct {
     int64_t nr;
     void (*tiles)(int64_t m, int64_t kc, const float *a, int64_t a_row, int64_t a_step, const float *b, int64_t b_step,
@@ -23,6 +24,7 @@ typedef struct {
                  int64_t kc, int is_half);
     void (*gemv_axpy)(float *to, const float *a, const char *b, int64_t b_step, int64_t count, int64_t kc, int is_half);
     float (*gemv_dot)(const float *a, const char *b, int64_t kc, int is_half);
+    void (*gemv_panels)(float *to, const float *a, const float *b, int64_t step, int64_t kc, int adds);
     void (*gemv_int8)(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_step, int64_t count, int64_t kc,
                       int is_signed);
     void (*softmax)(float *x, const dml_attention_scores *scores, int64_t count);

@@ -51,6 +51,29 @@ static void dml_matmul_store_tail(float *c, int64_t c_row, const float *tile, in
         }
 }
 
+/* A row of C from panels, which are read from end to end; the sums are those of a row among others. */
+static void dml_matmul_gemv_packed(const dml_matmul_products *task, const char *a, const float *b, float *out,
+                                   int64_t n)
+{
+    float a_block[DML_MATMUL_KC], tail[2 * DML_MATMUL_MAX_NR] __attribute__((aligned(64)));
+    const dml_matmul_table *kernels = dml_dispatch->matmul;
+    const int64_t nr = kernels->nr;
+    for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_KC) {
+        int64_t kc = task->k - pc < DML_MATMUL_KC ? task->k - pc : DML_MATMUL_KC;
+        kernels->pack(a_block, 1, a + pc * task->a.column, 0, task->a.column, 1, kc, task->a.is_half);
+        for (int64_t j = 0; j < n; j += 2 * nr) {
+            int64_t left = n - j, step = left > nr ? nr * task->k : 0;
+            const float *panels = b + j * task->k + pc * nr;
+            if (left >= 2 * nr) {
+                kernels->gemv_panels(out + j, a_block, panels, step, kc, pc > 0);
+                continue;
+            }
+            kernels->gemv_panels(tail, a_block, panels, step, kc, 0);
+            dml_matmul_store_tail(out + j, 0, tail, nr, 1, left, pc > 0);
+        }
+    }
+}
+
 /* A block of C: mc rows and nc columns of it, over all of k. */
 static void dml_matmul_block(const dml_matmul_products *task, const char *a, const char *b, char *c, int64_t mc,
                              int64_t nc)
@@ -113,6 +136,8 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
         char *c = dml_matmul_place(task, &task->out, number) + ic * task->out.row + jc * 4;
         if (dml_matmul_is_gemv(task))
             dml_matmul_gemv(task, a, b, (float *)c, nc);
+        else if (task->is_packed && task->m == 1)
+            dml_matmul_gemv_packed(task, a, (const float *)b, (float *)c, nc);
         else
             dml_matmul_block(task, a, b, c, mc, nc);
     }
