@@ -8,7 +8,7 @@ import numpy as np
 
 from .backend import backend
 from .launch import NativeRun
-from .native_arrays import Array, address
+from .native_arrays import Array, Run, address
 
 FLOAT32, INT32 = np.dtype(np.float32), np.dtype(np.int32)
 # The number of scores held at a time, at least those of one query: few enough to stay in a near cache.
@@ -90,6 +90,20 @@ def attend_heads(
 
     ``scratch`` has the size that ``scratch_for`` returns for as many heads of these sizes.
     """
+    with np.errstate(all="ignore"):
+        bound_heads(queries, keys, values, output, scale, added, scratch)()
+
+
+def bound_heads(
+    queries: Array,
+    keys: Array,
+    values: Array,
+    output: Array,
+    scale: float,
+    added: Added,
+    scratch: Array,
+) -> Run:
+    """The call of ``attend_heads``, for any time if what is added is ``near``."""
     task = backend.native.ffi.new("dml_attention *")
     task.heads, task.queries, task.size = queries.shape
     task.keys, task.value_size = values.shape[1:]
@@ -104,8 +118,7 @@ def attend_heads(
     task.biases[0:2] = [address_of(tensor) for tensor in rows[:2]]
     task.key_mask = address_of(rows[2])
     task.workers, task.scratch = workers_of(task.heads, task.queries), address(scratch)
-    with np.errstate(all="ignore"):
-        NativeRun("dml_attention_run", task, keepalive=(queries, keys, values, output, rows, scratch))()
+    return NativeRun("dml_attention_run", task, keepalive=(queries, keys, values, output, rows, scratch))
 
 
 def near(x: Array | None, dtype: np.dtype[Any]) -> Array | None:

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "4169a9fe"
+DECLARATIONS = "8728f3d0"

@@ -92,6 +92,25 @@ def test_against_the_twin(sizes):
         np.testing.assert_allclose(found[head], wanted, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (129, 64, 64), (31, 5, 33), (300, 100, 7)])
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.usefixtures("threads")
+def test_few_queries(count, sizes, step):
+    """Of heads that lie in rows, every element or every other one of these."""
+    total, size, value_size = sizes
+    rows = [
+        near((lines, 3, width * step), seed)[..., ::step]
+        for seed, (lines, width) in enumerate([(count, size), (total, size), (total, value_size)])
+    ]
+    operands = [one.swapaxes(0, 1) for one in rows]
+    bias = near((3, count, total), 8)
+    found = attended(*operands, 0.5, Added((bias, None)))
+    queries, keys, values = (one.astype(np.float64) for one in operands)
+    wanted = softmax(queries @ keys.swapaxes(1, 2) * 0.5 + bias) @ values
+    np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-6)
+
+
 def test_marks_of_all_heads(native):
     """Marks that heads and queries share, and a row of nothing else than masked keys, which attends to all."""
     queries, keys, values = near((2, 3, 4)), near((2, 40, 4), 1), near((2, 40, 6), 2)

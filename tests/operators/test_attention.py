@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -47,6 +48,7 @@ def mask_type(name):
     return dml.DML_MULTIHEAD_ATTENTION_MASK_TYPE[f"DML_MULTIHEAD_ATTENTION_MASK_TYPE_{name}"]
 
 
+OPERANDS = ("QueryTensor", "KeyTensor", "ValueTensor")
 LENGTHS = np.array([2, 7], np.int32)
 # ONNX Runtime's mask, the provider's conversion of it, and its mask type; for {BATCH, PAST + KEYS}.
 MASKS = {
@@ -371,6 +373,64 @@ def test_other_types_beside_stacked_queries(field):
     query |= {"OutputPresentKeyTensor": (2, 2, 7, 4), "OutputPresentValueTensor": (2, 2, 7, 6)}
     wrong = {(f"DML-{MHA}-{OTHERS[field]}-data-type", f"{field}.DataType")}
     assert broken_by(of_sizes(types={field: "FLOAT16"}, **query)) == wrong
+
+
+def copy(target, source, commands):
+    commands.CopyResource(target, source)
+
+
+@pytest.mark.operator(MHA)
+@pytest.mark.parametrize("has_past", [False, True])
+@pytest.mark.parametrize("has_present", [False, True])
+@pytest.mark.parametrize("is_stacked", [False, True])
+@pytest.mark.parametrize("count", [1, 5])
+def test_a_step_bound_once(has_past, has_present, is_stacked, count):
+    """What is bound once computes with what its buffers hold by then; the past precedes the new."""
+    past_shape, named = (BATCH, HEADS, PAST, SIZE), {}
+    if is_stacked:
+        named["StackedQueryKeyValueTensor"] = normal(BATCH, count, HEADS, 3, SIZE)
+    else:
+        named |= {field: normal(BATCH, count, HEADS * SIZE) for field in OPERANDS}
+    if has_past:
+        named |= {"PastKeyTensor": normal(*past_shape), "PastValueTensor": normal(*past_shape)}
+    total = count + (PAST if has_past else 0)
+    shapes = [(BATCH, count, HEADS * SIZE), *[(BATCH, HEADS, total, SIZE)] * (2 if has_present else 0)]
+    plain = {"Scale": SCALE, "HeadCount": HEADS, "MaskType": mask_type("NONE")}
+    desc, arrays = described(MHA, shapes, plain, **named)
+    session = Session()
+    op = session.compile(desc)
+    inputs = [None if one is None else session.upload(one) for one in arrays]
+    outputs = [None if slot.tensor is None else session.buffer(slot.tensor.total_size) for slot in op.outputs]
+    session.initialize(op)
+    table = session.table(op, inputs, outputs, session.temporary(op))
+
+    def record(commands):
+        commands.SetDescriptorHeaps([session.heap])
+        session.record(op, table, commands)
+
+    for factor in (1, -2):
+        for buffer, one in zip(inputs, arrays):
+            if one is not None:
+                session.run(partial(copy, buffer, session.upload(one * np.float32(factor))))
+        session.run(record)
+        given = {field: one.astype(np.float64) * factor for field, one in named.items()}
+        if is_stacked:
+            stack = given["StackedQueryKeyValueTensor"]
+            parts = [stack[..., place, :].swapaxes(1, 2) for place in range(3)]
+        else:
+            parts = [given[field].reshape(BATCH, count, HEADS, SIZE).swapaxes(1, 2) for field in OPERANDS]
+        queries, keys, values = parts
+        if has_past:
+            keys = np.concatenate([given["PastKeyTensor"], keys], 2)
+            values = np.concatenate([given["PastValueTensor"], values], 2)
+        scores = np.exp(queries @ keys.swapaxes(2, 3) * SCALE)
+        wanted = (scores / scores.sum(-1, keepdims=True)) @ values
+        found = [
+            session.load(buffer, slot.tensor) for buffer, slot in zip(outputs, op.outputs) if slot.tensor
+        ]
+        np.testing.assert_allclose(found[0], wanted.swapaxes(1, 2).reshape(shapes[0]), **CLOSE)
+        for one, expected in zip(found[1:], (keys, values)):
+            np.testing.assert_array_equal(one, expected.astype(np.float32))
 
 
 @pytest.mark.operator(MHA)

@@ -70,7 +70,7 @@ KERNELS = (
         ("test_matmul.py", "test_attention.py", "test_recurrent.py"),
         "GEMM 512, float32",
         avx512="kernels.inc",
-        launches=("dml_matmul_run", "dml_int8_gemv_run"),
+        launches=("dml_matmul_run", "dml_int8_gemv_run", "dml_attention_run"),
     ),
     NativeKernel("move", ("test_move.py",), "identity transposed, float32", array_launches=("dml_move_run",)),
     NativeKernel("nonzero", ("test_nonzero.py",), "NONZERO_COORDINATES half, float32"),

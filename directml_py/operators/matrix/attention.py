@@ -15,11 +15,13 @@ from ...api.enums import (
 )
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...kernels.attention import Added, attend, attend_heads, scratch_for
+from ...kernels.attention import Added, attend, attend_heads, bound_heads, scratch_for
 from ...kernels.backend import backend
 from ...kernels.elementwise.map import store
 from ...kernels.half import widened
-from ...kernels.native_arrays import Array, Run
+from ...kernels.launch import launch_in_order
+from ...kernels.move import move
+from ...kernels.native_arrays import Array, Run, apart
 from ..operator import (
     Compute,
     Inputs,
@@ -32,7 +34,7 @@ from ..operator import (
     operator,
 )
 from .attention_masks import mask_of
-from .attention_operands import Given, joined, operands
+from .attention_operands import Given, joined, operands, placed
 from .leading_ones import led
 
 # The other sizes are inferred from these tensors, whose own sizes are inferred only where they are wrong.
@@ -114,6 +116,48 @@ def mask_sizes(kind: int, sizes: Attention, total: int) -> Sizes | None:
         DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END: (3 * sizes.batch + 2,),
     }
     return by_type.get(kind)
+
+
+def bound_runs(
+    given: Given, outputs: Outputs, scratch: Array, sizes: Attention, scale: float
+) -> list[Run] | None:
+    """The native calls of an attention that reads its tensors as they are, FLOAT32 without a mask or a bias of the
+    operands: past and new keys and values are joined in the memory of the present ones. None for any other."""
+    tensors = [tensor for tensor in given.values() if tensor is not None]
+    arrays = [*tensors, *(output for output in outputs if output is not None)]
+    if given["MaskTensor"] is not None or given["BiasTensor"] is not None:
+        return None
+    if not all(array.dtype == np.float32 and array.flags.c_contiguous for array in arrays):
+        return None
+    if not all(apart(output, tensors) for output in outputs if output is not None):
+        return None
+    queries, *new = operands(given, sizes)
+    past = given["PastKeyTensor"], given["PastValueTensor"]
+    places = [placed(*parts) for parts in zip(past, new, outputs[1:])]
+    bias, target = given["RelativePositionBiasTensor"], outputs[0]
+    if None in places or target is None:
+        return None
+    (keys, key_copies), (values, value_copies) = (place for place in places if place is not None)
+    shape = (sizes.batch, sizes.heads, sizes.queries, sizes.total)
+    if bias is not None:
+        bias = np.broadcast_to(bias.reshape(bias.shape[-4:]), shape)
+    heads = target.reshape(sizes.batch, sizes.queries, sizes.heads, -1).swapaxes(1, 2)
+    copies = [*key_copies, *value_copies]
+    return [
+        *([move(copies)] if copies else []),
+        *(
+            bound_heads(
+                queries[batch].swapaxes(0, 1),
+                keys[batch],
+                values[batch],
+                heads[batch],
+                scale,
+                Added((None if bias is None else bias[batch], None)),
+                scratch,
+            )
+            for batch in range(sizes.batch)
+        ),
+    ]
 
 
 @operator("MULTIHEAD_ATTENTION")
@@ -282,7 +326,8 @@ class MultiheadAttention(Operator):
             store(outputs, (results, *present))
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return partial(attention, inputs, outputs, scratch)
+            runs = bound_runs(dict(zip(names, inputs)), outputs, scratch, sizes, desc.Scale)
+            return partial(attention, inputs, outputs, scratch) if runs is None else launch_in_order(runs)
 
         scratch = scratch_for(sizes.heads, sizes.queries, sizes.total, sizes.head_size, sizes.value_head_size)
         return Kernel(bind, scratch)

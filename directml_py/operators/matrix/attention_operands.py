@@ -59,6 +59,19 @@ def operands(given: Given, sizes: Heads) -> list[Any]:
         ]
 
 
+def placed(past: Any, new: Any, present: Array | None) -> tuple[Array, list[tuple[Array, Array]]] | None:
+    """``joined`` without lengths, as a view, and the copies, outputs and inputs, that make it: in the memory of
+    ``present``, or, of what is not joined, where it lies. None where there is no memory for both."""
+    past = None if past is None else past.reshape(past.shape[-4:])
+    new = None if new is None else new.swapaxes(1, 2)
+    known = [operand for operand in (past, new) if operand is not None]
+    if present is None:
+        return (known[0], []) if len(known) == 1 else None
+    whole = present.reshape(present.shape[-4:])
+    places = np.cumsum([0, *(operand.shape[2] for operand in known)])
+    return whole, [(whole[:, :, start:][:, :, : part.shape[2]], part) for start, part in zip(places, known)]
+
+
 def joined(past: Any, new: Any, room: int, lengths: Any) -> Any:
     """The present keys or values, {batch, heads, sequence, size}: the past followed by the new ones.
 

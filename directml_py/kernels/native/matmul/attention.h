@@ -1,5 +1,5 @@
-/* Attention, head by head. Keys and values of all heads are packed first; then threads take mc queries at a time, whose
-   scores stay in the L2 cache until the values are multiplied by their softmax. */
+/* Attention, head by head. Keys and values of all heads are packed first, unless few queries read them; then threads take
+   mc queries at a time, whose scores stay in the L2 cache until the values are multiplied by their softmax. */
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
@@ -8,6 +8,8 @@
 
 /* Queries that a thread works on at a time. */
 #define DML_ATTENTION_MC 32
+/* Queries that do not pay for packing keys and values, as those of a decoding step. */
+#define DML_ATTENTION_FEW_QUERIES 2
 
 /* The layout of the scratch memory, in elements: where panels and scores begin, and sizes padded to whole tiles. */
 typedef struct {
@@ -92,6 +94,28 @@ static const void *dml_attention_mask_row(const dml_attention *task, uintptr_t m
     return memory ? (const char *)memory + head * task->head_strides[number] + row * task->row_strides[number] : NULL;
 }
 
+/* Whether keys and values are read where they lie: elements of each, and of queries, are next to each other. */
+static int dml_attention_reads_in_place(const dml_attention *task)
+{
+    int64_t items = task->k.is_half ? 2 : 4, value_items = task->v.is_half ? 2 : 4;
+    return task->queries <= DML_ATTENTION_FEW_QUERIES && task->q.column == 4 && task->k.column == items &&
+           task->v.column == value_items;
+}
+
+static void dml_attention_scores_in_place(const dml_attention *task, int64_t head, const float *query, float *scores)
+{
+    const char *key = dml_attention_head(&task->k, head);
+    for (int64_t j = 0; j < task->keys; j++, key += task->k.row)
+        scores[j] = dml_dispatch->matmul->gemv_dot(query, key, task->size, task->k.is_half);
+}
+
+static void dml_attention_values_in_place(const dml_attention *task, int64_t head, const float *weights, float *out)
+{
+    memset(out, 0, (size_t)task->value_size * sizeof *out);
+    dml_dispatch->matmul->gemv_axpy(out, weights, dml_attention_head(&task->v, head), task->v.row, task->value_size,
+                                    task->keys, task->v.is_half);
+}
+
 static void dml_attention_queries(const dml_attention *task, int64_t head, int64_t first, float *scores)
 {
     const dml_matmul_table *kernels = dml_dispatch->matmul;
@@ -101,7 +125,11 @@ static void dml_attention_queries(const dml_attention *task, int64_t head, int64
     const float *q = (const float *)(dml_attention_head(&task->q, head) + first * task->q.row);
     const float *keys = dml_attention_memory(task) + head * layout.padded_keys * task->size;
     const float *values = dml_attention_memory(task) + layout.value_panels + head * task->keys * layout.padded_values;
-    for (int64_t jr = 0; jr < task->keys; jr += nr)
+    const int in_place = dml_attention_reads_in_place(task);
+    char *out = (char *)dml_attention_head(&task->out, head) + first * task->out.row;
+    for (int64_t row = 0; row < m && in_place; row++)
+        dml_attention_scores_in_place(task, head, q + row * task->q.row / 4, scores + row * layout.padded_keys);
+    for (int64_t jr = 0; jr < task->keys && !in_place; jr += nr)
         kernels->tiles(m, task->size, q, task->q.row / 4, task->q.column / 4, keys + jr * task->size, nr, scores + jr,
                        layout.padded_keys, 0);
     for (int64_t row = 0; row < m; row++) {
@@ -111,8 +139,11 @@ static void dml_attention_queries(const dml_attention *task, int64_t head, int64
                                       dml_attention_mask_row(task, task->key_mask, 2, head, first + row)};
         kernels->softmax(scores + row * layout.padded_keys, &added, task->keys);
     }
-    dml_attention_values(task, scores, layout.padded_keys, values,
-                         (char *)dml_attention_head(&task->out, head) + first * task->out.row, m);
+    for (int64_t row = 0; row < m && in_place; row++)
+        dml_attention_values_in_place(task, head, scores + row * layout.padded_keys,
+                                      (float *)(out + row * task->out.row));
+    if (!in_place)
+        dml_attention_values(task, scores, layout.padded_keys, values, out, m);
 }
 
 typedef struct {
@@ -146,6 +177,9 @@ void dml_attention_run(const dml_attention *task)
     DML_ASSERT_EACH(i, 2, DML_IS_ALIGNED(task->biases[i], 4) && DML_IS_ALIGNED(task->row_strides[i], 4));
     dml_attention_share share = {task, 0};
     int64_t packed = task->heads * task->keys * (task->size + task->value_size);
-    dml_parallel(dml_attention_pack, (void *)task, task->heads, 1, packed * 4);
-    dml_parallel(dml_attention_worker, &share, task->workers, 1, packed * task->queries / DML_MATMUL_PER_BYTE);
+    int64_t products = packed * task->queries / DML_MATMUL_PER_BYTE;
+    int in_place = dml_attention_reads_in_place(task);
+    if (!in_place)
+        dml_parallel(dml_attention_pack, (void *)task, task->heads, 1, packed * 4);
+    dml_parallel(dml_attention_worker, &share, task->workers, 1, in_place ? packed * 4 : products);
 }
