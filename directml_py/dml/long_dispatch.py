@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import isqrt, prod
 
 from ..descs.operator_desc import OperatorDesc
+from ..operators import operator_of
 
 FAMILIES = frozenset(("matrix", "window", "quantized", "recurrent"))
 # A few milliseconds on one core; starting another thread takes a tenth of a millisecond.
@@ -22,6 +23,9 @@ def products(desc: OperatorDesc) -> int:
     and MN. 0 for operators without sums of products."""
     if desc.schema.family not in FAMILIES:
         return 0
+    exact = operator_of(desc.name).products(desc)
+    if exact is not None:
+        return exact
     tensors = [slot.tensor for slot in (*desc.inputs, *desc.outputs) if slot.tensor is not None]
     largest = sorted(prod(tensor.sizes) for tensor in tensors)[-3:]
     return isqrt(prod(largest)) if len(largest) == 3 else 0

@@ -144,6 +144,10 @@ class Operator:
         moves = self.moves(desc)
         return computing_kernel(self.compute(desc)) if moves is None else moving_kernel(moves)
 
+    def products(self, desc: OperatorDesc) -> int | None:
+        """How many products the operator adds up, where the number of its tensors' elements does not say so."""
+        return None
+
     def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
         """A fused kernel of the operator and ``following``, the only consumer of its output, as its first input; None
         if there is none. It takes the remaining inputs of both and gives the same results."""

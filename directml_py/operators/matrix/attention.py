@@ -184,6 +184,12 @@ class MultiheadAttention(Operator):
         """The sequence length of the present keys and values."""
         return sizes.total
 
+    def products(self, desc: OperatorDesc) -> int:
+        """Of queries and keys, and of weights and values: few for a single query, however many keys there are."""
+        sizes = self.sizes(desc)
+        scores = sizes.batch * sizes.heads * sizes.queries * self.present(desc, sizes, None)
+        return scores * (sizes.head_size + sizes.value_head_size)
+
     def shapes(self, desc: OperatorDesc, *, present_length: int | None = None) -> Shapes:
         sizes = self.sizes(desc)
         total = self.present(desc, sizes, present_length)
