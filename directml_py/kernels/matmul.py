@@ -23,8 +23,8 @@ TYPES = (FLOAT32, np.dtype(np.float16))
 MAX_RANK = 6
 # The maximum number of 8-bit products that are bound one by one.
 MAX_BATCH = 256
-# When prepacking the right-hand matrix pays: at most this many rows, at least this many bytes, and columns that fill half
-# a panel.
+# When prepacking the right-hand matrix pays: at most this many rows, at least this many bytes, and columns that fill
+# half a panel.
 FEW_ROWS, NEAR_BYTES, LEAST_COLUMNS = 256, 1 << 15, 16
 ONE_BY_ONE = Window.of((1,))
 # The number of multiply-adds per matrix from which on BLAS is as fast, by kind of processor.
@@ -108,8 +108,8 @@ def unsupported(a: Array, b: Array, out: Array) -> str | None:
 
 
 def is_for_blas(a: Array, b: Array) -> bool:
-    """Whether BLAS can take both operands as they are (FLOAT32), and the product is large. A single row is limited by the
-    bandwidth of memory."""
+    """Whether BLAS can take both operands as they are (FLOAT32), and the product is large. A single row is limited by
+    the bandwidth of memory."""
     rows = a.shape[-2]
     is_large = rows > 1 and rows * a.shape[-1] * b.shape[-1] >= WORTH_BLAS[backend.isa]
     return is_large and all(is_blas_matrix(x) for x in (a, b))
