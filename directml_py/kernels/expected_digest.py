@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "8728f3d0"
+DECLARATIONS = "7cbfe5cc"

@@ -112,6 +112,8 @@ class Operator:
     has_sizes: ClassVar[bool] = False
     # Whether some of these are an ``Advisory``.
     advises_sizes: ClassVar[bool] = False
+    # Whether native kernels of it run element-wise programs over their results: see kernels/epilogue.py.
+    has_epilogue: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if "shapes" in vars(cls) and "has_sizes" not in vars(cls):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,13 +132,16 @@ def squeezenet() -> Network:
     return net
 
 
-def mobilenet() -> Network:
-    """MobileNet-v2, with its batch norms as separate nodes."""
+def mobilenet(is_exported: bool = False) -> Network:
+    """MobileNet-v2, with its batch norms as separate nodes; or as PyTorch exports it, with clips as separate nodes, and
+    batch norms folded into the filters."""
     net = Network(1, 3, 224, 224)
 
     def block(x: int, channels: int, window: int, stride: int, activation: str, groups: int = 1) -> int:
         x = net.convolution(x, channels, window, stride, window // 2, groups=groups)
-        return net.batch_normalization(x, activation)
+        if not is_exported:
+            return net.batch_normalization(x, activation)
+        return net.add("CLIP", x, low=0.0, high=6.0) if activation else x
 
     x, before = block(0, 32, 3, 2, "RELU"), 32
     for expansion, channels, count, first_stride in (
@@ -197,6 +201,7 @@ def style_transfer() -> Network:
 NETWORKS: Mapping[str, Callable[[], Network]] = {
     "SqueezeNet": squeezenet,
     "MobileNet-v2": mobilenet,
+    "MobileNet-v2 exported": partial(mobilenet, is_exported=True),
     "super-resolution": super_resolution,
     "style transfer": style_transfer,
 }

@@ -46,6 +46,7 @@ def _functions() -> dict[str, Callable[[Attributes], Function]]:
         "VALUE_SCALE_2D": lambda get: partial(torch.add, other=torch.tensor(get["bias"]).view(-1, 1, 1)),
         "JOIN": lambda get: lambda *parts: torch.cat(parts, 1),
         "ADD": lambda get: lambda x, y: x + spread(y),
+        "CLIP": lambda get: partial(torch.clamp, min=get["low"], max=get["high"]),
         "MULTIPLY": lambda get: lambda x, y: x * spread(y),
         "SLICE": lambda get: (
             lambda x: x[..., get["border"] : -get["border"], get["border"] : -get["border"]].contiguous()

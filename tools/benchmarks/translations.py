@@ -70,6 +70,7 @@ DIRECTML: Mapping[str, Callable[[Attributes, Sizes], dict[str, Any]]] = {
     "VALUE_SCALE_2D": lambda get, sizes: {"scale": 1.0, "bias": get["bias"]},
     "JOIN": lambda get, sizes: {"axis": 1},
     "ADD": lambda get, sizes: {},
+    "CLIP": lambda get, sizes: {"min": get["low"], "max": get["high"]},
     "MULTIPLY": lambda get, sizes: {},
     "SLICE": lambda get, sizes: {
         "offsets": [0, 0, *_both(get["border"])],
@@ -146,6 +147,7 @@ ONNX: Mapping[str, Callable[[Attributes], tuple[str, dict[str, Any], list[Array]
     "VALUE_SCALE_2D": lambda get: ("Add", {}, [np.array(get["bias"], np.float32).reshape(-1, 1, 1)]),
     "JOIN": lambda get: ("Concat", {"axis": 1}, []),
     "ADD": lambda get: ("Add", {}, []),
+    "CLIP": lambda get: ("Clip", {}, [np.float32(get["low"]), np.float32(get["high"])]),
     "MULTIPLY": lambda get: ("Mul", {}, []),
     "SLICE": lambda get: (
         "Slice",

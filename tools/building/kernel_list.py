@@ -37,7 +37,7 @@ KERNELS = (
     NativeKernel("arange", ("test_arange.py",), "FILL_VALUE_SEQUENCE, float32"),
     NativeKernel(
         "conv",
-        ("test_convolution.py", "test_byte_convolution.py"),
+        ("test_convolution.py", "test_byte_convolution.py", "test_epilogue.py"),
         "CONVOLUTION ResNet-50 3x3",
         avx512="kernels.inc",
         amx=True,

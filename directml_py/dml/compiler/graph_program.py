@@ -12,7 +12,9 @@ import numpy as np
 from ...descs.operator_desc import TensorSlot
 from ...descs.tensor import TensorDesc
 from ...kernels.elementwise.lower import bound_code
+from ...kernels.epilogue import run_with_code
 from ...kernels.launch import launch_in_order
+from ...kernels.native_arrays import apart
 from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, WeightLayout, moving_kernel
 from ..program import (
@@ -22,6 +24,7 @@ from ..program import (
     Notify,
     Results,
     are_all_defined,
+    array_of,
     bound_call,
     inspector,
     view_of,
@@ -97,6 +100,8 @@ class GraphProgram:
         for step in self.plan.steps:
             if step.fused is not None:
                 calls.append((step, _fused_call(step.fused, bound)))
+            elif step.epilogue is not None:
+                calls.append((step, self._call_with_epilogue(step, step.epilogue, bound, temporary, notify)))
             elif step.moves != []:
                 calls.append((step, self._call(step, bound, temporary, notify)))
             calls += [
@@ -115,7 +120,7 @@ class GraphProgram:
         assert node.desc is not None
         inputs = [
             None if slot.tensor is None else bound.port(Port(index, position))
-            for index in step.nodes
+            for index in step.nodes[: step.nodes.index(step.node) + 1]
             for position, slot in enumerate(self.graph.node(index).inputs)
             if not self._is_of(step, Port(index, position))
         ]
@@ -130,6 +135,17 @@ class GraphProgram:
             scratch = temporary[block.offset : block.end]
         inspect = inspector(node.desc, notify, f"Nodes[{node.index}].")
         return bound_call(self._kernels[step.node], inputs, outputs, scratch, inspect)
+
+    def _call_with_epilogue(
+        self, step: Step, epilogue: Fused, bound: _Bound, temporary: Bytes | None, notify: Notify | None
+    ) -> Call:
+        """The kernel stores what the epilogue replaces; elsewhere if it would overwrite another of its inputs."""
+        value = Value(step.node, 0)
+        others = [port for port, _ in epilogue.inputs if self.plan.sources[port] != value]
+        if not apart(bound.value(value), [array_of(bound.port(port)) for port in others]):
+            bound.put_apart(value)
+        run = self._call(step, bound, temporary, notify)
+        return run_with_code(run, epilogue.code, *_arrays(epilogue, bound))
 
     def _is_of(self, step: Step, port: Port) -> bool:
         """Whether a port reads a value that another node of the same step produces."""
@@ -160,6 +176,12 @@ class _Bound:
         if value not in self._values:
             self._values[value] = self._view(value)
         return self._values[value]
+
+    def put_apart(self, value: Value) -> None:
+        """Give a value memory of its own."""
+        tensor = self._plan.graph.output_tensor(value)
+        assert tensor is not None
+        self._values[value] = view_of(tensor, np.empty(tensor.total_size, np.uint8))
 
     def _view(self, value: Value) -> Any:
         location = self._plan.locations[value]
@@ -204,11 +226,15 @@ class _Bound:
 
 
 def _fused_call(fused: Fused, bound: _Bound) -> Call:
-    inputs = [bound.port(port).view(dtype) for port, dtype in fused.inputs]
-    outputs = [bound.value(value).view(dtype) for value, dtype in fused.outputs]
-    call = bound_code(fused.code, inputs, outputs)
+    call = bound_code(fused.code, *_arrays(fused, bound))
     assert call
     return call
+
+
+def _arrays(fused: Fused, bound: _Bound) -> tuple[list[Any], list[Any]]:
+    """The inputs and the outputs of a program."""
+    inputs = [bound.port(port).view(dtype) for port, dtype in fused.inputs]
+    return inputs, [bound.value(value).view(dtype) for value, dtype in fused.outputs]
 
 
 def _input_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:

@@ -24,8 +24,8 @@ class Fused(NamedTuple):
 @dataclass
 class Step:
     """The execution of a node, or of several ``nodes`` that are ``fused`` or share a ``kernel``; then ``node`` is the
-    last of them, and names and operators are joined by " + ". A ``folded`` step has nothing left to do: its copies are
-    elided."""
+    last of them, and names and operators are joined by " + ". More of ``nodes`` may follow, as the ``epilogue`` of the
+    kernel. A ``folded`` step has nothing left to do: its copies are elided."""
 
     node: int
     name: str
@@ -38,6 +38,7 @@ class Step:
     nodes: tuple[int, ...] = ()
     fused: Fused | None = None
     kernel: Kernel | None = None
+    epilogue: Fused | None = None
 
     def __post_init__(self) -> None:
         self.nodes = self.nodes or (self.node,)

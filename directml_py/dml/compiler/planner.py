@@ -11,6 +11,7 @@ from .conv_batch_norm import fuse_conv_batch_norm
 from .copy_elision import view_inputs, write_in_place
 from .data_flow import DataFlow
 from .elementwise_fusion import fuse_elementwise
+from .epilogue_fusion import fuse_epilogues
 from .graph_desc import GraphDesc, Value
 from .plan import OutputRoot, Plan
 from .plan_step import Step
@@ -22,6 +23,7 @@ PASSES: tuple[Pass, ...] = (
     write_in_place,
     fuse_elementwise,
     fuse_conv_batch_norm,
+    fuse_epilogues,
     assign_blocks,
 )
 

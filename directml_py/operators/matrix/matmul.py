@@ -15,6 +15,7 @@ from ...descs.operator_desc import OperatorDesc
 from ...kernels.backend import backend
 from ...kernels.elementwise.functions import BYTE, FLOAT64, centred, plain
 from ...kernels.elementwise.map import map_at_once, map_elements
+from ...kernels.epilogue import map_results
 from ...kernels.half import as_halves
 from ...kernels.im2col import matmul
 from ...kernels.launch import launch_in_order
@@ -87,6 +88,8 @@ class Gemm(Operator):
     formula, NaN and infinity propagate even if ``Beta`` is 0.
     """
 
+    has_epilogue = True
+
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         """For several matrices, ACTIVATION_SOFTMAX1 along the last axis does the same."""
         batch, fused = desc.ATensor.sizes[:-2], desc.FusedActivation
@@ -127,19 +130,21 @@ class Gemm(Operator):
         output = desc.OutputTensor
         is_direct = output.dtype == np.float32 and (output.strides is None or output.strides[-1] == 1)
         is_finished = is_direct and desc.Alpha == 1 and desc.CTensor is None and desc.FusedActivation is None
-        apply = map_elements if is_of_elements(desc.FusedActivation) else map_at_once
+        is_of_each = is_of_elements(desc.FusedActivation)
         finish = self.finish(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_packed: bool = False) -> Run:
             (a, b, c), (out,) = inputs, outputs
             sums = out if is_direct else scratch[: 4 * out.size].view(np.float32).reshape(out.shape)
             if is_packed:
-                runs = [multiply_packed(_left(desc, a), b, sums)]
+                run = multiply_packed(_left(desc, a), b, sums)
             else:
-                runs = [multiply(_left(desc, a), _right(desc, b), sums)]
-            if not is_finished:
-                runs.append(apply(finish, [sums, c], [out]))
-            return launch_in_order(runs)
+                run = multiply(_left(desc, a), _right(desc, b), sums)
+            if is_finished:
+                return run
+            if is_of_each:
+                return map_results(run, finish, [sums, c], out)
+            return launch_in_order([run, map_at_once(finish, [sums, c], [out])])
 
         kernel = Kernel(bind, 0 if is_direct else 4 * prod(output.sizes))
         packing = self.packing(desc)

@@ -21,7 +21,7 @@ from ...kernels.convolution import (
     transform,
 )
 from ...kernels.elementwise.functions import centred
-from ...kernels.elementwise.map import map_elements
+from ...kernels.epilogue import map_results
 from ...kernels.im2col import convolve, convolve_back
 from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
@@ -117,6 +117,7 @@ class Convolution(Operator):
     """
 
     advises_sizes = True
+    has_epilogue = True
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         if desc.OutputTensor is None:
@@ -194,7 +195,7 @@ class Convolution(Operator):
             if not run:
                 return reference.bind([x, filters, bias], outputs, scratch)
             if is_mapped:
-                run = launch_in_order([run, map_elements(activation, [sums], [output])])
+                run = map_results(run, activation, [sums], output)
             if backward:
                 return partial(run_where_finite, filters, run, reference.bind(inputs, outputs, scratch))
             return run

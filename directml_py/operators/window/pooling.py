@@ -119,6 +119,7 @@ class Pool(RepeatedSteps):
     """Base of pools: one function of all elements in a window."""
 
     advises_sizes = True
+    has_epilogue = True
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
         """``output_sizes``: the output's sizes, if not the default."""

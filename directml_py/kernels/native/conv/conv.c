@@ -113,7 +113,7 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
         int64_t batch = image / task->groups % task->batches;
         int64_t ic = image / task->groups / task->batches * plan->mc, channel = group * task->m + ic;
         int64_t jc = begin % plan->n_blocks * plan->nc, block_end = dml_least(jc + plan->nc, last + plan->nr);
-        int64_t full = (dml_least(block_end, last) - jc) / plan->nr;
+        int64_t full = (dml_least(block_end, last) - jc) / plan->nr, first = jc;
         dml_conv_unit unit = {.begin = jc, .channel = channel, .m = dml_least(task->m - ic, plan->mc), .n = plan->nr};
         unit.input = (const char *)task->input +
                      size * (batch * task->input_strides[0] + group * task->channels * task->input_strides[1]);
@@ -130,6 +130,8 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
             unit.n = jc == last ? plan->n - plan->n_tail - jc : plan->nr;
             dml_conv_panel(task, &unit);
         }
+        dml_elementwise_finish_block(&task->epilogue, batch, channel, unit.m, first,
+                                     (block_end > last ? plan->n : block_end) - first);
     }
 }
 
@@ -139,7 +141,7 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
 static void dml_conv_check(const dml_conv *task)
 {
     DML_ASSERT(DML_IS_INDEX(task->type, DML_CONV_INT32) && DML_IS_INDEX(task->output_type, DML_CONV_INT32 + 1));
-    DML_ASSERT(DML_IS_INDEX(task->activation, DML_CONV_LEAKY_RELU + 1));
+    DML_ASSERT(DML_IS_INDEX(task->activation, DML_CONV_CLIP + 1));
     DML_ASSERT(task->batches >= 1 && task->groups >= 1 && task->channels >= 1 && task->m >= 1);
     DML_ASSERT_EACH(i, 3, task->sizes[i] >= 1 && task->steps[i] >= 1 && task->window[i] >= 1);
     DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
@@ -158,9 +160,12 @@ void dml_conv_run(const dml_conv *asked)
     dml_conv task = *asked;
     int is_short = dml_softmax_norm_prepare(&task.normalization), is_normal = task.normalization.prepared != 0;
     task.is_direct = task.type == DML_CONV_FLOATS && task.output_type == DML_CONV_FLOATS && is_short &&
-                     (task.activation == DML_CONV_IDENTITY || (task.activation == DML_CONV_RELU && !is_normal));
-    if (task.transformed && dml_conv_run_winograd(&task))
+                     (task.activation == DML_CONV_IDENTITY ||
+                      (task.activation != DML_CONV_LEAKY_RELU && !is_normal));
+    if (task.transformed && dml_conv_run_winograd(&task)) {
+        dml_elementwise_finish(&task.epilogue);
         return;
+    }
     dml_conv_flatten(&task);
     task.blocking = dml_conv_plan_blocking(&task);
     if (dml_conv_is_bytes(&task)) {

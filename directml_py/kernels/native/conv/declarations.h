@@ -1,11 +1,13 @@
 #pragma once
 #include "../half/declarations.h"
+#include "../elementwise/declarations.h"
 #include "../softmax_norm/declarations.h"
 
 /* Convolutions: what a window sees of the input, times a filter, added up. */
 enum { DML_CONV_FLOATS, DML_CONV_HALVES, DML_CONV_UINT8, DML_CONV_INT8, DML_CONV_INT32 };
-/* What becomes of a sum and its bias: max(x, 0), and x times `slope` where it is less than 0. */
-enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU };
+/* What becomes of a sum and its bias: max(x, 0); x times `slope` where it is less than 0; and
+   max(`low`, min(x, `high`)), which NaN is `high` to. Neither of these is NaN, `high` is not 0, nor `low` -0. */
+enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU, DML_CONV_CLIP };
 /* How a convolution is blocked, as the product of filters {m, k} and of the im2col matrix {k, n}: k is taps times
    channels, and n the output's pixels, of which the last `n_tail` are in no panel of nr. A slice of k has `kc_taps` of
    `kc_channels`. Units of work are blocks of mc filters and nc pixels. */
@@ -22,19 +24,22 @@ typedef struct {
 
    Of floats, `type` is that of all but the output, which has its own. Activated sums of FLOAT32 may be normalized.
 
+   The epilogue is of {batches, groups * m, pixels}.
+
    Of integers, `type` is that of the input, and there is no activation. Zero points have the type of what they belong
    to, and may be absent; those of filters lie `filter_zero_stride` elements apart. The output is INT32, of sums that
    wrap, without a bias, or quantized: sums with a bias in INT32, none of which is beyond that, times the scales of the
    input and the filter, by the scale of the output, and its zero point more. */
 typedef struct {
     int32_t type, filter_type, output_type, activation, is_turned, is_transformed;
-    float slope;
+    float slope, low, high;
     int64_t batches, groups, channels, m;
     int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
     int64_t input_strides[5], output_strides[2], filter_stride, bias_stride, filter_zero_stride, filter_scale_stride;
     uintptr_t input, filters, bias, output;
     uintptr_t input_zero, filter_zero, output_zero, input_scale, filter_scale, output_scale;
     dml_batch_norm_post_op normalization;
+    dml_elementwise_epilogue epilogue;
     uintptr_t signed_filters;
     /* Memory for filters of 3 by 3 that are multiplied by Winograd's method, 16 floats for each channel of each; or
        0. They are there already if `is_transformed`. */

@@ -42,7 +42,8 @@ static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv *task, int64_t chan
                                   .last_count = (n - 1) % dml_dispatch->conv->lanes + 1,
                                   .bias_stride = task->bias_stride,
                                   .channels = dml_batch_norm_channel_of(&task->normalization, channel),
-                                  .relu = task->activation == DML_CONV_RELU || task->normalization.relu};
+                                  .task = task,
+                                  .activation = task->normalization.relu ? DML_CONV_RELU : task->activation};
     if (task->bias)
         epilogue.bias = (const float *)task->bias + channel * task->bias_stride;
     return epilogue;

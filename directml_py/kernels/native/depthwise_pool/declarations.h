@@ -6,8 +6,9 @@
 /* Windows that slide over one channel at a time: sums of products with a filter of its own (depthwise convolution),
    means, and the largest element, with its index if `indices` is not 0. */
 enum { DML_DEPTHWISE_POOL_PRODUCTS, DML_DEPTHWISE_POOL_MEAN, DML_DEPTHWISE_POOL_MAXIMUM };
-/* What becomes of a sum of products: max(x, 0), and x times `slope` where it is less than 0. */
-enum { DML_DEPTHWISE_POOL_IDENTITY, DML_DEPTHWISE_POOL_RELU, DML_DEPTHWISE_POOL_LEAKY_RELU };
+/* What becomes of a sum of products: max(x, 0); x times `slope` where it is less than 0; and
+   max(`low`, min(x, `high`)), which NaN is `high` to. Neither of these is NaN, `high` is not 0, nor `low` -0. */
+enum { DML_DEPTHWISE_POOL_IDENTITY, DML_DEPTHWISE_POOL_RELU, DML_DEPTHWISE_POOL_LEAKY_RELU, DML_DEPTHWISE_POOL_CLIP };
 /* A window has at most so many elements. */
 enum { DML_DEPTHWISE_POOL_TAPS = 1024 };
 /* Tensors have a batch, a channel and three spatial dimensions, of which the last is the innermost; strides are in
@@ -16,7 +17,7 @@ enum { DML_DEPTHWISE_POOL_TAPS = 1024 };
    their strides are those of channels and of the window. `bias`, which may be absent, has one element for each. Means
    are divided by the product of `counts`, which have an element for each step along each spatial dimension. Activated
    products that are stored in FLOAT32, with neighbouring elements of rows side by side, may be normalized. Indices
-   run on from one channel to the next; they have `index_item` bytes. */
+   run on from one channel to the next; they have `index_item` bytes. The epilogue is of {batches, channels, steps}. */
 
 /* Means of bytes: INT8 if `is_signed`, or UINT8, as what is stored. A byte less its zero point, times its scale, is
    what it stands for; padding is 0. Scales are FLOAT32. Strides, in bytes, are from one channel to the next. */
@@ -28,12 +29,13 @@ typedef struct {
 
 typedef struct {
     int32_t function, activation, is_half, stores_half, index_item;
-    float slope;
+    float slope, low, high;
     int64_t batches, channels, multiplier;
     int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
     int64_t x_strides[5], output_strides[5], index_strides[5], weight_strides[4], bias_stride;
     uintptr_t x, output, indices, weights, bias, counts[3];
     dml_batch_norm_post_op normalization;
+    dml_elementwise_epilogue epilogue;
     dml_depthwise_pool_bytes bytes;
 } dml_depthwise_pool;
 

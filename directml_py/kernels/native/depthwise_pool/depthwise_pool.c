@@ -116,10 +116,26 @@ static void dml_depthwise_pool_share(void *context, int64_t begin, int64_t end)
     dml_dispatch->depthwise_pool->run(context, begin, end);
 }
 
+/* Channels, as many at a time as stay in a cache for the epilogue. */
+static void dml_depthwise_pool_share_finished(void *context, int64_t begin, int64_t end)
+{
+    const dml_depthwise_pool_plan *plan = context;
+    const dml_depthwise_pool *task = plan->task;
+    int64_t size = task->steps[0] * task->steps[1] * task->steps[2], together = DML_DEPTHWISE_POOL_TOGETHER / size + 1;
+    int64_t units = plan->units / (task->batches * task->channels), count;
+    for (; begin < end; begin += count) {
+        int64_t channel = begin % task->channels, left = task->channels - channel;
+        count = left < together ? left : together;
+        count = end - begin < count ? end - begin : count;
+        dml_dispatch->depthwise_pool->run(plan, begin * units, (begin + count) * units);
+        dml_elementwise_finish_block(&task->epilogue, begin / task->channels, channel, count, 0, size);
+    }
+}
+
 void dml_depthwise_pool_run(const dml_depthwise_pool *task)
 {
     DML_ASSERT(DML_IS_INDEX(task->function, DML_DEPTHWISE_POOL_MAXIMUM + 1));
-    DML_ASSERT(DML_IS_INDEX(task->activation, DML_DEPTHWISE_POOL_LEAKY_RELU + 1));
+    DML_ASSERT(DML_IS_INDEX(task->activation, DML_DEPTHWISE_POOL_CLIP + 1));
     DML_ASSERT(task->batches >= 0 && task->multiplier >= 1 && task->channels % task->multiplier == 0);
     DML_ASSERT_EACH(i, 3, task->sizes[i] >= 0 && task->steps[i] >= 0 && task->window[i] >= 1);
     DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
@@ -137,9 +153,15 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
     seen = plan.units * plan.packed;
     /* What is computed takes as long as moving some bytes. */
     int64_t work = 2 * (seen * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
+    int64_t planes = task->batches * task->channels, units = plan.units / planes;
     dml_depthwise_pool_find_places(&plan);
     dml_softmax_norm_prepare(&task->normalization);
+    if (task->epilogue.programs[0] && (units == 1 || planes >= 4 * dml_get_threads())) {
+        dml_parallel(dml_depthwise_pool_share_finished, &plan, planes, grain / units + 1, work);
+        return;
+    }
     dml_parallel(dml_depthwise_pool_share, &plan, plan.units, grain, work);
+    dml_elementwise_finish(&task->epilogue);
 }
 
 static void dml_depthwise_pool_share_channels(void *context, int64_t begin, int64_t end)

@@ -11,6 +11,8 @@
 /* The scratch memory of a unit, in floats: at most, and as much as is meant to stay in the L1 cache. */
 #define DML_DEPTHWISE_POOL_MEMORY (60 << 10)
 #define DML_DEPTHWISE_POOL_L1_FLOATS (8 << 10)
+/* Elements of channels that are finished together. */
+#define DML_DEPTHWISE_POOL_TOGETHER (16 << 10)
 /* Vectors run on for up to so many places. */
 #define DML_DEPTHWISE_POOL_SLACK 64
 

@@ -39,6 +39,13 @@ typedef struct {
     int32_t across;
 } dml_elementwise;
 
+/* Programs, one after the other, over {matrices, rows, columns} of which another kernel stores some: they run while
+   these are in its cache. Those that are not there are NULL, and the last. */
+enum { DML_ELEMENTWISE_EPILOGUES = 2 };
+typedef struct {
+    const dml_elementwise *programs[2];
+} dml_elementwise_epilogue;
+
 /* The names of steps and types, whose codes are their places; NULL after the last. */
 const char *dml_elementwise_step_name(int code);
 const char *dml_elementwise_type_name(int type);

@@ -300,6 +300,10 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
             dml_elementwise_turn(worker, i, rows, columns);
     }
     together = columns < DML_ELEMENTWISE_BLOCK ? DML_ELEMENTWISE_BLOCK / columns : 1;
+    /* Long rows that do not follow each other are written where they belong; short ones together, and then copied. */
+    const dml_elementwise_view *first = worker->views + task->inputs;
+    if (columns >= DML_ELEMENTWISE_TILE && first->line != first->step * columns)
+        together = 1;
     for (int64_t i = 0; i < rows; i += together)
         for (int64_t j = 0; j < columns; j += worker->block) {
             int64_t m = rows - i < together ? rows - i : together;
@@ -401,4 +405,37 @@ void dml_elementwise_run(const dml_elementwise *task)
 {
     dml_elementwise_check(task);
     dml_parallel(dml_elementwise_parts, (void *)task, task->units, 1, task->work);
+}
+
+/* An epilogue of all that is stored. */
+static void dml_elementwise_finish(const dml_elementwise_epilogue *epilogue)
+{
+    for (int i = 0; i < DML_ELEMENTWISE_EPILOGUES && epilogue->programs[i]; i++)
+        dml_elementwise_run(epilogue->programs[i]);
+}
+
+/* An epilogue of `rows` and `columns` of a matrix, from those on that are given. */
+static void dml_elementwise_finish_block(const dml_elementwise_epilogue *epilogue, int64_t matrix, int64_t row,
+                                         int64_t rows, int64_t column, int64_t columns)
+{
+    for (int i = 0; i < DML_ELEMENTWISE_EPILOGUES && epilogue->programs[i]; i++) {
+        dml_elementwise_tensor tensors[DML_ELEMENTWISE_TENSORS];
+        dml_elementwise block = *epilogue->programs[i];
+        DML_ASSERT(block.rank == 3 && matrix < block.sizes[0]);
+        DML_ASSERT(row + rows <= block.sizes[1] && column + columns <= block.sizes[2]);
+        for (int k = 0; k < block.inputs + block.outputs; k++) {
+            const int64_t *strides = block.tensors[k].strides;
+            tensors[k] = block.tensors[k];
+            tensors[k].memory += (uintptr_t)(matrix * strides[0] + row * strides[1] + column * strides[2]);
+            tensors[k].strides[0] = strides[1];
+            tensors[k].strides[1] = strides[2];
+        }
+        block.tensors = tensors;
+        block.rank = 2;
+        block.sizes[0] = rows;
+        block.sizes[1] = columns;
+        block.output_bytes = 0;
+        dml_elementwise_prepare(&block);
+        dml_elementwise_parts(&block, 0, block.units);
+    }
 }

@@ -23,12 +23,13 @@ void dml_prepack_pack(const dml_prepack *task);
 
 /* C = A x B, {m, k} x {k, n}, for each element of the `rank` leading dimensions. Elements of `out`, which is C, are
    FLOAT32, in contiguous rows; all are aligned, and sizes at least 1. Blocks of mc by nc of C are computed at a
-   time. If `is_packed`, `b` is panels. */
+   time. If `is_packed`, `b` is panels. The epilogue is of all matrices {m, n}. */
 typedef struct {
     int64_t m, n, k;
     int32_t rank, is_packed;
     int64_t sizes[6];
     dml_matrix a, b, out;
+    dml_elementwise_epilogue epilogue;
     int64_t mc, nc, units;
 } dml_matmul_products;
 void dml_matmul_prepare(dml_matmul_products *task);

@@ -140,6 +140,7 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
             dml_matmul_gemv_packed(task, a, (const float *)b, (float *)c, nc);
         else
             dml_matmul_block(task, a, b, c, mc, nc);
+        dml_elementwise_finish_block(&task->epilogue, number, ic, mc, jc, nc);
     }
 }
 

@@ -1,0 +1,115 @@
+"""Epilogue fusion: element-wise steps that run over each block of what another step stores, while it is in a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from ...kernels.backend import backend
+from ...kernels.elementwise.fuse import Chain
+from ...kernels.elementwise.lower import code_for
+from ...operators import operator_of
+from .elementwise_fusion import part_of
+from .graph_desc import Port, Value
+from .plan import PartOf, Plan
+from .plan_step import Fused, Step
+
+
+class Pair(NamedTuple):
+    """A step whose ``value`` the ``program`` of another reads and replaces by ``result``, of the same layout."""
+
+    first: Step
+    value: Value
+    result: Value
+    program: Fused
+
+
+def fuse_epilogues(plan: Plan) -> Plan:
+    """Join steps of operators that have epilogues with the only readers of their results, if these are element-wise.
+
+    Both are done at the position of the second; the first stores its results where those of the second will be.
+    """
+    if backend.native is None:
+        return plan
+    firsts = {step.node: step for step in plan.steps if _has_epilogue(plan, step)}
+    joined: dict[int, Step] = {}
+    locations = dict(plan.locations)
+    for step in plan.steps:
+        pair = _find_pair(plan, step, firsts)
+        if pair is None:
+            continue
+        first = firsts.pop(pair.first.node)
+        locations[pair.value] = PartOf(pair.result, ())
+        joined[step.node] = replace(
+            first,
+            name=" + ".join(one.name for one in (first, step) if one.name),
+            operator=f"{first.operator} + {step.operator}",
+            nodes=(*first.nodes, *step.nodes),
+            copies=step.copies,
+            epilogue=pair.program,
+        )
+    gone = {step.node for step in joined.values()}
+    steps = [joined.get(step.node, step) for step in plan.steps if step.node not in gone]
+    return replace(plan, steps=steps, locations=locations)
+
+
+def _has_epilogue(plan: Plan, step: Step) -> bool:
+    """Whether a step has a single result, of an operator with epilogues, that nobody needs in memory but its reader."""
+    if step.moves is not None or step.fused is not None or step.copies:
+        return False
+    descs = [plan.graph.node(node).desc for node in step.nodes]
+    if descs[0] is None or not operator_of(descs[0].name).has_epilogue:
+        return False
+    is_single = len(plan.graph.node(step.node).outputs) == 1 and plan.is_free(Value(step.node, 0))
+    return is_single and all(map(plan.flow.may_run_with_others, descs))
+
+
+def _find_pair(plan: Plan, step: Step, firsts: Mapping[int, Step]) -> Pair | None:
+    """The last of ``firsts`` whose result only ``step`` reads, and replaces."""
+    program = step.fused or _own_program(plan, step)
+    if program is None:
+        return None
+    values = {plan.sources[port]: None for port, _ in program.inputs}
+    for value in reversed(list(values)):
+        if not isinstance(value, Value) or value.node not in firsts:
+            continue
+        if any(port.node not in step.nodes for port in plan.flow.consumers[value]):
+            continue
+        for result in _results_like(plan, program, value):
+            return Pair(firsts[value.node], value, result, program)
+    return None
+
+
+def _results_like(plan: Plan, program: Fused, value: Value) -> Iterator[Value]:
+    """The values of a program that may lie where ``value`` does, in whole planes as kernels store them."""
+    tensor = plan.graph.output_tensor(value)
+    for result, _ in program.outputs:
+        own, location = plan.graph.output_tensor(result), plan.locations.get(result)
+        is_plane = not isinstance(location, PartOf) or all(part == slice(None) for part in location.place[2:])
+        if tensor is not None and own is not None and tensor.is_same_view(own) and is_plane:
+            yield result
+
+
+def _own_program(plan: Plan, step: Step) -> Fused | None:
+    """The program of an element-wise operator by itself."""
+    desc = plan.graph.node(step.node).desc
+    if step.moves is not None or desc is None or not plan.flow.may_run_with_others(desc):
+        return None
+    part = part_of(desc)
+    if part is None:
+        return None
+    chain, inputs = Chain(), []
+    sources = []
+    for position, dtype in enumerate(part.inputs):
+        sources.append(None if dtype is None else chain.input(dtype))
+        if dtype is not None:
+            inputs.append((Port(step.node, position), dtype))
+    results = chain.then(part.program, sources, part.inputs, part.outputs)
+    for result in results:
+        chain.output(result)
+    code = code_for(chain.program)
+    if isinstance(code, str):
+        return None
+    values = [(Value(step.node, output), result.dtype) for output, result in enumerate(results)]
+    return Fused(code, inputs, values)

@@ -1,0 +1,122 @@
+"""Epilogues: element-wise programs that native kernels run over blocks of their results while these are in a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import copysign, isnan, prod
+from typing import Any
+
+import numpy as np
+
+from .backend import backend
+from .decisions import take
+from .elementwise.lower import Code, bound_code, code_of, task_of, vocabulary
+from .elementwise.map import map_elements
+from .launch import NativeRun, launch_in_order
+from .native_arrays import Array, Run, address
+
+# The results of the kernels that have epilogues, by the type of their task: where they are, and how many matrices,
+# rows and columns of them.
+RESULTS: Mapping[str, Callable[[Any], tuple[int, tuple[int, int, int]]]] = {
+    "dml_conv": lambda task: (task.output, (task.batches, task.groups * task.m, prod(task.steps))),
+    "dml_depthwise_pool": lambda task: (task.output, (task.batches, task.channels, prod(task.steps))),
+    "dml_matmul_products": lambda task: (
+        task.out.memory,
+        (prod(task.sizes[0 : task.rank]), task.m, task.n),
+    ),
+}
+CLIPS = (["fmax_float32"], ["fmin_float32", "fmax_float32"])
+
+
+def map_results(run: Run, function: Callable[..., Any], inputs: Sequence[Array | None], output: Array) -> Run:
+    """``run``, which stores some of ``inputs``, and then ``function`` of these in ``output``."""
+    present = tuple(None if x is None else x.dtype for x in inputs)
+    code = code_of(function, present, (output.dtype,)) if backend.native is not None else ""
+    if not isinstance(code, str) and add_epilogue(run, code, inputs, [output]):
+        return run
+    return launch_in_order([run, map_elements(function, inputs, [output])])
+
+
+def run_with_code(run: Run, code: Code, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> Run:
+    """``run``, which stores some of ``inputs``, and then a program over arrays that the native kernel takes."""
+    if add_epilogue(run, code, inputs, outputs):
+        return run
+    call = bound_code(code, inputs, outputs)
+    assert call
+    return launch_in_order([run, call])
+
+
+def add_epilogue(run: Run, code: Code, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> bool:
+    """Make a program over the results of ``run`` a part of its task; False if they are not as it takes them."""
+    if not isinstance(run, NativeRun):
+        return False
+    ffi = backend.native.ffi
+    find_results = RESULTS.get(ffi.typeof(run.task).item.cname)
+    if find_results is None:
+        return False
+    place, extents = find_results(run.task)
+    task, arrays = run.task, [*[inputs[number] for number, _ in code.inputs], *outputs]
+    programs = task.epilogue.programs
+    number = next((number for number, other in enumerate(programs) if other == ffi.NULL), None)
+    views = views_of(arrays, outputs[0].shape, extents)
+    if number is None or views is None or place not in map(address, views[: len(code.inputs)]):
+        return False
+    if set_activation(task, code, views):
+        return True
+    tensors, program = task_of(code, views, len(code.inputs), False)
+    for tensor, view in zip(tensors, views):
+        tensor.memory = address(view)
+    programs[number] = program
+    run.keepalive = (run.keepalive, tensors, program, code, arrays)
+    take("elementwise")
+    return True
+
+
+def views_of(arrays: Sequence[Any], sizes: Sequence[int], extents: Sequence[int]) -> list[Array] | None:
+    """Arrays, broadcast to ``sizes``, as so many matrices of rows and columns; None if one does not lie like that."""
+    if prod(sizes) != prod(extents) or 0 in sizes:
+        return None
+    views = [np.broadcast_to(x, sizes).reshape(extents) for x in arrays]
+    return views if all(map(np.may_share_memory, views, arrays)) else None
+
+
+def set_activation(task: Any, code: Code, views: Sequence[Array]) -> bool:
+    """Let a kernel itself clip what it stores, if it does so and that is what a program does."""
+    bounds, lib = clip_bounds(code), backend.native.lib
+    is_stored = (
+        hasattr(task, "activation") and getattr(task, "function", 0) == lib.DML_DEPTHWISE_POOL_PRODUCTS
+    )
+    is_plain = is_stored and task.activation == lib.DML_CONV_IDENTITY and task.normalization.prepared == 0
+    if bounds is None or not is_plain or task.epilogue.programs[0] != backend.native.ffi.NULL:
+        return False
+    stored, result = views
+    if stored.dtype != np.float32 or address(stored) != address(result) or stored.strides != result.strides:
+        return False
+    low, high = bounds
+    task.activation = lib.DML_CONV_RELU if high is None else lib.DML_CONV_CLIP
+    task.low, task.high = low, high or 0.0
+    return True
+
+
+def clip_bounds(code: Code) -> tuple[float, float | None] | None:
+    """The bounds if a program is ``max(low, min(x, high))``, or ``max(0, x)``, which has no upper one; else None.
+
+    They are as kernels take them: which zero is left of two, and what NaN becomes, is the same as in the program."""
+    names = {number: name for name, number in vocabulary.steps.items()}
+    if [names[step] for step, _, _ in code.steps] not in CLIPS or len(code.inputs) + len(code.outputs) != 2:
+        return None
+    constants = {value: float(np.uint32(bits).view(np.float32)) for value, _, bits in code.constants}
+    (_, value), bounds = code.inputs[0], list[float]()
+    for _, result, operands in code.steps:
+        bounds += [constants[operand] for operand in operands if operand in constants]
+        if value not in operands:
+            return None
+        value = result
+    if value != code.outputs[0] or len(bounds) != len(code.steps) or any(map(isnan, bounds)):
+        return None
+    *high, low = bounds
+    if copysign(1, low) < 0 and low == 0:
+        return None
+    if not high:
+        return (low, None) if low == 0 else None
+    return (low, high[0]) if high[0] != 0 else None
