@@ -179,7 +179,7 @@ def bound_rows(function: str, rows: Sequence[Array], places: Sequence[int], **op
     heads = joined([row[..., 0] for row in rows])
     if any(step not in ((size,) if place < 2 else (0, size)) for place, step in zip(places, apart_by)):
         side_by_side = heads[0].ndim > 0 and all(head.strides[-1] == size for head in heads)
-        if function != "SOFTMAX" or not side_by_side or count > lib.DML_SOFTMAX_NORM_LONGEST_COLUMN:
+        if "SOFTMAX" not in function or not side_by_side or count > lib.DML_SOFTMAX_NORM_LONGEST_COLUMN:
             return Declined("softmax_norm", SCATTERED)
         options["steps"] = apart_by
     longest = lib.DML_SOFTMAX_NORM_LONGEST_HALVES
