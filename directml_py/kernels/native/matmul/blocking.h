@@ -16,8 +16,9 @@
 /* More rows than these pay for packing B, if it does not fit into the L1 cache. */
 #define DML_MATMUL_FEW_ROWS 16
 #define DML_MATMUL_L1_BYTES (32 << 10)
-/* Rows of a block that pay for packing its panels of B. */
+/* Rows of a block that pay for packing its panels of B, and those that do where threads would be idle. */
 #define DML_MATMUL_MIN_MC 128
+#define DML_MATMUL_IDLE_MC 24
 /* Columns of panels that few rows pass through at a time: two panels of the widest tile. */
 #define DML_MATMUL_STREAM_NC (2 * DML_MATMUL_MAX_NR)
 /* Columns of a GEMV at a time, which are streams of so many elements, and threads that there is work for. */
@@ -25,7 +26,7 @@
 #define DML_MATMUL_GEMV_MAX_NC 1536
 #define DML_MATMUL_GEMV_UNITS 8
 /* Products that take as long as a byte of memory. */
-#define DML_MATMUL_PER_BYTE 8
+#define DML_MATMUL_PER_BYTE 5
 
 typedef struct {
     int64_t mc, nc, units;
@@ -67,6 +68,8 @@ static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *t
     plan.nc = dml_quotient_up(dml_quotient_up(task->n, n_blocks), DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR;
     n_blocks = dml_quotient_up(task->n, plan.nc);
     while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < 4 && plan.mc > DML_MATMUL_MIN_MC)
+        plan.mc = dml_quotient_up(plan.mc, 2 * DML_MATMUL_MR) * DML_MATMUL_MR;
+    while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < dml_get_threads() && plan.mc >= 2 * DML_MATMUL_IDLE_MC)
         plan.mc = dml_quotient_up(plan.mc, 2 * DML_MATMUL_MR) * DML_MATMUL_MR;
     plan.units = batch * n_blocks * dml_quotient_up(task->m, plan.mc);
     return plan;
