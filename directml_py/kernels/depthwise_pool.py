@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -109,16 +110,69 @@ def quantized_mean(
             return Declined("depthwise_pool", f"scales of {type_name(scale)} have no native kernel")
     if any(zero is not None and zero.dtype != tensor.dtype for zero, tensor in zip(zeros, (x, output))):
         return Declined("depthwise_pool", "a zero point and its tensor have different data types")
-    factors, bytes_ = divided(task, counts), task.bytes
-    bytes_.is_there = True
-    bytes_.is_signed, bytes_.stores_signed = (tensor.dtype.kind == "i" for tensor in (x, output))
-    bytes_.scale, bytes_.stored_scale = map(address, scales)
-    bytes_.scale_stride, bytes_.stored_scale_stride = map(channel_stride, scales)
-    bytes_.zero, bytes_.stored_zero = (0 if zero is None else address(zero) for zero in zeros)
-    bytes_.zero_stride, bytes_.stored_zero_stride = (
-        0 if zero is None else channel_stride(zero) for zero in zeros
-    )
+    factors = divided(task, counts)
+    fill_bytes(task.bytes, (x, output), scales, zeros, ("", "stored_"))
     return run_of(task, (x, output, factors, parameters))
+
+
+def quantized_products(
+    x: Array,
+    filters: Array,
+    bias: Array | None,
+    output: Array,
+    window: Window,
+    groups: int,
+    scales: Sequence[Array],
+    zeros: Sequence[Array | None],
+) -> Run | Declined:
+    """``convolution.byte_convolution`` where each group has one channel of ``x`` and few of the output, quantized.
+
+    ``scales`` and ``zeros``, points that may be absent, are those of ``x``, of the filters and of ``output``, and as
+    the bias, INT32, have one element or one for each channel along their second dimension and no others.
+    """
+    tensors = (x, filters, output)
+    more = [*scales, *(one for one in (bias, *zeros) if one is not None)]
+    if x.shape[1] != groups or output.shape[1] > FEW * groups or any(window.output_padding):
+        return Declined("depthwise_pool", "this is no depthwise convolution")
+    task = task_of("PRODUCTS", x, output, window, types=BYTES)
+    if isinstance(task, Declined):
+        return task
+    if prod(window.size) > backend.native.lib.DML_DEPTHWISE_POOL_BYTE_TAPS:
+        return Declined("depthwise_pool", f"{prod(window.size)} products of bytes may be beyond FLOAT32")
+    if not readable(filters, *more) or not apart(output, [filters, *more]):
+        return Declined("depthwise_pool", f"{UNREADABLE}, or {OVERLAPPING}")
+    if any(scale.dtype != np.float32 for scale in scales) or (bias is not None and bias.dtype != np.int32):
+        return Declined("depthwise_pool", "scales are not FLOAT32, or the bias is not INT32")
+    if any(zero is not None and zero.dtype != tensor.dtype for zero, tensor in zip(zeros, tensors)):
+        return Declined("depthwise_pool", "a zero point and its tensor have different data types")
+    if filters.dtype not in BYTES:
+        return Declined("depthwise_pool", f"filters of {type_name(filters)} have no native kernel")
+    task.multiplier = output.shape[1] // groups
+    task.weights = address(filters)
+    task.weight_strides = [filters.strides[0], *spatial(filters.strides[2:], 0)]
+    if bias is not None:
+        task.bias, task.bias_stride = address(bias), channel_stride(bias)
+    fill_bytes(task.bytes, tensors, scales, zeros, ("", "weight_", "stored_"))
+    task.bytes.weighs_signed = filters.dtype.kind == "i"
+    return run_of(task, (tensors, more))
+
+
+def fill_bytes(
+    given: Any,
+    tensors: Sequence[Array],
+    scales: Sequence[Array],
+    zeros: Sequence[Array | None],
+    prefixes: Sequence[str],
+) -> None:
+    """Say what bytes stand for: of the input, first, of the output, last, and of the filters between them."""
+    given.is_there = True
+    given.is_signed, given.stores_signed = (tensor.dtype.kind == "i" for tensor in (tensors[0], tensors[-1]))
+    for prefix, scale, zero in zip(prefixes, scales, zeros):
+        setattr(given, f"{prefix}scale", address(scale))
+        setattr(given, f"{prefix}scale_stride", channel_stride(scale))
+        if zero is not None:
+            setattr(given, f"{prefix}zero", address(zero))
+            setattr(given, f"{prefix}zero_stride", channel_stride(zero))
 
 
 def channel_stride(array: Array) -> int:

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "7cbfe5cc"
+DECLARATIONS = "3d9c164d"

@@ -191,6 +191,7 @@ class QuantizedLinearConvolution(Operator):
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         reference, window = computing_kernel(self.compute(desc)), filter_window(desc)
+        rank = desc.InputTensor.dimension_count
         # Sums of more products may overflow INT32.
         if prod(desc.FilterTensor.sizes[1:]) * BYTE**2 >= 1 << 31:
             return reference
@@ -199,6 +200,15 @@ class QuantizedLinearConvolution(Operator):
             x, x_scale, x_zero, filters, filter_scale, filter_zero, bias, scale, zero = inputs
             quantization = Quantization(x_scale, filter_scale, bias, scale, zero)
             (output,), groups = outputs, desc.GroupCount
+            if x.shape[1] == groups:
+                scales = [along(one, 1, rank) for one in (x_scale, filter_scale, scale)]
+                zeros = [along(one, 1, rank) for one in (x_zero, filter_zero, zero)]
+                addend = along(bias, 1, rank)
+                run = depthwise_pool.quantized_products(
+                    x, filters, addend, output, window, groups, scales, zeros
+                )
+                if run:
+                    return run
             run = byte_convolution(x, x_zero, filters, filter_zero, output, window, groups, quantization)
             return run or reference.bind(inputs, outputs, scratch)
 

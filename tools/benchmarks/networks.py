@@ -85,6 +85,8 @@ def cases() -> Iterator[BenchmarkCase]:
         )
         yield BenchmarkCase("CONVOLUTION_INTEGER", f"{layer.name}, int8", partial(integer_convolution, layer))
         yield BenchmarkCase("QUANTIZED_LINEAR_CONVOLUTION", f"{layer.name}, int8", partial(quantized, layer))
+    for layer in (candidate for candidate in LAYERS if candidate.name == "MobileNet-v2 depthwise, 56"):
+        yield BenchmarkCase("QUANTIZED_LINEAR_CONVOLUTION", f"{layer.name}, int8", partial(quantized, layer))
     yield BenchmarkCase(
         "CONVOLUTION", "backward 64 to 32, 180, float32", partial(convolution, TRANSPOSED, "float32", True)
     )

@@ -45,7 +45,7 @@ KERNELS = (
     ),
     NativeKernel(
         "depthwise_pool",
-        ("test_depthwise_pool.py",),
+        ("test_depthwise_pool.py", "test_depthwise_bytes.py"),
         "CONVOLUTION MobileNet-v2 depthwise",
         avx512="kernels.inc",
         launches=("dml_depthwise_pool_run", "dml_depthwise_pool_add"),

@@ -19,12 +19,15 @@ enum { DML_DEPTHWISE_POOL_TAPS = 1024 };
    products that are stored in FLOAT32, with neighbouring elements of rows side by side, may be normalized. Indices
    run on from one channel to the next; they have `index_item` bytes. The epilogue is of {batches, channels, steps}. */
 
-/* Means of bytes: INT8 if `is_signed`, or UINT8, as what is stored. A byte less its zero point, times its scale, is
-   what it stands for; padding is 0. Scales are FLOAT32. Strides, in bytes, are from one channel to the next. */
+/* Means and products of bytes: INT8 if `is_signed`, or UINT8, as what is stored, and the weights. A byte less its zero
+   point, times its scale, is what it stands for; padding is 0. Scales are FLOAT32. Strides, in bytes, are from one
+   channel to the next. The bias of products, in INT32, is of what the products of both stand for. Windows of products
+   have up to DML_DEPTHWISE_POOL_BYTE_TAPS elements, of which FLOAT32 has the sums. */
+enum { DML_DEPTHWISE_POOL_BYTE_TAPS = 256 };
 typedef struct {
-    int32_t is_there, is_signed, stores_signed;
-    uintptr_t scale, zero, stored_scale, stored_zero;
-    int64_t scale_stride, zero_stride, stored_scale_stride, stored_zero_stride;
+    int32_t is_there, is_signed, stores_signed, weighs_signed;
+    uintptr_t scale, zero, stored_scale, stored_zero, weight_scale, weight_zero;
+    int64_t scale_stride, zero_stride, stored_scale_stride, stored_zero_stride, weight_scale_stride, weight_zero_stride;
 } dml_depthwise_pool_bytes;
 
 typedef struct {

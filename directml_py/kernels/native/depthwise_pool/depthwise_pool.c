@@ -53,7 +53,7 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
         dml_depthwise_pool_follow(&plan->axes[i], window[i], task->strides[i], task->dilations[i]);
     }
     plan->is_joined = task->function != DML_DEPTHWISE_POOL_PRODUCTS && !task->indices;
-    plan->is_whole = task->bytes.is_there;
+    plan->is_whole = task->bytes.is_there && task->function == DML_DEPTHWISE_POOL_MEAN;
     for (int64_t i = 2, together = 1; i >= 0; together *= task->sizes[i--])
         plan->is_whole = plan->is_whole && task->steps[i] == 1 && task->padding[i] == 0 && task->dilations[i] == 1 &&
                          task->window[i] == task->sizes[i] &&
@@ -142,6 +142,9 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
     DML_ASSERT(task->window[0] * task->window[1] * task->window[2] <= DML_DEPTHWISE_POOL_TAPS);
     DML_ASSERT(!task->indices || task->index_item == 4 || task->index_item == 8);
     DML_ASSERT(task->function != DML_DEPTHWISE_POOL_PRODUCTS || task->weights);
+    DML_ASSERT(task->function != DML_DEPTHWISE_POOL_PRODUCTS || !task->bytes.is_there ||
+               (task->window[0] * task->window[1] * task->window[2] <= DML_DEPTHWISE_POOL_BYTE_TAPS &&
+                task->activation == DML_DEPTHWISE_POOL_IDENTITY && !task->normalization.prepared));
     DML_ASSERT(DML_IS_ALIGNED(task->x, task->bytes.is_there ? 1 : task->is_half ? 2 : 4));
     DML_ASSERT(DML_IS_ALIGNED(task->output, task->bytes.is_there ? 1 : task->stores_half ? 2 : 4));
     dml_depthwise_pool_plan plan;

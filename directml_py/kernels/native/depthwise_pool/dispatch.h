@@ -77,18 +77,24 @@ static float dml_depthwise_pool_byte(uintptr_t zeros, int64_t place, int is_sign
 
 static void dml_depthwise_pool_weights(const dml_depthwise_pool *task, int64_t channel, float *weights)
 {
+    const dml_depthwise_pool_bytes *bytes = &task->bytes;
     const char *filter = (const char *)task->weights + channel * task->weight_strides[0];
-    if (!task->is_half && task->window[0] == 1 && task->weight_strides[3] == 4 &&
+    const float zero =
+        dml_depthwise_pool_byte(bytes->weight_zero, channel * bytes->weight_zero_stride, bytes->weighs_signed);
+    if (!task->is_half && !bytes->is_there && task->window[0] == 1 && task->weight_strides[3] == 4 &&
         task->weight_strides[2] == 4 * task->window[2]) {
         memcpy(weights, filter, (size_t)(4 * task->window[1] * task->window[2]));
         return;
     }
     for (int64_t z = 0; z < task->window[0]; z++)
         for (int64_t y = 0; y < task->window[1]; y++)
-            for (int64_t x = 0; x < task->window[2]; x++)
-                *weights++ = dml_load_float(filter + z * task->weight_strides[1] + y * task->weight_strides[2] +
-                                                x * task->weight_strides[3],
-                                            task->is_half);
+            for (int64_t x = 0; x < task->window[2]; x++) {
+                const char *weight = filter + z * task->weight_strides[1] + y * task->weight_strides[2] +
+                                     x * task->weight_strides[3];
+                *weights++ = bytes->is_there
+                                 ? dml_depthwise_pool_byte((uintptr_t)weight, 0, bytes->weighs_signed) - zero
+                                 : dml_load_float(weight, task->is_half);
+            }
 }
 
 /* The largest that one step sees, found one by one, and -FLT_MAX at least, also of NaN and of nothing; and, if it is

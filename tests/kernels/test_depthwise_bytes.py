@@ -1,0 +1,70 @@
+"""Native quantized depthwise convolution against its reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from directml_py.kernels import depthwise_pool
+from directml_py.kernels.backend import backend
+from directml_py.kernels.decisions import Declined
+from directml_py.kernels.elementwise.functions import quantize
+from directml_py.kernels.im2col import convolve
+from directml_py.kernels.windows import Window
+
+from .test_depthwise_pool import LAYOUTS, WINDOWS, check, guarded, laid_out
+
+pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
+
+
+def test_quantized_products():
+    """Windows of all kinds, both types of bytes for each tensor, and scales for each channel or one."""
+    rng = np.random.default_rng(13)
+    for number, (window, sizes, steps) in enumerate(WINDOWS):
+        kinds = [np.dtype((np.uint8, np.int8)[number >> place & 1]) for place in range(3)]
+        multiplier = 1 + number % 2
+        shapes = [(2, 3, *sizes), (3 * multiplier, 1, *window.size), (2, 3 * multiplier, *steps)]
+        x, filters = (rng.integers(0, 256, shapes[i]).astype(kinds[i]) for i in range(2))
+        one, each = (1, 1, *(1,) * len(sizes)), (1, 3 * multiplier, *(1,) * len(sizes))
+        zeros = [rng.integers(0, 100, shape).astype(kind) for shape, kind in zip((one, each, one), kinds)]
+        scales = [rng.random(shape, np.float32) + np.float32(0.1) for shape in (one, each, one)]
+        scales[2] *= 3000
+        bias = rng.integers(-(1 << 30), 1 << 30, each).astype(np.int32) // (1 << 16 if number % 3 else 1)
+        if number % 5 == 0:
+            zeros, bias = [None, None, None], None
+        whole_x, whole_filters = (
+            values.astype(np.float64) - (0 if zero is None else zero.reshape(shape))
+            for values, zero, shape in (
+                (x, zeros[0], (1,) * x.ndim),
+                (filters, zeros[1], (-1, *(1,) * (x.ndim - 1))),
+            )
+        )
+        sums = convolve(whole_x, whole_filters, window, steps, 3)
+        sums = sums if bias is None else sums + bias
+        unit = scales[0].astype(np.float64) * scales[1]
+        expected = quantize(sums * unit, scales[2], zeros[2], kinds[2])
+        seen = laid_out(x, LAYOUTS[number % 4])
+        output, memory = guarded(shapes[2], kinds[2])
+        run = depthwise_pool.quantized_products(seen, filters, bias, output, window, 3, scales, zeros)
+        check(run, output, memory, expected)
+
+
+def test_quantized_products_that_there_is_no_loop_for():
+    x, one, zero = np.zeros((1, 2, 40, 40), np.uint8), np.ones((1, 1, 1, 1), np.float32), [None] * 3
+    output = np.empty((1, 2, 24, 24), np.uint8)
+    window = Window.of((17, 17))
+    filters = np.zeros((2, 1, 17, 17), np.int8)
+    products = depthwise_pool.quantized_products
+    assert isinstance(products(x, filters, None, output, window, 2, [one] * 3, zero), Declined)
+    near, output = Window.of((3, 3)), np.empty((1, 2, 38, 38), np.uint8)
+    filters = filters[:, :, :3, :3].copy()
+    assert products(x, filters, None, output, near, 2, [one] * 3, zero)
+    assert isinstance(products(x, filters, None, output, near, 1, [one] * 3, zero), Declined)
+    assert isinstance(products(x, filters.astype(np.int16), None, output, near, 2, [one] * 3, zero), Declined)
+    wrong = [None, np.zeros((1, 1, 1, 1), np.uint8), None]
+    assert isinstance(products(x, filters, None, output, near, 2, [one] * 3, wrong), Declined)
+    assert isinstance(
+        products(x, filters, None, output, near, 2, [one.astype(np.float16)] * 3, zero), Declined
+    )
+    assert isinstance(products(x, filters, one, output, near, 2, [one] * 3, zero), Declined)
+    assert isinstance(products(x, filters, None, x[:, :, :38, :38], near, 2, [one] * 3, zero), Declined)
