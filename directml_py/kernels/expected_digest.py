@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "3d9c164d"
+DECLARATIONS = "b2796045"
