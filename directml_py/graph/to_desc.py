@@ -27,7 +27,7 @@ class Described(NamedTuple):
     nodes: list[int]
 
 
-class Decoded(NamedTuple):
+class DecodedGraph(NamedTuple):
     """What CompileGraph would read in a desc, and the index in the graph of each of its nodes."""
 
     desc: GraphDesc
@@ -44,7 +44,7 @@ def live_nodes(graph: Graph) -> list[int]:
     return sorted(needed)
 
 
-def decoded(graph: Graph) -> Decoded:
+def decoded(graph: Graph) -> DecodedGraph:
     """The graph's desc as CompileGraph decodes it. Raises ``ValueError`` as ``Graph.desc`` does."""
     if not graph.outputs:
         raise ValueError("the graph has no outputs; give them to compile() or assign them to graph.outputs")
@@ -68,7 +68,7 @@ def decoded(graph: Graph) -> Decoded:
     parts = tuple(_decoded_node(position, graph.nodes[index]) for index, position in position_of.items())
     edges = tuple(inputs), tuple(outputs), tuple(between)
     desc = GraphDesc(max(graph.inputs, default=-1) + 1, len(graph.outputs), parts, *edges)
-    return Decoded(desc, nodes)
+    return DecodedGraph(desc, nodes)
 
 
 def describe(graph: Graph) -> Described:

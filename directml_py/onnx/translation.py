@@ -317,7 +317,7 @@ def _hint(needed: str, inputs: Sequence[str]) -> str:
     """What makes the value ``needed``, which follows from ``inputs`` of the model, a constant."""
     if not inputs:
         return ""
-    hint = f"; give load the content of {', '.join(map(repr, inputs))}"
+    hint = f"; pass load the contents of {', '.join(map(repr, inputs))}"
     if list(inputs) != [needed]:
         hint += f", or cut the model at {needed!r} (onnx.utils.extract_model) and run two graphs"
     return hint

@@ -17,7 +17,7 @@ FIXED = {FIXED64: 8, FIXED32: 4}
 LEAST = 256
 
 
-class Field(NamedTuple):
+class WireField(NamedTuple):
     """A field of a message: its number, where it begins with its tag, and its content if that has a length."""
 
     number: int
@@ -66,7 +66,7 @@ def _cut(
     yield data[start : message.stop]
 
 
-def _fields(data: memoryview, start: int, stop: int) -> Iterator[Field]:
+def _fields(data: memoryview, start: int, stop: int) -> Iterator[WireField]:
     """The fields of a message. Raises ``IndexError`` and ``ValueError`` for damaged ones."""
     place = start
     while place < stop:
@@ -85,7 +85,7 @@ def _fields(data: memoryview, start: int, stop: int) -> Iterator[Field]:
             raise ValueError(f"wire type {kind}")
         if place > stop:
             raise ValueError("a field is longer than its message")
-        yield Field(tag >> 3, begin, content)
+        yield WireField(tag >> 3, begin, content)
 
 
 def _number(data: memoryview, place: int) -> tuple[int, int]:

@@ -33,6 +33,7 @@ UNRUN = Counter(
         ("docs/inside/fidelity.md", "the paths are yours"): 1,
         ("docs/inside/operators.md", "the whole suite runs it"): 1,
         ("docs/onnx.md", "an installation of its own"): 1,
+        ("docs/onnx.md", "needs a compiler"): 1,
         ("docs/porting/linux.md", "an installation of its own"): 1,
         ("docs/porting/linux.md", "needs a network"): 2,
         ("docs/porting/linux.md", "stands for a program of yours"): 1,

@@ -41,8 +41,8 @@ def test_a_condition_that_the_host_knows_ends_a_loop():
 @pytest.mark.parametrize(
     ("count", "condition", "text"),
     [
-        ("k", "Greater(peak, peak)", r"node 'last' \(Loop\): condition after round 0: its value decides"),
-        ("x", "Identity(go)", r"node 'last' \(Loop\): input M: its value decides .* the content of 'x'"),
+        ("k", "Greater(peak, peak)", r"node 'last' \(Loop\): condition after round 0: its value determines"),
+        ("x", "Identity(go)", r"node 'last' \(Loop\): input M: its value determines .* the contents of 'x'"),
         ("", "Identity(go)", r"node 'last' \(Loop\): runs more than 10000 rounds"),
     ],
 )

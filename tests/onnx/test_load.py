@@ -300,8 +300,8 @@ def test_a_count_that_follows_from_an_input_is_known_with_it():
 def test_a_count_that_a_graph_computes_is_refused_with_what_can_be_done():
     error = refused(
         parsed(COUNTED),
-        r"^node 'y' \(NonZero\): input X: its value decides about sizes and must be a constant; give load the content "
-        r"of 'x', or cut the model at 'z' \(onnx\.utils\.extract_model\) and run two graphs$",
+        r"^node 'y' \(NonZero\): input X: its value determines the graph, so it must be a constant; pass load "
+        r"the contents of 'x', or cut the model at 'z' \(onnx\.utils\.extract_model\) and run two graphs$",
     )
     assert error.inputs == ("x",)
 

@@ -71,8 +71,10 @@ def test_the_list_is_complete():
     """The command line lists, without any test imported, the rules that all modules declare."""
     import directml_py
 
+    # Programs, and what runs in GDB's Python.
+    others = ("directml_py.__main__", "directml_py.com.gdb_printers", "directml_py.samples.")
     for entry in pkgutil.walk_packages(directml_py.__path__, "directml_py."):
-        if entry.name != "directml_py.__main__" and not entry.name.startswith("directml_py.samples."):
+        if not entry.name.startswith(others):
             importlib.import_module(entry.name)
     known = {rule.id for rule in every_rule()}
     assert known == set(RULES)
