@@ -54,8 +54,8 @@ def test_signatures_and_docstrings(script):
     assert [one.name for one in signature.params] == [
         *("Function", "InputTensor", "OutputTensor", "AxisCount", "Axes"),
     ]
-    assert "of all elements along Axes." in signature.docstring()
+    assert "A reduction along Axes by Function" in signature.docstring()
     made, position = script(GRAPH + "graph.reduce(")
     (signature,) = made.get_signatures(*position)
     assert [one.name for one in signature.params][:3] == ["input", "function", "axes"]
-    assert "of all elements along Axes." in signature.docstring()
+    assert "A reduction along Axes by Function" in signature.docstring()

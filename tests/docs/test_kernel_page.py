@@ -58,7 +58,7 @@ print(len(kinds))
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """A copy of the repository with the files of the page."""
-    for name in ("directml_py", "tools", "include", "tests"):
+    for name in ("directml_py", "docs/_static", "tools", "include", "tests"):
         shutil.copytree(
             ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "_native*", "*.so")
         )

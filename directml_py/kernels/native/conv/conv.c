@@ -3,6 +3,8 @@
 
 #ifndef DML_UNIT
 #include "../common/editor.h"
+#include "../move/move.c"
+#include "../elementwise/elementwise.c"
 #endif
 
 #include "window.h"

@@ -1,5 +1,7 @@
 #ifndef DML_UNIT
 #include "../common/editor.h"
+#include "../move/move.c"
+#include "../elementwise/elementwise.c"
 #endif
 
 static void dml_depthwise_pool_follow(dml_depthwise_pool_axis *axis, int64_t window, int64_t stride, int64_t dilation)
