@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import attrgetter
+
+import numpy as np
 
 ALIGNMENT = 64
 
@@ -30,22 +30,20 @@ def pack(blocks: Iterable[TemporaryBlock]) -> int:
 
     Greedy by size: the largest blocks first, each at the lowest offset that is free during its live range.
     """
-    # The placed blocks, by each step at which they are live, and by their first step.
-    alive: dict[int, list[TemporaryBlock]] = defaultdict(list)
-    starting: dict[int, list[TemporaryBlock]] = defaultdict(list)
+    ordered = sorted(blocks, key=lambda entry: (-entry.size, entry.first_step))
+    # Of the blocks that have an offset, by rising offsets: the offset, the aligned end, the first and the last step.
+    placed = np.zeros((4, len(ordered)), np.int64)
     total = 0
-    for block in sorted(blocks, key=lambda entry: (-entry.size, entry.first_step)):
-        steps = range(block.first_step, block.last_step + 1)
-        # Each once: whatever overlaps a live range is alive at its first step, or starts later in it.
-        beside = alive[block.first_step] + [other for step in steps[1:] for other in starting[step]]
-        offset = 0
-        for other in sorted(beside, key=attrgetter("offset")):
-            if offset + block.size <= other.offset:
-                break
-            offset = max(offset, -(-other.end // ALIGNMENT) * ALIGNMENT)
-        block.offset = offset
-        starting[block.first_step].append(block)
-        for step in steps:
-            alive[step].append(block)
+    for count, block in enumerate(ordered):
+        offsets, ends, first_steps, last_steps = placed[:, :count]
+        beside = np.flatnonzero((first_steps <= block.last_step) & (last_steps >= block.first_step))
+        # The lowest offset behind the blocks before each of them, and behind all.
+        behind = np.maximum.accumulate(np.append(0, ends[beside]))
+        fits = offsets[beside] - behind[:-1] >= block.size
+        block.offset = int(behind[fits.argmax()] if fits.any() else behind[-1])
         total = max(total, block.end)
+        index = int(offsets.searchsorted(block.offset))
+        placed[:, index + 1 : count + 1] = placed[:, index:count]
+        end = -(-block.end // ALIGNMENT) * ALIGNMENT
+        placed[:, index] = block.offset, end, block.first_step, block.last_step
     return total
