@@ -76,24 +76,6 @@ class Added(NamedTuple):
     mask_value: float = 0.0
 
 
-def attend_heads(
-    queries: Array,
-    keys: Array,
-    values: Array,
-    output: Array,
-    scale: float,
-    added: Added,
-    scratch: Array,
-) -> None:
-    """``attend`` for all heads of a batch in the native kernel: {heads, queries, size}, {heads, keys, size} for keys
-    and values, all FLOAT32, and an output with contiguous rows.
-
-    ``scratch`` has the size that ``scratch_for`` returns for as many heads of these sizes.
-    """
-    with np.errstate(all="ignore"):
-        bound_heads(queries, keys, values, output, scale, added, scratch)()
-
-
 def bound_heads(
     queries: Array,
     keys: Array,
@@ -103,7 +85,12 @@ def bound_heads(
     added: Added,
     scratch: Array,
 ) -> Run:
-    """The call of ``attend_heads``, for any time if what is added is ``near``."""
+    """The call of ``attend`` for all heads of a batch in the native kernel, as often as wanted if what is added is
+    ``near``: {heads, queries, size}, {heads, keys, size} for keys and values, all FLOAT32, and an output with
+    contiguous rows.
+
+    ``scratch`` has the size that ``scratch_for`` returns for as many heads of these sizes.
+    """
     task = backend.native.ffi.new("dml_attention *")
     task.heads, task.queries, task.size = queries.shape
     task.keys, task.value_size = values.shape[1:]
@@ -111,7 +98,8 @@ def bound_heads(
     for matrix, x in ((task.q, queries), (task.k, keys), (task.v, values), (task.out, output)):
         matrix.memory = address(x)
         matrix.batch[0], matrix.row, matrix.column = x.strides
-    rows = [near(tensor, FLOAT32) for tensor in added.others] + [near(added.marks, INT32)]
+    with np.errstate(all="ignore"):
+        rows = [near(tensor, FLOAT32) for tensor in added.others] + [near(added.marks, INT32)]
     for number, tensor in enumerate(rows):
         if tensor is not None:
             task.head_strides[number], task.row_strides[number], _ = tensor.strides
@@ -138,7 +126,7 @@ def workers_of(heads: int, queries: int) -> int:
 
 
 def scratch_for(heads: int, queries: int, keys: int, size: int, value_size: int) -> int:
-    """The bytes of scratch memory that ``attend_heads`` needs."""
+    """The bytes of scratch memory that ``bound_heads`` needs."""
     workers = workers_of(heads, queries)
     return int(backend.native.lib.dml_attention_scratch(heads, queries, keys, size, value_size, workers))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from directml_py.kernels.attention import Added, attend, attend_heads, scratch_for
+from directml_py.kernels.attention import Added, attend, bound_heads, scratch_for
 
 NOTHING = Added()
 
@@ -15,7 +15,7 @@ def attended(queries, keys, values, scale, added=NOTHING):
     total, value_size = values.shape[1:]
     output = np.empty((heads, count, value_size), np.float32)
     scratch = np.full(scratch_for(heads, count, total, size, value_size), 0xFF, np.uint8)
-    attend_heads(queries, keys, values, output, scale, added, scratch)
+    bound_heads(queries, keys, values, output, scale, added, scratch)()
     return output
 
 

@@ -15,7 +15,7 @@ from ...api.enums import (
 )
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...kernels.attention import Added, attend, attend_heads, bound_heads, scratch_for
+from ...kernels.attention import Added, attend, bound_heads, scratch_for
 from ...kernels.backend import backend
 from ...kernels.elementwise.map import store
 from ...kernels.half import widened
@@ -312,7 +312,7 @@ class MultiheadAttention(Operator):
                     None if bias is None else bias[batch],
                     None if mask is None else mask.added(batch, sizes.total, desc.MaskFilterValue),
                 )
-                attend_heads(
+                bound_heads(
                     queries[batch].swapaxes(0, 1),
                     keys[batch],
                     values[batch],
@@ -324,7 +324,7 @@ class MultiheadAttention(Operator):
                         desc.MaskFilterValue,
                     ),
                     scratch,
-                )
+                )()
             present = [
                 None if output is None else present.reshape(output.shape)
                 for output, present in zip(outputs[1:], (keys, values))
