@@ -8,12 +8,11 @@ import pytest
 pytest.importorskip("onnx.reference", reason="needs the package onnx")
 pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
 import onnxruntime
+from benchmarks import exported_models
 from benchmarks.architectures import NETWORKS
 from benchmarks.translations import onnx_model
 
 import directml_py as dml
-
-from . import networks
 
 # Of the largest element, for each node in a row: sums of other orders differ by that much.
 PER_NODE = 1e-6
@@ -47,7 +46,7 @@ def test_style_transfer():
 
 def test_resnet_fuses_activations():
     image = np.random.default_rng(1).random((1, 3, 64, 64), np.float32)
-    made = compared(networks.resnet50(), {"image": image})
+    made = compared(exported_models.resnet50(), {"image": image})
     kinds = [node.desc.name for node in made.graph.nodes]
     assert kinds.count("CONVOLUTION") == kinds.count("BATCH_NORMALIZATION") == 53
     # Every RELU runs with the normalization or the addition before it.
@@ -60,7 +59,7 @@ def test_bert_encoder(level):
     random = np.random.default_rng(2)
     tokens, mask = random.integers(0, 100, (2, 12)), np.ones((2, 12), np.int64)
     mask[1, 7:] = 0
-    made = compared(networks.bert(), {"tokens": tokens, "mask": mask}, feature_level=level)
+    made = compared(exported_models.bert(), {"tokens": tokens, "mask": mask}, feature_level=level)
     # The host computes what sizes are computed with.
     assert {step.kind for step in made.steps if step.folded} >= {"Shape", "Range", "Concat"}
 
@@ -71,4 +70,4 @@ def test_gpt2_step():
     for layer in range(2):
         for name in ("key", "value"):
             inputs[f"{name}_{layer}"] = random.standard_normal((1, 4, 5, 16), np.float32)
-    compared(networks.gpt2(), inputs)
+    compared(exported_models.gpt2(), inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -36,6 +37,7 @@ def cases() -> Iterator[BenchmarkCase]:
         ("SCATTER_ND rows", partial(scatter_tuples, 64), ""),
         ("TOP_K 10", partial(top_k, K), "read"),
         ("TOP_K half", partial(top_k, 0), ""),
+        ("TOP_K 200 of 1000", partial(top_k, 200, columns=1000), ""),
         ("NONZERO_COORDINATES half", nonzero, ""),
         ("ONE_HOT 16", one_hot, ""),
     ):
@@ -200,9 +202,10 @@ def scatter(axis: int, dtype: str, threads: int) -> Contest:
     return Contest(ours, peers)
 
 
-def top_k(count: int, dtype: str, threads: int) -> Contest:
-    """The ``count`` largest elements of each row; 0 means half of them."""
-    x = filled(dtype, matrix(dtype, LARGE))
+def top_k(count: int, dtype: str, threads: int, columns: int = 0) -> Contest:
+    """The ``count`` largest elements of each row; 0 means half of them, and as many columns as rows."""
+    whole = matrix(dtype, LARGE)
+    x = filled(dtype, (math.prod(whole) // columns, columns) if columns else whole)
     rows, columns = x.shape
     count = count or columns // 2
     desc = dml.DML_TOP_K_OPERATOR_DESC(

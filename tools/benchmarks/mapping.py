@@ -122,6 +122,7 @@ def cases() -> Iterator[BenchmarkCase]:
         name = f"{before} to {after}, {SIZE_NAME}"
         yield BenchmarkCase("CAST", name, partial(conversion, before, after), ("copy", moved))
     yield BenchmarkCase("chain of ten", f"float32, {SIZE_NAME}", chain, ("copy", SIZE))
+    yield BenchmarkCase("SIGMOID times x", f"float32, {SIZE_NAME}", swish, ("copy", SIZE))
 
 
 def arithmetic(operation: Operation, inputs: int, dtype: str, layout: str, threads: int) -> Contest:
@@ -205,3 +206,13 @@ def chain(threads: int) -> Contest:
             torch.ops.aten.clamp_min.out(out, 0, out=out)
 
     return Contest(ours, {"PyTorch": torch_call(pytorch, ours.inputs, ours.outputs)})
+
+
+def swish(threads: int) -> Contest:
+    """``x * sigmoid(x)`` as a graph of two nodes, and as PyTorch's single operator."""
+    x = filled("float32", matrix("float32", SIZE))
+    graph = Graph()
+    y = graph.input_tensor(0, ELEMENT[x.dtype], list(x.shape))
+    compiled = graph.compile([graph.multiply(graph.activation_sigmoid(y), y)])
+    ours = replayed(Session(graph.device), compiled.operator, [x])
+    return Contest(ours, {"PyTorch": torch_call(aten("silu"), ours.inputs, ours.outputs)})

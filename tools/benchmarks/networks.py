@@ -73,6 +73,7 @@ LAYERS = (
 
 # Layers that are measured in other data types too.
 TYPICAL = ("ResNet-50 3x3, 56", "ResNet-50 1x1, 14", "ResNet-50 3x3, 7", "SqueezeNet expand, 55")
+DEPTHWISE = tuple(f"MobileNet-v2 depthwise, {size}" for size in (112, 56, 14, 7))
 
 
 def cases() -> Iterator[BenchmarkCase]:
@@ -85,8 +86,11 @@ def cases() -> Iterator[BenchmarkCase]:
         )
         yield BenchmarkCase("CONVOLUTION_INTEGER", f"{layer.name}, int8", partial(integer_convolution, layer))
         yield BenchmarkCase("QUANTIZED_LINEAR_CONVOLUTION", f"{layer.name}, int8", partial(quantized, layer))
-    for layer in (candidate for candidate in LAYERS if candidate.name == "MobileNet-v2 depthwise, 56"):
+    for layer in (candidate for candidate in LAYERS if candidate.name in DEPTHWISE):
         yield BenchmarkCase("QUANTIZED_LINEAR_CONVOLUTION", f"{layer.name}, int8", partial(quantized, layer))
+        yield BenchmarkCase(
+            "CONVOLUTION", f"{layer.name}, float16", partial(convolution, layer, "float16", False)
+        )
     yield BenchmarkCase(
         "CONVOLUTION", "backward 64 to 32, 180, float32", partial(convolution, TRANSPOSED, "float32", True)
     )

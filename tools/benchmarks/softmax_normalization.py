@@ -35,8 +35,9 @@ def cases() -> Iterator[BenchmarkCase]:
             "BATCH_NORMALIZATION", f"channels, {dtype}, {SIZE_NAME}", partial(batch_norm, dtype)
         )
     for name, (sizes, axis) in SOFTMAXES.items():
-        make = partial(softmax_along, "softmax", "float32", sizes, axis)
-        yield BenchmarkCase("SOFTMAX", f"{name}, float32, {SIZE_NAME}", make)
+        for function in ("softmax", "log_softmax"):
+            make = partial(softmax_along, function, "float32", sizes, axis)
+            yield BenchmarkCase(function.upper(), f"{name}, float32, {SIZE_NAME}", make)
     yield BenchmarkCase("LRN", f"across channels, float32, {SIZE_NAME}", local_response)
 
 

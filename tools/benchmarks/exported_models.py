@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+
+from .sessions import onnx
 
 OPSET = 17
 
@@ -11,37 +15,44 @@ OPSET = 17
 class Builder:
     """Nodes and weights of a model; methods return the names of values."""
 
-    def __init__(self, seed=5):
-        self.nodes, self.weights, self.inputs, self.outputs = [], [], [], []
+    def __init__(self, seed: int = 5) -> None:
+        self.nodes: list[Any] = []
+        self.weights: list[Any] = []
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
         self.random = np.random.default_rng(seed)
 
-    def input(self, name, sizes, element=TensorProto.FLOAT):
-        self.inputs.append(helper.make_tensor_value_info(name, element, sizes))
+    def input(self, name: str, sizes: list[int | str], dtype: Any = np.float32) -> str:
+        element = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        self.inputs.append(onnx.helper.make_tensor_value_info(name, element, sizes))
         return name
 
-    def output(self, name, element=TensorProto.FLOAT):
-        self.outputs.append(helper.make_tensor_value_info(name, element, None))
+    def output(self, name: str) -> None:
+        self.outputs.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None))
 
-    def add(self, kind, *inputs, outputs=1, **attributes):
+    def add(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        return self.add_all(1, kind, *inputs, **attributes)[0]
+
+    def add_all(self, outputs: int, kind: str, *inputs: str, **attributes: Any) -> list[str]:
         names = [f"{kind.lower()}_{len(self.nodes)}_{index}" for index in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
-        return names[0] if outputs == 1 else names
+        self.nodes.append(onnx.helper.make_node(kind, list(inputs), names, **attributes))
+        return names
 
-    def constant(self, array, dtype=np.float32):
+    def constant(self, array: Any, dtype: Any = np.float32) -> str:
         name = f"constant_{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(np.array(array, dtype), name))
+        self.weights.append(onnx.numpy_helper.from_array(np.array(array, dtype), name))
         return name
 
-    def weight(self, *sizes, scale=None):
+    def weight(self, *sizes: int, scale: float | None = None) -> str:
         deviation = 1 / np.sqrt(np.prod(sizes[1:]) or 1) if scale is None else scale
         return self.constant(self.random.standard_normal(sizes) * deviation)
 
-    def linear(self, x, before, after):
+    def linear(self, x: str, before: int, after: int) -> str:
         return self.add(
             "Add", self.add("MatMul", x, self.weight(before, after)), self.weight(after, scale=0.1)
         )
 
-    def layer_norm(self, x, width):
+    def layer_norm(self, x: str, width: int) -> str:
         mean = self.add("ReduceMean", x, axes=[-1])
         centred = self.add("Sub", x, mean)
         variance = self.add("ReduceMean", self.add("Pow", centred, self.constant(2.0)), axes=[-1])
@@ -49,12 +60,12 @@ class Builder:
         scaled = self.add("Mul", self.add("Div", centred, root), self.constant(np.ones(width)))
         return self.add("Add", scaled, self.constant(np.zeros(width)))
 
-    def gelu(self, x):
+    def gelu(self, x: str) -> str:
         erf = self.add("Erf", self.add("Div", x, self.constant(np.sqrt(2))))
         product = self.add("Mul", x, self.add("Add", erf, self.constant(1.0)))
         return self.add("Mul", product, self.constant(0.5))
 
-    def heads(self, x, count, width):
+    def heads(self, x: str, count: int, width: int) -> str:
         """[batch, sequence, hidden] as [batch, heads, sequence, width], with sizes taken from the value itself."""
         sizes = self.add("Shape", x)
         first, second = (
@@ -68,25 +79,27 @@ class Builder:
         wanted = self.add("Concat", first, second, self.constant([count, width], np.int64), axis=0)
         return self.add("Transpose", self.add("Reshape", x, wanted), perm=[0, 2, 1, 3])
 
-    def joined(self, x, hidden):
+    def joined(self, x: str, hidden: int) -> str:
         back = self.add("Transpose", x, perm=[0, 2, 1, 3])
         return self.add("Reshape", back, self.constant([0, 0, hidden], np.int64))
 
-    def attended(self, query, key, value, mask, width):
+    def attended(self, query: str, key: str, value: str, mask: Callable[[str], str], width: int) -> str:
         scores = self.add("MatMul", query, self.add("Transpose", key, perm=[0, 1, 3, 2]))
         scaled = self.add("Div", scores, self.constant(np.sqrt(width)))
         return self.add("MatMul", self.add("Softmax", mask(scaled), axis=-1), value)
 
-    def model(self):
-        graph = helper.make_graph(self.nodes, "network", self.inputs, self.outputs, self.weights)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    def model(self) -> Any:
+        graph = onnx.helper.make_graph(self.nodes, "network", self.inputs, self.outputs, self.weights)
+        return onnx.helper.make_model(
+            graph, opset_imports=[onnx.helper.make_opsetid("", OPSET)], ir_version=8
+        )
 
 
-def bert(layers=2, hidden=64, heads=4, vocabulary=100):
+def bert(layers: int = 2, hidden: int = 64, heads: int = 4, vocabulary: int = 100) -> Any:
     """A BERT encoder over tokens and a mask of which of them count, with symbolic sizes."""
     net = Builder()
-    tokens = net.input("tokens", ["batch", "sequence"], TensorProto.INT64)
-    mask = net.input("mask", ["batch", "sequence"], TensorProto.INT64)
+    tokens = net.input("tokens", ["batch", "sequence"], np.int64)
+    mask = net.input("mask", ["batch", "sequence"], np.int64)
     size = net.add("Gather", net.add("Shape", tokens), net.constant(1, np.int64))
     places = net.add("Range", net.constant(0, np.int64), size, net.constant(1, np.int64))
     x = net.add(
@@ -95,11 +108,15 @@ def bert(layers=2, hidden=64, heads=4, vocabulary=100):
         net.add("Gather", net.weight(512, hidden, scale=1.0), places),
     )
     x = net.layer_norm(x, hidden)
-    wide = net.add("Cast", net.add("Unsqueeze", mask, net.constant([1, 2], np.int64)), to=TensorProto.FLOAT)
+    wide = net.add(
+        "Cast", net.add("Unsqueeze", mask, net.constant([1, 2], np.int64)), to=onnx.TensorProto.FLOAT
+    )
     barred = net.add("Mul", net.add("Sub", net.constant(1.0), wide), net.constant(-10000.0))
     for _ in range(layers):
-        parts = [net.heads(net.linear(x, hidden, hidden), heads, hidden // heads) for _ in range(3)]
-        y = net.attended(*parts, lambda scores: net.add("Add", scores, barred), hidden // heads)
+        query, key, value = (
+            net.heads(net.linear(x, hidden, hidden), heads, hidden // heads) for _ in range(3)
+        )
+        y = net.attended(query, key, value, lambda scores: net.add("Add", scores, barred), hidden // heads)
         x = net.layer_norm(net.add("Add", x, net.linear(net.joined(y, hidden), hidden, hidden)), hidden)
         wider = net.gelu(net.linear(x, hidden, 4 * hidden))
         x = net.layer_norm(net.add("Add", x, net.linear(wider, 4 * hidden, hidden)), hidden)
@@ -107,11 +124,11 @@ def bert(layers=2, hidden=64, heads=4, vocabulary=100):
     return net.model()
 
 
-def gpt2(layers=2, hidden=64, heads=4, vocabulary=100):
+def gpt2(layers: int = 2, hidden: int = 64, heads: int = 4, vocabulary: int = 100) -> Any:
     """A step of GPT-2: new tokens, and keys and values of the past, to which theirs are added."""
     net = Builder()
     width = hidden // heads
-    tokens = net.input("tokens", ["batch", "step"], TensorProto.INT64)
+    tokens = net.input("tokens", ["batch", "step"], np.int64)
     pasts = [
         [net.input(f"{name}_{layer}", ["batch", heads, "past", width]) for name in ("key", "value")]
         for layer in range(layers)
@@ -127,15 +144,15 @@ def gpt2(layers=2, hidden=64, heads=4, vocabulary=100):
     row = net.add("Range", net.constant(0, np.int64), after, net.constant(1, np.int64))
     seen = net.add("LessOrEqual", row, net.add("Unsqueeze", places, net.constant([1], np.int64)))
 
-    def causal(scores):
+    def causal(scores: str) -> str:
         return net.add("Where", seen, scores, net.constant(-1e4))
 
     for past in pasts:
-        three = net.add(
+        three = net.add_all(
+            3,
             "Split",
             net.linear(net.layer_norm(x, hidden), hidden, 3 * hidden),
             net.constant([hidden] * 3, np.int64),
-            outputs=3,
             axis=2,
         )
         query, key, value = (net.heads(part, heads, width) for part in three)
@@ -155,11 +172,11 @@ def gpt2(layers=2, hidden=64, heads=4, vocabulary=100):
     return net.model()
 
 
-def resnet50(size=64):
+def resnet50(size: int = 64) -> Any:
     """ResNet-50 over images of ``size`` pixels, with its batch normalizations."""
     net = Builder()
 
-    def block(x, before, after, window, stride, is_last=False):
+    def block(x: str, before: int, after: int, window: int, stride: int, is_last: bool = False) -> str:
         y = net.add(
             "Conv",
             x,

@@ -1,0 +1,116 @@
+"""ONNX models through ``directml_py.onnx``, in the sizes of ResNet-50, BERT and GPT-2 with random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from directml_py.onnx import load
+
+from . import exported_models
+from .benchmark_case import Measurable
+from .interleaved_timing import Row, interleaved
+from .sessions import onnxruntime, session
+from .whole import compare
+
+LAYERS, HIDDEN, HEADS = 12, 768, 12
+WORDS, TOKENS, PAST = 50257, 128, 128
+Inputs = Mapping[str, Any]
+
+
+class ModelCase(NamedTuple):
+    """Functions that make a model and its inputs."""
+
+    model: Callable[[], Any]
+    inputs: Callable[[], Inputs]
+
+
+def tokens(count: int) -> Any:
+    return np.random.default_rng(2).integers(0, 100, (1, count))
+
+
+def step() -> Inputs:
+    random = np.random.default_rng(3)
+    names = [f"{name}_{layer}" for layer in range(LAYERS) for name in ("key", "value")]
+    past = {name: random.standard_normal((1, HEADS, PAST, HIDDEN // HEADS), np.float32) for name in names}
+    return {"tokens": tokens(1), **past}
+
+
+MODELS = {
+    "ResNet-50, 224 x 224": ModelCase(
+        lambda: exported_models.resnet50(224),
+        lambda: {"image": np.random.default_rng(1).random((1, 3, 224, 224), np.float32)},
+    ),
+    f"BERT, {TOKENS} tokens": ModelCase(
+        lambda: exported_models.bert(LAYERS, HIDDEN, HEADS),
+        lambda: {"tokens": tokens(TOKENS), "mask": np.ones((1, TOKENS), np.int64)},
+    ),
+    f"a step of GPT-2 after {PAST}": ModelCase(
+        lambda: exported_models.gpt2(LAYERS, HIDDEN, HEADS, WORDS), step
+    ),
+}
+
+
+def cases() -> Iterator[Measurable]:
+    if onnxruntime is not None:
+        for name in MODELS:
+            yield Running(name)
+            yield FirstResult(name)
+
+
+# One model at a time, since GPT-2 has half a gigabyte.
+@lru_cache(maxsize=1)
+def serialized(name: str) -> bytes:
+    model: bytes = MODELS[name].model().SerializeToString()
+    return model
+
+
+@dataclass(frozen=True)
+class Running:
+    """A model run again, inputs and outputs being arrays of the caller."""
+
+    model: str
+    group: str = "network"
+
+    @property
+    def name(self) -> str:
+        return f"{self.model}, ONNX"
+
+    def measure(self, threads: int) -> Row:
+        data, inputs = serialized(self.model), MODELS[self.model].inputs()
+        ours = load(data, inputs={name: array.shape for name, array in inputs.items()})
+        peer = session(data, threads)
+        names = [item.name for item in peer.get_outputs()]
+        for name, expected in zip(names, peer.run(names, inputs)):
+            compare(f"{self.model}: {name}", ours.run(inputs)[name], expected)
+        times = interleaved(
+            {"ours": lambda: ours.run(inputs), "ONNX Runtime": lambda: peer.run(None, inputs)}
+        )
+        return Row(self.group, self.name, times.pop("ours"), times)
+
+
+@dataclass(frozen=True)
+class FirstResult:
+    """Everything from a model's bytes in memory to the first result, in a process that has run it before."""
+
+    model: str
+    group: str = "compile"
+
+    @property
+    def name(self) -> str:
+        return f"{self.model}, ONNX, first result"
+
+    def measure(self, threads: int) -> Row:
+        data, inputs = serialized(self.model), MODELS[self.model].inputs()
+        sizes = {name: array.shape for name, array in inputs.items()}
+        times = interleaved(
+            {
+                "ours": lambda: load(data, inputs=sizes).run(inputs),
+                "ONNX Runtime": lambda: session(data, threads).run(None, inputs),
+            }
+        )
+        return Row(self.group, self.name, times.pop("ours"), times)
