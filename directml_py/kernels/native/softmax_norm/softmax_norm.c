@@ -37,26 +37,10 @@ static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_
 /* Softmax of columns, and of rows so short that they are done several at a time: how many; else 1. */
 static int64_t dml_softmax_norm_strip_of(const dml_softmax_norm *task)
 {
-    enum { SHORT = 128, MOST = DML_SOFTMAX_NORM_WORK };
+    enum { SHORT = 256, MOST = DML_SOFTMAX_NORM_WORK };
     if (task->steps[0] == 0)
-        return task->function == DML_SOFTMAX_NORM_SOFTMAX && task->count <= SHORT ? 16 : 1;
+        return task->function <= DML_SOFTMAX_NORM_LOG_SOFTMAX && task->count <= SHORT ? 16 : 1;
     return task->count * DML_SOFTMAX_NORM_STRIP <= MOST ? DML_SOFTMAX_NORM_STRIP : MOST / task->count / 16 * 16;
-}
-
-/* The logarithm of columns, which are made rows. */
-static void dml_softmax_norm_turned(const dml_softmax_norm *task, char *const *places, int64_t m, float *work)
-{
-    int64_t size = task->is_half ? 2 : 4, n = task->count, row = n * size;
-    dml_softmax_norm_kernel kernel =
-        task->is_half ? dml_dispatch->softmax_norm->halves : dml_dispatch->softmax_norm->floats;
-    void (*turn)(const dml_span *, int) = dml_dispatch->move->tiles[task->is_half ? 1 : 2];
-    char *rows = (char *)work;
-    turn(&(dml_span){rows, places[1], m, row, size, n, size, task->steps[1]}, 0);
-    for (int64_t i = 0; i < m; i++) {
-        char *const tensors[DML_SOFTMAX_NORM_TENSORS] = {rows + i * row, rows + i * row};
-        kernel(task, tensors, 0);
-    }
-    turn(&(dml_span){places[0], rows, n, task->steps[0], size, m, size, row}, 0);
 }
 
 static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
@@ -67,8 +51,6 @@ static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
     int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
     dml_softmax_norm_strip several =
         task->steps[0] ? dml_dispatch->softmax_norm->columns : dml_dispatch->softmax_norm->short_rows;
-    if (task->steps[0] && task->function == DML_SOFTMAX_NORM_LOG_SOFTMAX)
-        several = dml_softmax_norm_turned;
     int64_t strip = dml_softmax_norm_strip_of(task);
     float work[DML_SOFTMAX_NORM_WORK] __attribute__((aligned(64)));
     char *places[DML_SOFTMAX_NORM_TENSORS];
