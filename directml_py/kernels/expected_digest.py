@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "b2796045"
+DECLARATIONS = "db77f7a3"

@@ -25,7 +25,7 @@ def gather(x: Array, indices: Array, output: Array, axis: int) -> Run:
     return native_gather(x, indices, output, axis) or partial(reference_gather, x, indices, output, axis)
 
 
-def native_gather(x: Array, indices: Array, output: Array, axis: int) -> Run | Declined:
+def native_gather(x: Array, indices: Array, output: Array, axis: int) -> NativeRun | Declined:
     """The native kernel of ``gather``."""
     native = backend.native
     if native is None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
+from .gather import native_gather, reference_gather
 from .gather_scatter_nd import Coordinates, as_rows, sizes_of
-from .native_arrays import Array
+from .native_arrays import Array, Run
 
 # Farther than any memory, and small enough to be multiplied.
 FAR = 1 << 24
@@ -19,6 +21,23 @@ def is_inside(indices: Array, size: int) -> bool:
         return True
     lowest = -size if indices.dtype.kind == "i" else 0
     return int(indices.min()) >= lowest and int(indices.max()) < size
+
+
+def gather_within(x: Array, indices: Array, output: Array, axis: int, outside: Run) -> Run:
+    """``gather``, then ``outside`` if an index was outside ``axis``, with negative ones counted from its end."""
+    native = native_gather(x, indices, output, axis)
+    if not native:
+        reference = partial(reference_gather, x, indices, output, axis)
+        return lambda: reference() if is_inside(indices, x.shape[axis]) else outside()
+    task = native.task
+
+    def run() -> None:
+        native()
+        if task.outside:
+            task.outside = 0
+            outside()
+
+    return run
 
 
 def wrapped(indices: Array, size: int) -> Array:

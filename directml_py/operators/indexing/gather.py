@@ -7,7 +7,7 @@ import numpy as np
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather import gather
 from ...kernels.launch import launch_in_order
-from ...kernels.linear_index import is_inside, take
+from ...kernels.linear_index import gather_within, is_inside, take
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
@@ -120,24 +120,17 @@ class Gather(Operator):
             # The dropped dimensions have size 1, so that these are views.
             x, output = inputs[0][first], outputs[0]
             indices = inputs[1].reshape((batches, *sizes) if is_batched else sizes)
-            if is_batched:
-                results = output if desc.IndexDimensions else output[0]
-                # An ellipsis keeps scalars views.
-                within = launch_in_order(
-                    [
-                        gather(x[batch], indices[batch, ...], results[batch], axis - 1)
-                        for batch in range(batches)
-                    ]
-                )
-            else:
-                within = gather(x, indices, output, axis)
 
-            def run() -> None:
-                if is_inside(indices, x.shape[axis]):
-                    within()
-                else:
-                    np.copyto(output, np.reshape(take(x, indices, axis, is_batched), output.shape))
+            def outside() -> None:
+                np.copyto(output, np.reshape(take(x, indices, axis, is_batched), output.shape))
 
-            return run
+            if not is_batched:
+                return gather_within(x, indices, output, axis, outside)
+            results = output if desc.IndexDimensions else output[0]
+            # An ellipsis keeps scalars views.
+            within = launch_in_order(
+                [gather(x[batch], indices[batch, ...], results[batch], axis - 1) for batch in range(batches)]
+            )
+            return lambda: within() if is_inside(indices, x.shape[axis]) else outside()
 
         return Kernel(bind)

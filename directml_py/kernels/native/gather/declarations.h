@@ -12,6 +12,8 @@ typedef struct {
     dml_dimension lead[8], index[8];
     /* Indices are taken in blocks of this many. */
     int64_t leads, count, block, bytes;
+    /* Set once an index is outside the axis, for which its first or last place is taken. */
+    int outside;
 } dml_gather;
 
 /* Types of indices: 0 is UINT32, 1 INT32, 2 UINT64, 3 INT64. Strides are in bytes; the output's sizes are those of x
@@ -19,4 +21,4 @@ typedef struct {
 int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *x_sizes, const int64_t *x_strides,
                        int axis, int index_rank, const int64_t *index_sizes, const int64_t *index_strides,
                        int index_type, const int64_t *output_strides, uintptr_t x, uintptr_t indices, uintptr_t output);
-void dml_gather_run(const dml_gather *task);
+void dml_gather_run(dml_gather *task);

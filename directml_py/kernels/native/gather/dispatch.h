@@ -6,12 +6,13 @@
 #endif
 
 /* Items, or rows of bytes, from `x` plus each offset to `output` and every `step` bytes after it. `ahead` is where
-   `reach` bytes begin that will be read next. */
+   `reach` bytes begin that will be read next. Rows of what `is_far` are prefetched. */
 typedef struct {
     char *output;
     const char *x, *ahead;
     const int64_t *offsets;
     int64_t count, step, bytes, reach;
+    int is_far;
 } dml_gather_items;
 
 typedef struct {

@@ -13,6 +13,8 @@ enum { DML_INDEX_UINT32, DML_INDEX_INT32, DML_INDEX_UINT64, DML_INDEX_INT64 };
 #define DML_GATHER_BLOCK_BYTES (1 << 19)
 /* So much of x is prefetched before it is needed. */
 #define DML_GATHER_AHEAD_BYTES (1 << 16)
+/* So much of x stays in a second-level cache, from where prefetching costs more than it saves. */
+#define DML_GATHER_NEAR_BYTES (1 << 19)
 
 /* The dimensions of the output's places and of what is read for them, as few as possible. */
 static int dml_gather_dimensions(dml_dimension *dimensions, int rank, const int64_t *sizes,
@@ -82,43 +84,52 @@ int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *
 }
 
 /* Negative indices count from the end of the axis; what is still outside becomes the first or last place of it. */
-static int64_t dml_place(int64_t index, int64_t size)
+DML_INLINE int64_t dml_place(int64_t index, int64_t size, int *outside)
 {
+    *outside |= index < -size || index >= size;
     if (index < 0)
         index = index < -size ? 0 : index + size;
     return index < size ? index : size - 1;
 }
 
+DML_INLINE int64_t dml_place_unsigned(uint64_t index, uint64_t size, int *outside)
+{
+    *outside |= index >= size;
+    return (int64_t)(index < size ? index : size - 1);
+}
+
 /* `count` indices as offsets into x. */
-static void dml_gather_offsets(const dml_gather *task, const char *indices, int64_t stride, int64_t count,
-                               int64_t *offsets)
+static void dml_gather_offsets(dml_gather *task, const char *indices, int64_t stride, int64_t count, int64_t *offsets)
 {
     int64_t size = task->axis_size, axis_stride = task->axis_stride;
+    int outside = 0;
     if (task->index_type == DML_INDEX_INT32) {
         for (int64_t i = 0; i < count; i++, indices += stride) {
             int32_t index;
             memcpy(&index, indices, sizeof index);
-            offsets[i] = dml_place(index, size) * axis_stride;
+            offsets[i] = dml_place(index, size, &outside) * axis_stride;
         }
     } else if (task->index_type == DML_INDEX_UINT32) {
         for (int64_t i = 0; i < count; i++, indices += stride) {
             uint32_t index;
             memcpy(&index, indices, sizeof index);
-            offsets[i] = (index < size ? index : size - 1) * axis_stride;
+            offsets[i] = dml_place_unsigned(index, (uint64_t)size, &outside) * axis_stride;
         }
     } else if (task->index_type == DML_INDEX_INT64) {
         for (int64_t i = 0; i < count; i++, indices += stride) {
             int64_t index;
             memcpy(&index, indices, sizeof index);
-            offsets[i] = dml_place(index, size) * axis_stride;
+            offsets[i] = dml_place(index, size, &outside) * axis_stride;
         }
     } else {
         for (int64_t i = 0; i < count; i++, indices += stride) {
             uint64_t index;
             memcpy(&index, indices, sizeof index);
-            offsets[i] = (index < (uint64_t)size ? (int64_t)index : size - 1) * axis_stride;
+            offsets[i] = dml_place_unsigned(index, (uint64_t)size, &outside) * axis_stride;
         }
     }
+    if (outside)
+        __atomic_store_n(&task->outside, 1, __ATOMIC_RELAXED);
 }
 
 /* Where index number `position` is: its offset in the indices and in the output; gives how many there are up to the
@@ -140,7 +151,7 @@ static int64_t dml_gather_seek(const dml_gather *task, int64_t position, int64_t
 }
 
 /* The indices [begin, end) as offsets into x. */
-static void dml_gather_block(const dml_gather *task, int64_t begin, int64_t end, int64_t *offsets)
+static void dml_gather_block(dml_gather *task, int64_t begin, int64_t end, int64_t *offsets)
 {
     for (int64_t i = begin, run; i < end; i += run) {
         int64_t index, output;
@@ -168,13 +179,14 @@ static void dml_gather_some(const dml_gather *task, const dml_gather_items *pick
 /* Units are places in the leading dimensions, once for each block of indices. */
 static void dml_gather_share(void *context, int64_t begin, int64_t end)
 {
-    const dml_gather *task = context;
+    dml_gather *task = context;
     int64_t offsets[DML_GATHER_BLOCK], known = -1;
     int stream = task->bytes >= dml_stream_bytes, last = task->index_rank - 1;
     int64_t block = begin / task->leads, lead = begin % task->leads;
     int64_t span = task->axis_size * task->axis_stride;
     int dense = span > 0 && span <= DML_GATHER_AHEAD_BYTES && span <= 16 * task->count;
-    dml_gather_items picks = {.step = task->index[last].output, .bytes = task->trail.bytes};
+    dml_gather_items picks = {
+        .step = task->index[last].output, .bytes = task->trail.bytes, .is_far = llabs(span) > DML_GATHER_NEAR_BYTES};
     for (; begin < end; begin++) {
         int64_t first = block * task->block, left = task->count - first;
         int64_t until = first + (left < task->block ? left : task->block);
@@ -215,7 +227,7 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
 }
 
 /* One copy for each index. */
-static void dml_gather_few(const dml_gather *task)
+static void dml_gather_few(dml_gather *task)
 {
     dml_move copies[DML_GATHER_FEW_INDICES];
     int64_t offsets[DML_GATHER_FEW_INDICES];
@@ -230,7 +242,7 @@ static void dml_gather_few(const dml_gather *task)
     dml_move_run(copies, task->count);
 }
 
-void dml_gather_run(const dml_gather *task)
+void dml_gather_run(dml_gather *task)
 {
     DML_ASSERT(DML_IS_INDEX(task->index_type, 4) && DML_IS_INDEX(task->kind, DML_GATHER_NESTED + 1));
     DML_ASSERT(DML_IS_RANK(task->lead_rank) && DML_IS_RANK(task->index_rank));
@@ -244,6 +256,6 @@ void dml_gather_run(const dml_gather *task)
     if (task->kind == DML_GATHER_FEW)
         dml_gather_few(task);
     else
-        dml_parallel(dml_gather_share, (void *)task, dml_quotient_up(task->count, task->block) * task->leads, 1,
+        dml_parallel(dml_gather_share, task, dml_quotient_up(task->count, task->block) * task->leads, 1,
                      task->bytes);
 }
