@@ -2,8 +2,9 @@
 
 Without options, the most informative rows are measured, in less than ten minutes on an idle machine. ``--all`` measures
 every row, ``--only TEXT``, which may be repeated, those that contain every word of some TEXT; ``--list`` lists them. A
-run is printed to the terminal, written to files with ``--json FILE`` and ``--html FILE``, and with ``--readme`` to the
-table in README.md, of which only the rows are then measured; after Ctrl-C the rows measured so far are reported.
+run is printed to the terminal, written to files with ``--json FILE`` and ``--html FILE``, and with ``--readme`` to this
+processor's columns of the table in README.md, of which only the rows are then measured; after Ctrl-C the rows measured
+so far are reported.
 ``--load FILE`` loads one or several runs that ``--json`` wrote instead of measuring. ``--profile NETWORK`` profiles a
 network by node.
 
@@ -36,7 +37,7 @@ from benchmarks.bars import LEFT_OUT, matches
 from benchmarks.benchmark_case import Measurable
 from benchmarks.interleaved_timing import Row, title
 from benchmarks.reports.html_page import page
-from benchmarks.reports.readme import CHOSEN, README, rewrite
+from benchmarks.reports.readme import CHOSEN, README, remember, remembered, rewrite
 from benchmarks.reports.text_table import print_table
 from benchmarks.runs import BenchmarkRun, load, save, this_machine, today
 
@@ -121,7 +122,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--load", action="append", default=[], type=Path, metavar="FILE", help="a run that --json wrote")
     add("--json", type=Path, metavar="FILE", help="write the run as JSON")
     add("--html", type=Path, metavar="FILE", help="write the run as an HTML page")
-    add("--readme", action="store_true", help="write the table of README.md; measure its rows")
+    add(
+        "--readme",
+        action="store_true",
+        help="measure the rows of README.md's table, and write this processor's columns",
+    )
     add("--profile", choices=architectures.NETWORKS, help="profile a network by node")
     arguments = parser.parse_args(argv)
     console = Console(width=None if sys.stdout.isatty() else 160)
@@ -143,7 +148,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.html:
         arguments.html.write_text(page(run), encoding="utf-8")
     if arguments.readme:
-        README.write_text(rewrite(README.read_text(encoding="utf-8"), run), encoding="utf-8")
+        remember(run)
+        README.write_text(rewrite(README.read_text(encoding="utf-8"), remembered()), encoding="utf-8")
     return 0
 
 

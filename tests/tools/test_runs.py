@@ -122,29 +122,46 @@ def test_runs_are_kept_and_later_ones_count(tmp_path):
 def test_the_table_is_written_between_the_marks_and_nowhere_else():
     run = run_of(*chosen_rows(), row("ADD", "unasked", 1.0))
     text = f"before\n{readme.BEGIN}old\n{readme.END}after\n"
-    once = readme.rewrite(text, run)
-    assert readme.rewrite(once, run) == once
-    assert once.startswith(f"before\n{readme.BEGIN}\n| | directml-py |")
+    other = BenchmarkRun(
+        "2031-01-01 00:00",
+        {"processor": "Another, 4 logical"},
+        [Row(one.group, one.name, 900.0, {"NumPy": 300.0}) for one in chosen_rows()[:-1]],
+    )
+    once = readme.rewrite(text, [run, other])
+    assert readme.rewrite(once, [run, other]) == once
+    assert once.startswith(
+        f"before\n{readme.BEGIN}\n| | {readme.processor_name(run)} | ours / fastest other | Another |"
+    )
     assert once.endswith(f"{readme.END}after\n")
     assert "old" not in once
-    assert "| 1.50 ms | 3.00 ms, PyTorch | 0.50 | 1.50 |" in once
+    assert "| 1.50 ms | 0.50 PyTorch | 900.00 µs | 3.00 NumPy |" in once
+    assert f"| {list(readme.CHOSEN)[-1]} | 1.50 ms | 0.50 PyTorch |  |  |" in once
+    assert "Measured 2030-01-02 03:04: " in once
+    assert "Measured 2031-01-01 00:00: processor Another, 4 logical." in once
+
+
+def test_the_last_run_of_each_processor_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(readme, "PROCESSORS", tmp_path)
+    readme.remember(run_of(*chosen_rows(), row("ADD", "unasked", 1.0)))
+    other = BenchmarkRun("2031-01-01 00:00", {"processor": "Another (R) 9, 4 logical"}, chosen_rows())
+    readme.remember(other)
+    readme.remember(BenchmarkRun("2032-01-01 00:00", other.machine, chosen_rows()))
+    assert "another-r-9.json" in {path.name for path in tmp_path.iterdir()}
+    assert sorted(run.date for run in readme.remembered()) == ["2030-01-02 03:04", "2032-01-01 00:00"]
+    assert {len(run.rows) for run in readme.remembered()} == {len(readme.CHOSEN)}
 
 
 def test_what_a_run_lacks_is_named():
     with pytest.raises(ValueError, match=re.escape("no row 'ADD packed, float32, 64 MiB'")):
-        readme.table(run_of(*chosen_rows()[1:]))
+        readme.remember(run_of(*chosen_rows()[1:]))
     with pytest.raises(ValueError, match="must have the lines"):
-        readme.rewrite("no marks", run_of(*chosen_rows()))
+        readme.rewrite("no marks", [run_of(*chosen_rows())])
 
 
 def test_readme_s_table_is_one_that_the_tool_writes():
     text = readme.README.read_text(encoding="utf-8")
     written = text.partition(readme.BEGIN)[2].partition(readme.END)[0]
-    lines = [line for line in written.splitlines() if line.startswith("|")]
-    assert lines[:2] == list(readme.HEAD)
-    assert [line.split(" | ")[0].removeprefix("| ") for line in lines[2:]] == list(readme.CHOSEN)
-    assert all(len(line.split(" | ")) == 5 for line in lines)
-    assert re.search(r"^Measured \d{4}-\d\d-\d\d ", written, re.MULTILINE)
+    assert written == f"\n{readme.table(readme.remembered())}\n"
 
 
 def test_the_rows_of_readme_s_table_exist():

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..runs import BenchmarkRun
+from ..runs import BenchmarkRun, load, save
 from .phrases import amount, ratio
 
 README = Path(__file__).resolve().parents[3] / "README.md"
+# The last run of the table on each processor that could be measured.
+PROCESSORS = Path(__file__).resolve().parents[1] / "processors"
 BEGIN = "<!-- Written by tools/bench.py --readme -->\n"
 END = "<!-- The end of what is written -->\n"
-HEAD = (
-    "| | directml-py | fastest of the others | ours / theirs | ours / limit |",
-    "| --- | --- | --- | --- | --- |",
-)
 # The table's labels, and the titles of their rows.
 CHOSEN: Mapping[str, str] = {
     "ADD, 64 MiB": "ADD packed, float32, 64 MiB",
@@ -33,31 +32,55 @@ CHOSEN: Mapping[str, str] = {
     "super-resolution, 224 x 224": "network super-resolution, run again",
     "style transfer, 720 x 720": "network style transfer, run again",
     "MobileNet-v2, compiled": "compile MobileNet-v2, compiled again",
+    "a step of GPT-2 after 128 tokens": "network a step of GPT-2 after 128, ONNX",
 }
 
 
-def table(run: BenchmarkRun) -> str:
-    """Lines of Markdown. Raises ``ValueError`` naming the rows that the run lacks."""
+def processor_name(run: BenchmarkRun) -> str:
+    return run.machine["processor"].partition(",")[0]
+
+
+def remember(run: BenchmarkRun) -> None:
+    """Keep the table's rows as the measurements of the run's processor. Raises ``ValueError`` naming missing rows."""
     rows = {row.title: row for row in run.rows}
     missing = [title for title in CHOSEN.values() if title not in rows]
     if missing:
         raise ValueError(
             f"the run has no row {', '.join(map(repr, missing))}; it was made with --only or without a peer"
         )
-    lines = list(HEAD)
+    kept = BenchmarkRun(run.date, run.machine, [rows[title] for title in CHOSEN.values()])
+    slug = "-".join(re.findall(r"[a-z0-9]+", processor_name(run).lower()))
+    save(kept, PROCESSORS / f"{slug}.json")
+
+
+def remembered() -> list[BenchmarkRun]:
+    """The measurements of each processor."""
+    return [load([path]) for path in sorted(PROCESSORS.glob("*.json"))]
+
+
+def table(runs: Sequence[BenchmarkRun]) -> str:
+    """Lines of Markdown, with two columns for each run, empty for rows that it lacks."""
+    columns = [cell for run in runs for cell in (processor_name(run), "ours / fastest other")]
+    lines = [f"| | {' | '.join(columns)} |", f"|{' --- |' * (len(columns) + 1)}"]
     for label, title in CHOSEN.items():
-        row = rows[title]
-        best = f"{amount(row.peers[row.best], row.unit)}, {row.best}" if row.best else ""
-        cells = (label, amount(row.ours, row.unit), best, ratio(row.ratio), ratio(row.limit_ratio))
+        cells = [label]
+        for run in runs:
+            row = next((row for row in run.rows if row.title == title), None)
+            cells += (
+                (amount(row.ours, row.unit), f"{ratio(row.ratio)} {row.best}".strip()) if row else ("", "")
+            )
         lines.append(f"| {' | '.join(cells)} |")
-    machine = ", ".join(f"{name} {text}" for name, text in run.machine.items())
-    return "\n".join([*lines, "", f"Measured {run.date}: {machine}.", ""])
+    lines.append("")
+    for run in runs:
+        machine = ", ".join(f"{name} {text}" for name, text in run.machine.items())
+        lines.append(f"Measured {run.date}: {machine}.")
+    return "\n".join([*lines, ""])
 
 
-def rewrite(text: str, run: BenchmarkRun) -> str:
-    """README's text with the table of ``run`` between the two marks. Raises ``ValueError`` if a mark is missing."""
+def rewrite(text: str, runs: Sequence[BenchmarkRun]) -> str:
+    """README's text with the table of ``runs`` between the two marks. Raises ``ValueError`` if a mark is missing."""
     before, begin, tail = text.partition(BEGIN)
     _, end, after = tail.partition(END)
     if not begin or not end:
         raise ValueError(f"README.md must have the lines {BEGIN.strip()!r} and {END.strip()!r}")
-    return f"{before}{begin}\n{table(run)}\n{end}{after}"
+    return f"{before}{begin}\n{table(runs)}\n{end}{after}"
