@@ -304,6 +304,37 @@ def test_half_has_square_roots_as_of_float64(native):
     np.testing.assert_array_equal(output, in_float64_rounded_once(np.sqrt, x))
 
 
+FUNCTIONS_OF_HALVES = {
+    "exp": (np.exp, np.exp),
+    "expm1": (np.expm1, np.expm1),
+    "log": (np.log, np.log),
+    "sin": (np.sin, np.sin),
+    "cos": (np.cos, np.cos),
+    "tanh": (activations.tanh, np.tanh),
+    "sigmoid": (activations.sigmoid, lambda x: 1 / (1 + np.exp(-x))),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_OF_HALVES)
+@pytest.mark.parametrize("scale", [None, 0.75])
+def test_half_has_functions_as_of_float64(native, name, scale):
+    """Alone and after a scale, whose results FLOAT16 would round to others. FLOAT32's results are within a few units of
+    its last place, so that FLOAT16's can only differ next to a tie."""
+    function, reference = FUNCTIONS_OF_HALVES[name]
+    x = every_half()
+
+    def scaled(x):
+        return x if scale is None else functions.scale_bias(x, scale, 0.0)
+
+    expected = in_float64_rounded_once(lambda x: reference(x if scale is None else x * scale), x)
+    for size in (1 << 16, 17, 15, 1):
+        output = np.empty_like(x[-size:])
+        lower.mapped(lambda x: function(scaled(x)), [x[-size:]], [output])()
+        apart = ulps_apart(output, expected[-size:])
+        assert apart.max() <= 1
+        assert np.count_nonzero(apart) <= 8
+
+
 @pytest.mark.parametrize("scale", [2.0, -0.25, 2.0**-30, 2.0**-126, 2.0**100, 0.0, 3.0, 0.1])
 @pytest.mark.parametrize("bias", [0.0, 1.0, -1e-38, 2.0**-149, 3e38, np.inf])
 def test_multiples_are_those_of_float64(native, scale, bias):

@@ -40,23 +40,27 @@ static int dml_elementwise_lies_direct(const dml_elementwise *task)
     return task->inputs >= 1 && task->outputs == 1 && !task->across;
 }
 
-/* The direct step of elements that are the value `result`, and of a constant or, where `is_first`, of another input;
-   and where its lane is. Constants have lanes of FLOAT32. */
+/* The direct step of elements that are the value `result`, and of constants or, where `is_first`, of another input.
+   Constants have lanes of FLOAT32. FLOAT16 is rounded after each step, which only those that choose one of their
+   operands may have done before them. */
 static dml_elementwise_direct_step dml_elementwise_direct_of(const dml_elementwise_worker *worker,
                                                              const dml_elementwise_step *step, int result, int is_first)
 {
     const dml_elementwise *task = worker->task;
     int type = task->tensors[0].type, is_constant = step->uniform != 0 && type == DML_ELEMENTWISE_F16;
-    int swapped = is_constant && step->uniform == 1 &&
-                  (step->code == DML_STEP_fmin_float32 || step->code == DML_STEP_fmax_float32);
-    dml_elementwise_direct_step direct = {dml_dispatch->elementwise->direct[step->code][type],
-                                          (const float *)worker->values[step->operands[!swapped]].place};
+    int chooses = step->code == DML_STEP_fmin_float32 || step->code == DML_STEP_fmax_float32;
+    int swapped = is_constant && step->uniform == 1 && chooses;
+    int constants = step->code == DML_STEP_multiply_add_odd ? 6 : swapped ? 1 : 2;
+    dml_elementwise_direct_step direct = {.call = dml_dispatch->elementwise->direct[step->code][type]};
+    for (int k = 0; is_constant && k < 2; k++)
+        if (constants >> (k + !swapped) & 1)
+            memcpy(direct.lanes + k, worker->values[step->operands[k + !swapped]].place, sizeof direct.lanes[k]);
     if (swapped)
         direct.call = dml_dispatch->elementwise->direct_swapped[step->code == DML_STEP_fmax_float32];
     if (step->operands[swapped] != result ||
-        !(is_constant ? step->uniform == (swapped ? 1 : 2)
+        !(is_constant ? step->uniform == constants
                       : is_first && dml_elementwise_input_of(task, step->operands[1]) < task->inputs) ||
-        (swapped && isnan(*direct.lane)))
+        (!is_first && type == DML_ELEMENTWISE_F16 && !chooses) || (swapped && isnan(direct.lanes[0])))
         direct.call = NULL;
     return direct;
 }
@@ -116,7 +120,7 @@ static void dml_elementwise_block_direct(dml_elementwise_worker *worker, int64_t
                 n -= (int64_t)((uintptr_t)output & 63) / size;
             for (int k = 0; k < worker->direct; k++)
                 worker->steps[k].call(target, k ? target : from + done * own, k || !other ? NULL : other + done * own,
-                                      worker->steps[k].lane, n);
+                                      worker->steps[k].lanes, n);
             if (worker->stream)
                 dml_dispatch->elementwise->stream(output + done * size, made, n * size, NULL, 0);
         }

@@ -22,8 +22,8 @@ enum { DML_ELEMENTWISE_STEPS(DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBER, 
 #define DML_ELEMENTWISE_TENSORS 16
 
 /* A step over narrow elements as they lie in memory, and to that; the second operand is elements too, or, if these are
-   NULL, one lane. */
-typedef void (*dml_elementwise_direct)(void *result, const void *first, const void *second, const float *lane,
+   NULL, the first of two lanes. The other one is the third operand. */
+typedef void (*dml_elementwise_direct)(void *result, const void *first, const void *second, const float *lanes,
                                        int64_t count);
 
 /* Memory that will be read next, and how many bytes of it for 64 that are written. */

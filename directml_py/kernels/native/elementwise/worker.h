@@ -41,7 +41,7 @@ typedef struct {
 
 typedef struct {
     dml_elementwise_direct call;
-    const float *lane;
+    float lanes[2];
 } dml_elementwise_direct_step;
 
 typedef struct {
