@@ -92,6 +92,46 @@ def test_dot(branches):
     assert edge == f'  node4 -> node6 [label="{label}"];'
 
 
+def contrast(one, other):
+    """The contrast ratio of two colours, ``#rrggbb``, as WCAG 2.2 defines it."""
+
+    def luminance(colour):
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_pictures_follow_the_readers_colour_scheme(branches):
+    """On dark pages no colour of light ones is left, and text is legible where it was."""
+    root = ElementTree.fromstring(branches.to_svg())
+    (style,) = root.iter(f"{SVG}style")
+    media, *rules, end = style.text.splitlines()
+    assert (media, end) == ("@media (prefers-color-scheme: dark) {", "}")
+    own = re.escape(f".{root.get('class')} ")
+    black, *rest = rules
+    dark = {("text", None): re.fullmatch(own + r"text:not\(\[fill\]\)\{fill:(#\w{6})\}", black)[1]}
+    for rule in rest:
+        attribute, light, same, colour = re.fullmatch(
+            own + r'\[(\w+)="(.+)"\]\{(\w+):(#\w{6})\}', rule
+        ).groups()
+        assert attribute == same
+        dark[attribute, light] = colour
+    used = {(name, one.get(name)) for one in root.iter() for name in ("fill", "stroke")}
+    assert {(name, colour) for name, colour in used if colour not in (None, "none")} == {*dark} - {
+        ("text", None)
+    }
+    for group in root.iter(f"{SVG}g"):
+        rectangle, label = group.find(f"{SVG}rect"), group.find(f"{SVG}text")
+        if rectangle is not None:
+            ground, ink = rectangle.get("fill"), label.get("fill")
+            on_light = contrast(ink or "#000000", ground)
+            on_dark = contrast(dark["fill" if ink else "text", ink], dark["fill", ground])
+            assert on_dark >= min(on_light, 4.5), (ground, ink)
+
+
 @pytest.mark.parametrize("seed", range(0, 60, 3))
 def test_nothing_overlaps(device, seed):
     """No two boxes, and no two labels of tensors, in pictures of up to 40 nodes."""

@@ -6,8 +6,44 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 FONT = "DejaVu Sans Mono, Menlo, Consolas, monospace"
+# The class of whole pictures.
+CLASS = "directml-picture"
 # The advance of a monospaced character, in units of the font size.
 ADVANCE = 0.605
+# The dark counterpart of each colour, for readers who prefer dark pages; other colours stay. Viewers that ignore style
+# sheets show the light ones. BLACK is the colour of text that names none.
+BLACK = "black"
+DARK = {
+    "white": "#131416",
+    BLACK: "#e3e4e6",
+    # Ink and lines.
+    "#222222": "#e3e4e6",
+    "#444444": "#b4b6ba",
+    "#555555": "#9a9ca0",
+    "#666666": "#a4a6aa",
+    "#999999": "#8a8c90",
+    "#aaaaaa": "#77797d",
+    "#dddddd": "#3c3e42",
+    "#eeeeee": "#2a2c30",
+    "#1a4f7a": "#8cc4f0",
+    "#9a3412": "#f5a784",
+    "#9ec5e6": "#3c698f",
+    "#c02020": "#f58a8a",
+    # Nodes of graphs.
+    "#e3f1fb": "#17344a",
+    "#e4f5e1": "#1d3d22",
+    "#f3ecdf": "#3f3520",
+    "#fdfdfd": "#1d1f22",
+    # Tensors in memory.
+    "#cfe3f3": "#24425a",
+    "#f6dcc4": "#5c3d22",
+    "#d5ecd0": "#28482c",
+    "#eed3e4": "#54304a",
+    "#f5edbc": "#4d4517",
+    "#d9d6f0": "#3a3566",
+    "#cdebe8": "#1c4a46",
+    "#ead9cc": "#4c3d31",
+}
 # Characters that XML cannot represent, even escaped.
 ILLEGAL = dict.fromkeys(
     [*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\N{REPLACEMENT CHARACTER}"
@@ -50,10 +86,25 @@ def group(parts: Sequence[str], **attributes: object) -> str:
 
 
 def document(width: float, height: float, parts: Sequence[str]) -> str:
+    """A file's text. It follows the reader's preference for light or dark pages."""
     head = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(width)}" height="{number(height)}" '
-        f'viewBox="0 0 {number(width)} {number(height)}" font-family="{FONT}" xml:space="preserve">\n'
+        f'viewBox="0 0 {number(width)} {number(height)}" font-family="{FONT}" class="{CLASS}" '
+        'xml:space="preserve">\n'
     )
     background = element("rect", width="100%", height="100%", fill="white")
-    return head + "\n".join([background, *parts]) + "\n</svg>\n"
+    body = "\n".join([background, *parts])
+    return f"{head}{_dark_style(body)}\n{body}\n</svg>\n"
+
+
+def _dark_style(body: str) -> str:
+    """A style sheet replaces attributes. The class keeps it from other pictures of a page that contains this one."""
+    rules = [f".{CLASS} text:not([fill]){{fill:{DARK[BLACK]}}}"]
+    rules += [
+        f'.{CLASS} [{attribute}="{light}"]{{{attribute}:{dark}}}'
+        for light, dark in DARK.items()
+        for attribute in ("fill", "stroke")
+        if f' {attribute}="{light}"' in body
+    ]
+    return element("style", "\n".join(["@media (prefers-color-scheme: dark) {", *rules, "}"]))
