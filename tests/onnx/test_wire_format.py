@@ -7,13 +7,13 @@ import pytest
 
 pytest.importorskip("onnx.reference", reason="needs the package onnx")
 import onnx
+from benchmarks.exported_models import bert
 from google.protobuf.message import DecodeError
 
 import directml_py as dml
 from directml_py.onnx.wire_format import LEAST, without_weights
 
 from .models import parsed
-from .networks import bert
 
 LARGE = np.arange(LEAST, dtype=np.float32)
 
