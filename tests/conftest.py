@@ -66,14 +66,14 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture(autouse=True)
 def kind_device(request, monkeypatch):
-    """A test with the marker of this name uses a device that requires no more than operators use."""
+    """A test with the marker of this name runs on a device with the mildest requirements."""
     if request.node.get_closest_marker("kind_device"):
         monkeypatch.setenv(PROFILE_VARIABLE, KIND.name)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    """With --dml-profile, a test of a type that the device does not support is skipped."""
+    """With --dml-profile, a test that needs a data type that the device lacks is skipped."""
     try:
         return (yield)
     except DMLError as error:

@@ -1,4 +1,4 @@
-"""What several tests build alike, built once in a run, whichever of its workers comes first."""
+"""Builds that several tests share, made once per run by whichever worker comes first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 try:
     import fcntl
 except ImportError:
-    # On Windows, where a run has to do with one worker.
+    # On Windows, where a run must make do with one worker.
     fcntl = None
 
 
@@ -26,7 +26,7 @@ def shared_folder(factory: pytest.TempPathFactory, name: str) -> Path:
 
 
 def built_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """``folder``, as ``build`` fills it. Others who ask for it meanwhile wait; after a failure the next one tries."""
+    """``folder``, filled by ``build``. Others that ask for it meanwhile wait; after a failure the next one tries."""
     done = folder.with_name(f"{folder.name}.done")
     with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         if fcntl is not None:

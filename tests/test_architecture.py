@@ -70,7 +70,7 @@ PLAIN_LIBRARY = {
     "warnings",
     "zlib",
 }
-# The one arrow upward: what implements a protocol of the lower room, loaded by its name when it is first asked.
+# The one arrow upward: what implements a protocol of the lower room, loaded by its name on first use.
 IMPLEMENTATIONS = {("abi/structure.py", "directml_py.descs.struct_values")}
 NUMPY_ALONE = {"kernels": {"numpy"} | PLAIN_LIBRARY}
 

@@ -16,7 +16,7 @@ from directml_py.graph import Graph
 
 @pytest.fixture(autouse=True)
 def collector():
-    """On before each test, and after it whatever it did."""
+    """The collector is on before each test, and again after it, whatever the test did."""
     gc.enable()
     yield
     gc.enable()
@@ -99,7 +99,7 @@ def test_a_graph_is_compiled_without_collections():
     for _ in range(20):
         value = graph.activation_relu(value)
     desc = graph.desc({"y": value})
-    # What is imported and traced once has been.
+    # What happens only once, imports and tracing, is over.
     graph.device.CompileGraph(desc)
     collections = []
 

@@ -28,7 +28,7 @@ def grows_like_its_size(prepare, count):
 
     Comparing all with all would be sixteen times the work, sorting is a little over four.
     """
-    # What is made once, or when it is first asked for, is no work of either.
+    # What is made once, or on first use, counts for neither.
     prepare(count // 4)()
     few, many = (lines(prepare(size)) for size in (count, 4 * count))
     assert few > count

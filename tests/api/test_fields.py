@@ -176,7 +176,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("value", [1 << 32, (1 << 32) + 1])
     def test_numbers_that_do_not_fit(self, value):
-        """ctypes would cut them silently."""
+        """ctypes would truncate them silently."""
         with pytest.raises(ValueError, match=r"DML_JOIN_OPERATOR_DESC\.Axis must fit in 32 bits"):
             DML_JOIN_OPERATOR_DESC(Axis=value)
         with pytest.raises(ValueError, match=r"DML_REDUCE_OPERATOR_DESC\.Axes\[1\] must fit in 32 bits"):

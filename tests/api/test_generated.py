@@ -100,12 +100,12 @@ class TestCompleteness:
     """Nothing of DirectML.h is left out."""
 
     def test_operator_types_have_no_gaps(self):
-        """DirectML numbers its operators from 1 on, so that one that is missing leaves a hole."""
+        """DirectML numbers its operators from 1 on, so a missing one leaves a gap."""
         values = [op.value for op in Catalog().operators]
         assert values == list(range(1, len(values) + 1))
 
     def test_what_is_named_is_declared(self):
-        """Every type that a field or a parameter has is in the catalog."""
+        """Every type of a field or parameter is in the catalog."""
         catalog = Catalog()
         structs = [*catalog.structs, *(op.struct for op in catalog.operators)]
         types = [field.type for struct in structs for field in struct.fields]
@@ -128,7 +128,7 @@ class TestCompleteness:
         assert {op.name for op in catalog.operators} == {op.name for op in OPERATORS.values()}
 
     def test_operator_types(self):
-        """Every operator has its type, its desc, and the desc knows the type."""
+        """Every operator has a type and a desc, and the desc knows the type."""
         types = {member.name: int(member) for member in enums.DML_OPERATOR_TYPE}
         assert types.pop("DML_OPERATOR_INVALID") == 0
         assert types == {op.type_name: op.value for op in OPERATORS.values()}
@@ -210,7 +210,7 @@ class TestSupport:
                 assert DML_TENSOR_DATA_TYPE_UNKNOWN not in table.types
 
     def test_every_level_has_one_table(self, op):
-        """No two tables of a level hold at once, and a newer level never takes something away."""
+        """No two tables of a level apply at once, and a newer level never takes anything away."""
         for index, entry in enumerate(support_of(op)):
             for other in support_of(op)[index + 1 :]:
                 if not agrees(entry.when, other.when):

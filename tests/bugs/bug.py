@@ -11,15 +11,15 @@ import directml_py as dml
 from ..hazards.hazard import HazardBench
 
 PREFIX = "D3D12_MESSAGE_ID_"
-# Where a test recorded, bound and created things, which is no part of a table.
+# The lines where a test recorded, bound and created things, which a table leaves out.
 ORIGIN = re.compile(r" \((?:recorded|bound|created) at [^)]*\)")
 
 
 class Bug(NamedTuple):
     """``program(bench, wrong)`` has the bug if ``wrong``; a desc that it returns is created and compiled.
 
-    ``rules`` are the identifiers of all messages, empty for a bug that nothing finds. ``repair`` is what the first
-    message says that leads to the mend by itself; empty if it tells where to look, not what to write.
+    ``rules`` are the identifiers of all messages, empty for a bug that nothing finds. ``repair`` is the part of the
+    first message that alone names the repair; empty if it says where to look, but not what to write.
     """
 
     title: str

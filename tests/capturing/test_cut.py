@@ -82,7 +82,7 @@ def test_a_difference_is_more_than_a_cut(copied, capsys):
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_children_of_multiprocessing(tmp_path, method):
-    """They leave by _exit. A child that does nothing with DirectML leaves no recording."""
+    """They exit by _exit. A child that does nothing with DirectML leaves no recording."""
     code = f"""
 import multiprocessing
 import idle
@@ -126,7 +126,7 @@ def test_names_that_no_terminal_should_get(copied, streams):
 
 
 def test_signaling_nans_on_a_page(tmp_path):
-    """Which conversions to other types quiet, with a warning."""
+    """Conversions to other types would quiet them, with a warning."""
     for kind, bits in (
         (dml.DML_TENSOR_DATA_TYPE_FLOAT32, np.uint32(0x7F800001)),
         (dml.DML_TENSOR_DATA_TYPE_FLOAT16, np.uint16(0x7C01)),

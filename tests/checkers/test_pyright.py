@@ -12,7 +12,7 @@ from checkers.checking import PROGRAMS, ROOT, marked_lines, need, of_this_reposi
 pytestmark = pytest.mark.slow
 
 
-# Not 3.10, of which the types of new versions of NumPy know nothing.
+# Not 3.10, which the type annotations of new versions of NumPy no longer support.
 @pytest.mark.parametrize("version", ["3.11", "3.13"])
 def test_every_mistake_is_found_and_nothing_else(tmp_path, version):
     need("basedpyright")

@@ -25,7 +25,7 @@ ENVIRONMENT = {"PYTHONPATH": str(Path(directml_py.__file__).parents[1])}
 def capture(program, topic, folder):
     facts([program, topic], {**ENVIRONMENT, VARIABLE: str(folder)})
     (log,) = read_capture(folder)
-    # A C++ program leaves without ending the interpreter.
+    # A C++ program exits without finalizing the interpreter.
     assert log.ended
     return log
 

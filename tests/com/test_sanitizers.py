@@ -50,9 +50,9 @@ def frames(stack: ET.Element) -> list[str]:
 
 
 def is_ours(error: ET.Element) -> bool:
-    """Invalid accesses count if anybody of ours is on the stack, unless the dynamic linker reads in whole words.
-    Leaks and undefined values count by who asked for the memory or looked at the value: CPython multiplies
-    undefined digits by 0."""
+    """Invalid accesses count if code of ours is on the stack, unless the dynamic linker reads whole words. Leaks and
+    undefined values count by which code allocated the memory or tested the value: CPython multiplies undefined digits
+    by 0."""
     stack = error.find("stack")
     if stack is None:
         return False

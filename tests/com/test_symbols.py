@@ -84,7 +84,7 @@ def test_what_is_not_emulated_says_so() -> None:
         assert f"{name}: not emulated; the call does nothing (E_NOTIMPL" in line
 
 
-# A back end of a framework: linked to libd3d12.so and libdirectml.so, of which its wheel brings the second.
+# A framework's backend, linked to libd3d12.so and libdirectml.so; its wheel brings the latter.
 BACK_END = """\
 #include <DirectML.h>
 extern "C" HRESULT create()
@@ -108,7 +108,7 @@ print("%08X" % (ctypes.CDLL(sys.argv[1] + "/back_end.so").create() & 0xFFFFFFFF)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """That of the back end, and of a wheel whose libdirectml.so creates nothing."""
+    """That of the backend, and of a wheel whose libdirectml.so creates nothing."""
     need_d3d12_headers()
     library()
 

@@ -38,7 +38,7 @@ def test_no_data_race(
 ) -> None:
     program = builder.program("object_model", "g++", *SANITIZE)
     folder = built_once(shared_folder(tmp_path_factory, "tsan-library"), build)
-    # Of Python itself and NumPy nothing is known but what they call.
+    # Python itself and NumPy are not instrumented: only the functions that they call are known.
     options = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=1"}
     assert facts(
         [program, *arguments], {**options, "LD_PRELOAD": str(folder / "libdirectml.so")}, timeout=3000

@@ -1,4 +1,4 @@
-"""For each D3D12_MESSAGE_ID of a message that belongs to no rule, a program that the info queue has it from."""
+"""For each D3D12_MESSAGE_ID that belongs to no rule, a program that makes the info queue report it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROGRAMS: dict[int, Program] = {}
 
 
 def tells(name):
-    """Decorator: a program that is told ``D3D12_MESSAGE_ID_<name>``, last of all."""
+    """Decorator: a program whose last message is ``D3D12_MESSAGE_ID_<name>``."""
 
     def declare(program):
         PROGRAMS[dml.D3D12_MESSAGE_ID[f"D3D12_MESSAGE_ID_{name}"]] = program

@@ -1,4 +1,4 @@
-"""The debug layer's switch, messages, filters and breaking."""
+"""The debug layer: its switch, messages, filters and breaks."""
 
 from __future__ import annotations
 

@@ -335,7 +335,8 @@ def test_temporary_memory_need_not_be_clean(bench):
 @pytest.mark.kind_device
 @pytest.mark.parametrize("size", [16, 17, 18, 19, 31])
 def test_ranges_of_any_size(bench, size):
-    """SizeInBytes need be no multiple of 4: what an input, an output and a resource have beyond their need is left."""
+    """SizeInBytes need not be a multiple of 4: what inputs, outputs and resources have beyond their needs is left
+    untouched."""
     op, target, spare = bench.compile(log_sum_exp()), bench.buffer(32), bench.buffer(1024)
     bench.fill(target, np.full(32, 0xA5, np.uint8))
     bench.initialize(op)

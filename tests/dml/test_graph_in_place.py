@@ -259,7 +259,7 @@ def random_graph(choice):
 
 
 def test_random_graphs_in_place(bench):
-    """Where a graph says that it works in place, results are those of outputs apart."""
+    """Where a graph says that it works in place, results are the same as with separate outputs."""
     tried = 0
     x = np.random.default_rng(3).integers(1, 50, 9).astype(np.float32)
     for seed in range(1200):

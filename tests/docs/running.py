@@ -25,7 +25,7 @@ from .pages import ROOT, Block
 PYTHON = ("python", "py", "{code-cell} python")
 CPP = ("cpp", "c++")
 SHELL = ("sh", "bash", "console")
-# What these directives hold is no program; the build reads it.
+# The contents of these directives are not programs; the build reads them.
 DIRECTIVES = re.compile(r"^\{(?!code-cell)[\w-]+\}")
 ELSEWHERE = "…"
 

@@ -49,7 +49,7 @@ def test_a_table_that_repeats_the_one_before_is_no_news():
 
 
 def test_no_level_takes_anything_away():
-    """Else the rows, which say what came, would hide it."""
+    """Otherwise the rows, which list additions, would hide it."""
     for schema in SCHEMAS.values():
         for entry in support_of(schema):
             for before in support_of(schema):

@@ -25,7 +25,7 @@ def test_names_of_operators_that_everybody_knows() -> None:
     assert other_names.torch_names("ELEMENT_WISE_ADD1") == ["torch.add"]
     # An older version is found by the names of the newest.
     assert other_names.onnx_names("ACTIVATION_SOFTMAX") == ["Softmax"]
-    # What others need it for besides is no name of it.
+    # What other operators use it for is not one of its names.
     assert other_names.onnx_names("CAST") == ["Cast", "CastLike"]
 
 
@@ -59,7 +59,7 @@ def test_the_table_is_that_of_the_installed_release() -> None:
 
 
 def test_the_counts_are_those_of_the_recorded_cases() -> None:
-    """As the reader has them that the tests of fidelity use."""
+    """As returned by the reader that the tests of fidelity use."""
     results = Counter(case.desc.name for case in cases() if not case.refused)
     refusals = Counter(case.desc.name for case in cases() if case.refused)
     assert results["JOIN"] > 0
@@ -105,6 +105,6 @@ def test_the_pages_of_the_source_are_the_modules() -> None:
 
 
 def test_searches_find_the_names_in_the_index() -> None:
-    """With their module and without; what no name is has no entry."""
+    """With and without their module; what is not a name has no entry."""
     assert "```{index-names} JOIN\nConcat\ntorch.cat\ntorch.concat\ncat\nconcat\n```" in operator_page("JOIN")
     assert "{index-names}" not in operator_page("VALUE_SCALE_2D")

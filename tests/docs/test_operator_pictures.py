@@ -55,7 +55,7 @@ class TestMoves:
         assert len(found) == 14
 
     def test_indices_are_no_source(self):
-        """{11,12,13,14} at 3, 1, 3, 0, 2: what is the page's example."""
+        """{11,12,13,14} at 3, 1, 3, 0, 2: the page's example."""
         assert [origins("GATHER")[Element(0, position)] for position in range(5)] == [
             (0, 3),
             (0, 1),

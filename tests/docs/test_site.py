@@ -42,7 +42,7 @@ def test_every_operator_has_a_page(pages):
 
 
 def test_no_page_is_wider_than_a_phone(site, pages, tmp_path):
-    """Nor has one an error; what is wider scrolls in its own box."""
+    """No page logs an error either; anything wider scrolls in its own box."""
     script = f"""
         const wide = [], failed = [];
         for (const path of {json.dumps([name for name in pages if name not in OWN])}) {{
@@ -61,7 +61,7 @@ def test_no_page_is_wider_than_a_phone(site, pages, tmp_path):
 
 
 def test_what_is_wide_scrolls_in_its_own_box(site, tmp_path):
-    """Else it would be cut off: of the widest picture, table and block of code."""
+    """Otherwise it would be cut off: the widest picture, table and block of code."""
     script = f"""
         const found = {{}};
         for (const [name, path, selector] of [
@@ -83,7 +83,7 @@ def test_what_is_wide_scrolls_in_its_own_box(site, tmp_path):
 
 
 def test_pictures_and_code_are_legible_in_light_and_dark(site, tmp_path):
-    """Numbers against the page, and against the colours of cells, and code: by WCAG's contrast at least 4.5 to 1."""
+    """Numbers on the page and on coloured cells, and code, have a WCAG contrast of at least 4.5 to 1."""
     script = """
         const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
         const over = ([r, g, b, a = 1], under) => [r, g, b].map((one, i) => one * a + under[i] * (1 - a));

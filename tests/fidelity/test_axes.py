@@ -1,5 +1,5 @@
-"""Axes that a page forbids and Microsoft's library takes: one named again counts once, and along none each element is
-all that there is."""
+"""Axes that a page forbids but Microsoft's library accepts: a repeated axis counts once, and without axes each element
+is reduced by itself."""
 
 from __future__ import annotations
 

@@ -62,7 +62,8 @@ def region_gradient(image, wants_image):
 
 @pytest.mark.operator("ROI_ALIGN_GRAD")
 def test_an_image_of_another_type_than_its_regions():
-    """Refused where its gradient, of the others' type, is wanted; read as it is where only that of regions is."""
+    """Refused where the image's gradient, of the others' type, is an output; accepted where only that of the regions
+    is."""
     image = np.arange(16).reshape(1, 1, 4, 4)
     others = [np.ones((1, 1, 2, 2), np.float16), np.array([[0.25, 0.25, 2.25, 2.25]], np.float16)]
     gradients = [

@@ -13,8 +13,7 @@ HALVES = [name for name, case in CASES.items() if case.outputs[0].dtype == np.fl
 
 
 def rounded(values):
-    """To FLOAT16. The software device cuts what lies beyond where it packs elements, which it does to tensors that
-    consist of fours."""
+    """To FLOAT16. Where the software device packs elements, in tensors of whole groups of four, it truncates."""
     halves = values.astype(np.float16)
     if values.size % 4 == 0:
         beyond = np.abs(halves.astype(np.float64)) > np.abs(values)
@@ -23,7 +22,7 @@ def rounded(values):
 
 
 def meant(integers, scale, zero_point, sizes):
-    """What integers stand for, exactly; parameters are laid beside them by ``sizes``."""
+    """The exact values that the integers represent; parameters are reshaped to ``sizes``."""
     less = 0 if zero_point is None else zero_point.reshape(sizes).astype(np.float64)
     return (integers.astype(np.float64) - less) * scale.reshape(sizes).astype(np.float64)
 

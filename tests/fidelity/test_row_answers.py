@@ -1,4 +1,4 @@
-"""What Microsoft's library answered to questions of rows that pages leave open: order, sums, softmax.
+"""What Microsoft's library does with rows where pages leave it open: order, sums, softmax.
 
 Functions are within a few ULP: its software device has a coarse log.
 """
@@ -106,7 +106,7 @@ def test_rows(version, values, softmax, log_softmax, hardmax):
 
 
 def test_running_sums_after_one_another():
-    """Of 300 elements it had those of FLOAT32, each rounded before the next is added."""
+    """Its sums of 300 elements were FLOAT32, each rounded before the next element is added."""
     x = np.random.default_rng(0).standard_normal(300).astype(np.float32)
     way = {"Axis": 0, "AxisDirection": dml.DML_AXIS_DIRECTION_INCREASING, "HasExclusiveSum": False}
     expected = np.add.accumulate(x, dtype=np.float32)

@@ -39,7 +39,7 @@ FUNCTIONS: dict[str, int] = {
     # In FLOAT16, by some order of products with scales that no rule we tried reproduces.
     "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": 1,
 }
-# Of functions, those that are sums of exponentials, polynomials and 1, of which little is left near 0.
+# Functions that are sums of exponentials, polynomials and 1, which nearly cancel near 0.
 SUMS: dict[str, int] = {
     **dict.fromkeys(
         [

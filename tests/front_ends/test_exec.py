@@ -38,7 +38,7 @@ def test_what_a_program_preloads_itself_stays_first(folder: str) -> None:
 
 
 def test_a_folder_that_cannot_be_preloaded_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LD_LIBRARY_PATH knows nothing of spaces, and leads to the name."""
+    """Spaces separate nothing in LD_LIBRARY_PATH, so the library is preloaded by its name."""
     monkeypatch.setattr(config_command, "FOLDER", Path("/a b/lib"))
     made = exec_command.environment({})
     assert (made["LD_LIBRARY_PATH"], made["LD_PRELOAD"]) == ("/a b/lib", "libdirectml_preload.so")

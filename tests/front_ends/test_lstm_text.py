@@ -112,7 +112,7 @@ def test_lstm_text(python, tmp_path, seen):
     right = [ALPHABET[one] for one in seen.chances[:-1].argmax(-1)]
     assert known[1] == pytest.approx(np.mean([a == b for a, b in zip(right, TEXT[1:])]), abs=1e-4)
 
-    # What follows upon the first prompt is what follows upon it in the text.
+    # The first prompt is continued as it is in the text.
     start = TEXT.index(PROMPTS[0])
     sentence = TEXT[start : TEXT.index(".", start) + 1]
     assert f"\n[{PROMPTS[0]}]{sentence[len(PROMPTS[0]) :]}\n" in process.stdout
@@ -121,7 +121,7 @@ def test_lstm_text(python, tmp_path, seen):
     assert path.name == "lstm_text.svg"
     root = ElementTree.parse(path).getroot()
     assert [one.text or "" for one in root.iter(f"{SVG}text")] == TEXT.splitlines()
-    # A box for each character but the ends of lines that was not sure, the redder the less it was expected.
+    # A box for each character that was not certain, line ends aside: the less expected, the redder.
     boxes = [box for box in root.iter(f"{SVG}rect") if box.find(f"{SVG}title") is not None]
     chances = chances_of(TEXT, seen)
     unsure = [index for index, one in enumerate(TEXT[1:]) if one != "\n" and chances[index] <= 0.99]

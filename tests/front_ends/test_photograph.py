@@ -28,7 +28,7 @@ def results(original):
 
 @pytest.fixture(scope="module")
 def small(original):
-    """What Pillow makes of the photograph, {3,160,240} FLOAT64, where its edges go on: Pillow's own end there."""
+    """What Pillow makes of the photograph, {3,160,240} FLOAT64, with its edges extended: Pillow itself stops there."""
     edge = 8
     height, width = (size / photograph.SCALE for size in SIZE)
     channels = [

@@ -137,8 +137,8 @@ def test_steps_are_those_of_adam(digits, weights):
 
 
 def test_state_stays_on_the_device(digits, dml_device):
-    """Commands come to the bits that the graphs give when NumPy carries each state to the next step, two rates
-    included; and the debug layer has nothing to say."""
+    """Commands give the same bits as the graphs do when NumPy carries each state to the next step, with two rates; and
+    the debug layer reports nothing."""
     rates = [1e-2, 1e-3]
     model = train_digits.DigitsNetwork(Session(dml_device))
     losses = np.concatenate(list(model.train(digits, rates)))

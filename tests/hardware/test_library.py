@@ -296,7 +296,7 @@ def test_cases_are_read_as_they_were_written(tmp_path):
     hardware.write_cases(tmp_path / "again.jsonl", cases)
     for case, again in zip(cases, hardware.read_cases(tmp_path / "again.jsonl"), strict=True):
         assert (case.name, case.refused) == (again.name, again.refused)
-        # repr tells NaN from no NaN, and all values of the desc.
+        # repr distinguishes NaN, and shows all values of the desc.
         assert repr(case.desc) == repr(again.desc)
         arrays = [(case.inputs, again.inputs), (case.outputs or [], again.outputs or [])]
         for one, other in arrays:

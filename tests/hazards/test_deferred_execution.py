@@ -362,8 +362,8 @@ def test_work_that_nobody_waited_for(bench):
 
 
 def test_a_program_that_ends_while_a_queue_waits():
-    """It is said when the interpreter ends; a wait that the program ended is none, nor one that work ends which
-    nobody asked for."""
+    """It is reported when the interpreter exits; a wait that the program ended does not count, nor does one that
+    pending work ends."""
     program = """
 import logging
 import directml_py as dml

@@ -45,7 +45,7 @@ KNOWN = (
     "static_assert(__uuidof(IDMLDevice*).Data2 == 0x96fd);\n"
     "static_assert(__uuidof(IDMLCompiledOperator).Data1 == 0x6b15e56a);\n"
 )
-# A DirectML.h as Microsoft's is outside of Windows: it says nothing that __uuidof could know.
+# A DirectML.h like Microsoft's outside of Windows: it declares nothing that __uuidof could use.
 FOREIGN = """\
 #ifndef DIRECTML_H
 #define DIRECTML_H
@@ -106,7 +106,7 @@ def test_a_programs_own_identifiers(toolchain: Toolchain, compiler: str, first: 
 
 @pytest.mark.parametrize("compiler", CPP)
 def test_other_identifiers_are_an_error(toolchain: Toolchain, compiler: str) -> None:
-    """For what nobody has named there is none, which shows when compiling, not when linking."""
+    """A type without an identifier is an error of the compiler, not of the linker."""
     text = (
         "#include <DirectML.h>\nstruct Other {};\nGUID other();\nGUID other() { return __uuidof(Other); }\n"
     )

@@ -85,7 +85,7 @@ def test_included_twice(toolchain, compiler):
 @pytest.mark.parametrize("d3d12", [False, True])
 @pytest.mark.parametrize(("c", "cpp"), [("gcc", "g++"), *later(("clang", "clang++"))])
 def test_translation_units_link(toolchain, c, cpp, d3d12):
-    """No symbol is defined twice and none is left to a library, the identifiers neither."""
+    """No symbol is defined twice, and none, identifiers included, is left to a library."""
     use = (
         "#include <DirectML.h>\n"
         "#ifdef __cplusplus\n"

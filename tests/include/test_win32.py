@@ -88,7 +88,7 @@ def test_a_program_for_windows_compiles(programs: Programs, compiler: str, stand
 @pytest.mark.parametrize("after", ["d3d12.h", "DirectML.h"])
 @pytest.mark.parametrize("compiler", CPP)
 def test_identifiers_of_dxcore_and_d3d12(toolchain, compiler: str, before: str, after: str) -> None:
-    """Whatever comes first, __uuidof is known; an unknown one would only show when linking."""
+    """Whatever is included first, __uuidof is declared; a missing one would only show when linking."""
     first = f"#include <{before}>\n" if before else ""
     text = (
         first

@@ -79,7 +79,7 @@ def test_no_data_race(tmp_path_factory: pytest.TempPathFactory) -> None:
         pytest.skip("there is no compiler for the native kernels")
     folder = built_once(shared_folder(tmp_path_factory, "tsan-kernels"), build)
     library = next(folder.glob("_native*.so"))
-    # Of Python itself and NumPy nothing is known but what they call.
+    # Python itself and NumPy are not instrumented: only the functions that they call are known.
     settings = {"TSAN_OPTIONS": "ignore_noninstrumented_modules=1", "LD_PRELOAD": runtime()}
     run = subprocess.run(
         [sys.executable, "-c", LOAD + CALLS + IN_THREADS, str(library)],
