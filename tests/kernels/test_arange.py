@@ -20,7 +20,7 @@ def integers(start, delta, count, dtype):
 
 
 def floats(start, delta, count, dtype):
-    """Products and sums are rounded each by itself, which one fused operation would not do."""
+    """Product and sum are rounded separately, unlike in one fused operation."""
     wide = np.float64 if dtype == np.float64 else np.float32
     products = np.arange(count).astype(wide) * wide(delta)
     with np.errstate(over="ignore"):

@@ -71,7 +71,7 @@ def near(shape, seed=7):
     return np.random.default_rng(seed).standard_normal(shape, np.float32)
 
 
-# Heads, queries, keys, size, size of values: on both sides of what is worked on at a time, and of a tile's columns.
+# Heads, queries, keys, size, size of values: on both sides of a block's size, and of a tile's columns.
 SIZES = [(1, 1, 1, 1, 1), (3, 33, 31, 5, 32), (2, 70, 300, 64, 33), (5, 32, 64, 17, 96), (1, 257, 40, 8, 1)]
 
 
@@ -112,7 +112,7 @@ def test_few_queries(count, sizes, step):
 
 
 def test_marks_of_all_heads(native):
-    """Marks that heads and queries share, and a row of nothing else than masked keys, which attends to all."""
+    """Masks that heads and queries share, and a row in which every key is masked, which attends to all."""
     queries, keys, values = near((2, 3, 4)), near((2, 40, 4), 1), near((2, 40, 6), 2)
     marks = np.zeros((1, 1, 40), np.int32)
     plain = attended(queries, keys, values, 1.0)

@@ -66,7 +66,7 @@ def test_windows_over_bytes(window, groups, dtype, filter_type):
 @pytest.mark.parametrize("filter_type", BYTES)
 @pytest.mark.usefixtures("threads")
 def test_counts_of_bytes(dtype, filter_type):
-    """What is left of fours, vectors, tiles, parts and slices."""
+    """Remainders of fours, vectors, tiles, parts and slices."""
     window = Window.of((3,), start_padding=(1,), end_padding=(1,))
     for pixels in (1, 4, 15, 16, 17, 48, 49, 65, 113):
         for filters, channels in (
@@ -142,7 +142,7 @@ assert (out == 70 * 255 * -128).all()
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a call of Linux")
 def test_signals_without_room_for_tiles():
-    """The system refuses tiles to a process whose signals have a stack too small to save them."""
+    """The system refuses tiles to a process whose signal stack is too small to save them."""
     subprocess.run([sys.executable, "-c", WITHOUT_ROOM], check=True)
 
 
@@ -173,7 +173,8 @@ def test_what_there_is_no_loop_of_bytes_for():
 @pytest.mark.parametrize("dtype", BYTES)
 @pytest.mark.parametrize("has_more", [False, True])
 def test_quantized(dtype, has_more):
-    """Halves that are rounded to even, what is out of range, and each parameter of each filter; NaN is the least."""
+    """Halves, which are rounded to even, results out of range, and parameters for each filter; NaN gives the least
+    integer."""
     x, filters = random_bytes((2, 6, 9, 11), dtype), random_bytes((10, 3, 3, 3), np.int8, 4)
     each = random_bytes(10, np.int8, 5)
     scales = np.float32([2.0**-9, 0.003, 1e-6, np.nan, np.inf, 3e38, 0.01, -0.01, 0.0, 0.005]).reshape(

@@ -62,7 +62,7 @@ def check(x, filters, window, *, groups=1, bias=None, steps=None, output=np.floa
 @pytest.mark.parametrize("fewer", [0, 1])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_windows(window, groups, fewer, dtype):
-    """``fewer``: steps less than fit."""
+    """``fewer``: how many steps fewer than fit."""
     x = at_the_end(whole_numbers((2, 2 * groups, *sizes_for(window)), dtype))
     filters = at_the_end(whole_numbers((3 * groups, 2, *window.size), dtype, 3))
     steps = tuple(max(1, count - fewer) for count in window.forward(sizes_for(window)))
@@ -241,7 +241,7 @@ def test_padding_is_multiplied(dtype):
 
 
 def transformed(x, filters, window, groups=1, **options):
-    """What Winograd's method gives, in memory that has something between planes and around."""
+    """The results of Winograd's method, in memory with other bytes between and around the planes."""
     steps = window.forward(x.shape[2:])
     size = scratch_of(filters.shape, (len(x), len(filters), *steps), window, groups, least=1)
     assert size == 64 * filters.shape[0] * filters.shape[1]

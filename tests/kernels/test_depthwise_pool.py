@@ -18,7 +18,7 @@ from directml_py.kernels.windows import Window
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 TYPES = [np.float32, np.float16]
-# Where a vector ends, and a block of vectors; and what is longer than a unit of work.
+# Around the end of a vector and of a block of vectors, and longer than a unit of work.
 WIDTHS = [1, 2, 7, 15, 16, 17, 33, 63, 64, 65, 130, 5000]
 GUARD = 5
 
@@ -29,7 +29,7 @@ def whole(rng, shape, dtype):
 
 
 def laid_out(x, layout):
-    """The same numbers: together, from their end, channels last, with gaps between rows and elements."""
+    """The same numbers: contiguous, reversed, channels last, with gaps between rows and elements."""
     if layout == "backward":
         every = (slice(None, None, -1),) * x.ndim
         return np.ascontiguousarray(x[every])[every]
@@ -58,7 +58,7 @@ def check(run, output, memory, expected):
 
 
 def windows():
-    """Windows of one to three dimensions, sizes that they slide over, and steps, sometimes one more than are whole."""
+    """Windows of one to three dimensions, sizes that they slide over, and steps, sometimes one more than fit whole."""
     rng = np.random.default_rng(11)
     for number in range(160):
         rank = number % 3 + 1
@@ -284,7 +284,7 @@ def small_pools(size, stride):
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("size", [2, 3])
 def test_small_maxima(size, stride):
-    """With NaN, of which a number is larger, and -infinity, which is larger than that."""
+    """With NaN, which any number exceeds, and -infinity, which exceeds it too."""
     for window, sizes, steps, rng in small_pools(size, stride):
         x = np.full(2 * prod(sizes) + 2, 99, np.float32)
         values = rng.choice(np.array([np.nan, -np.inf, -3, 2, 5], np.float32), 2 * prod(sizes))
@@ -361,7 +361,7 @@ def test_what_there_are_no_loops_for():
     assert isinstance(
         depthwise_pool.maximum(x.astype(np.int32), np.empty(output.shape, np.int32), None, window), Declined
     )
-    # More elements than the kernel keeps places of.
+    # More elements than the kernel keeps positions of.
     assert isinstance(
         depthwise_pool.maximum(
             np.ones((1, 1, 40, 40), np.float32), output[:, :1, :1, :1], None, Window.of((40, 40))

@@ -1,4 +1,4 @@
-"""Programs one behind the other, against the programs one by one."""
+"""Programs joined into one, compared with the programs one by one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BITS = np.dtype(np.uint16)
 
 
 def scaled(x):
-    """In FLOAT64, which FLOAT16 is rounded from at once."""
+    """In FLOAT64, from which FLOAT16 is rounded directly."""
     return functions.scale_bias(x, float(np.float32(1 / 3)), 1e-4)
 
 
@@ -71,7 +71,7 @@ def test_halves(native, names):
     stages = [STAGES[name] for name in names]
     found, expected = run(stages, x).view(np.float16), run_one_by_one(stages, x).view(np.float16)
     if "bits" in names[1:]:
-        # What a NaN's digits become is anything.
+        # A NaN's payload may become anything.
         sure = ~np.isnan(run_one_by_one(stages[:-1], x).view(np.float16)) & ~np.isnan(
             run_one_by_one(stages[:1], x).view(np.float16)
         )

@@ -49,7 +49,7 @@ def operands(window, groups, dtype=np.float32):
 @pytest.mark.parametrize("fewer", [0, 1])
 @pytest.mark.usefixtures("way")
 def test_convolution(window, groups, fewer):
-    """``fewer``: steps less than fit."""
+    """``fewer``: how many steps fewer than fit."""
     x, weights = operands(window, groups)
     steps = tuple(max(1, count - fewer) for count in window.forward(sizes_for(window)))
     found = convolve(x, weights, window, steps, groups)

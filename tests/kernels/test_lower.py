@@ -380,7 +380,7 @@ def view_of(rng, sizes, layout, dtype):
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_layouts(native, data):
-    """Nothing is written beside the output, whatever lies how."""
+    """Nothing is written outside the output, whatever the layouts."""
     sizes = data.draw(st.lists(st.sampled_from([1, 2, 3, 17, 64, 130, 300]), min_size=1, max_size=4))
     while np.prod(sizes) > 300_000:
         sizes.pop()

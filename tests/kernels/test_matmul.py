@@ -1,4 +1,4 @@
-"""Native products of matrices against FLOAT64, and against themselves however they lie and are cut."""
+"""Native products of matrices against FLOAT64, and against themselves in every layout and partition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from directml_py.kernels.decisions import Declined
 from directml_py.kernels.matmul import multiply_packed, multiply_whole, native_multiply
 from directml_py.kernels.prepacked_weights import aligned, pack_panels, panels_size
 
-# Batches, rows, steps, columns: on both sides of what tiles, blocks and panels have.
+# Batches, rows, steps, columns: on both sides of the sizes of tiles, blocks and panels.
 SIZES = [
     ((), 1, 1, 1),
     ((), 1, 5, 7),

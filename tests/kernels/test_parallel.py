@@ -1,4 +1,4 @@
-"""The threads that kernels share their work with: a program in C, as it is and under sanitizers."""
+"""The threads among which kernels divide their work: a C program, run plainly and under sanitizers."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def output_type(function: str, x: Array) -> Any:
 
 
 def run_native(function: str, x: Array, axes: tuple[int, ...], decreasing: bool = False) -> Array:
-    """The result, of which nothing may lie beside the elements of the output."""
+    """The result, after a check that nothing between or around the output's elements was written."""
     shape = kept(x.shape, axes)
     dtype = output_type(function, x)
     memory = np.full((math.prod(shape) * 2 + 16) * dtype.itemsize, GUARD, np.uint8)

@@ -1,5 +1,5 @@
-"""What each function of the native kernels takes of a stack, as gcc says: entries little of the caller's, and kernels a
-part of the work stack."""
+"""How much stack each function of the native kernels takes, as gcc reports it: entries little of the caller's, and
+kernels a part of the work stack."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HELPERS = native_kernels.SOURCES / "threads" / "helpers.h"
 # The call of an entry, with all that is called before the stack is changed.
 ON_THE_CALLERS_STACK = ("dml_call_on", "dml_call_on_work_stack", "dml_make_work_stack")
 MOST_OF_CALLER = 16 << 10
-# Whose arrays gcc finds no bound of: values in blocks, of which a program has at most 512 KiB (MAX_VALUES of lower.py),
-# and cffi's arguments, of at most 640 bytes.
+# Functions for whose arrays gcc finds no bound: values in blocks, of which a program has at most 512 KiB (MAX_VALUES of
+# lower.py), and cffi's arguments, of at most 640 bytes.
 ARRAYS_OF_KNOWN_SIZE = ("dml_elementwise_parts", "_cffi_f_")
 
 

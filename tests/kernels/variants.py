@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 VARIABLE = "DIRECTML_PY_TEST_ISA"
-# The ISA variant that a process tests which was started for it; empty for the best of this processor.
+# The ISA variant that a process was started to test; empty for the best one of this processor.
 ISA = os.environ.get(VARIABLE, "")
 # Elements that are moved, by their bytes.
 DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

@@ -1,4 +1,4 @@
-"""Models as graphs: what runs, what is refused, and what is said then."""
+"""Models as graphs: what runs, what is refused, and with which message."""
 
 from __future__ import annotations
 

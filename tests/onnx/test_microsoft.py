@@ -1,4 +1,4 @@
-"""Operators of the domain com.microsoft beside those of ONNX Runtime."""
+"""Operators of the domain com.microsoft, compared with ONNX Runtime's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def model_of(kind, inputs, attributes, outputs=1):
         for name, array in zip(names, inputs)
         if array is not None
     ]
-    # ONNX Runtime wants the second output of this one too.
+    # ONNX Runtime requires the second output of this one too.
     wanted = [f"out{index}" for index in range(2 if kind == "EmbedLayerNormalization" else outputs)]
     node = helper.make_node(kind, names, wanted, domain=MICROSOFT, **attributes)
     graph = helper.make_graph([node], "one", given, [onnx.ValueInfoProto(name=name) for name in wanted])
@@ -193,7 +193,7 @@ CASES = {
         {"strides": [2, 2]},
     ),
 }
-# Inputs that are constants: they decide about the graph, or the runtime wants them so.
+# Inputs that are constants: they decide about the graph, or ONNX Runtime requires it.
 CONSTANT = {
     "ConvTransposeWithDynamicPads": (2,),
     "MatMulNBits": (1, 2, 3),

@@ -1,4 +1,4 @@
-"""Whole networks beside ONNX Runtime."""
+"""Whole networks, compared with ONNX Runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serialized models without their weights, beside what protobuf makes of the same bytes."""
+"""Serialized models without their weights, compared with what protobuf reads from the same bytes."""
 
 from __future__ import annotations
 

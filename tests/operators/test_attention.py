@@ -1,4 +1,5 @@
-"""Attention beside ONNX Runtime's operators, over many steps that share one present, and a few queries at a time."""
+"""Attention compared with ONNX Runtime's operators, over many steps that share one present, and a few queries at a
+time."""
 
 from __future__ import annotations
 

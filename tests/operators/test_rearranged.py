@@ -1,4 +1,4 @@
-"""Corner cases of data movement that examples and random descs do not reach."""
+"""Corner cases of data movement that neither examples nor random descs reach."""
 
 from __future__ import annotations
 

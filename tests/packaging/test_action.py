@@ -100,7 +100,7 @@ def program(folder: Path, name: str, text: str) -> Path:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    """The action, run for this Python, which has the package: pip installs nothing, and asks nobody."""
+    """The action, run for this Python, which has the package: pip installs nothing, and queries no index."""
     if shutil.which("g++") is None:
         missing("g++")
     need_d3d12_headers()
@@ -113,7 +113,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Runner:
 
 
 def test_its_form() -> None:
-    """What GitHub requires of a composite action, and that expressions name inputs that there are."""
+    """What GitHub requires of a composite action, and that expressions name inputs that exist."""
     assert ACTION["runs"]["using"] == "composite"
     assert ACTION["description"]
     for step in STEPS:
@@ -164,7 +164,7 @@ def test_by_default_it_installs_the_repository_that_it_is_in(tmp_path: Path) -> 
 
 
 def test_only_what_is_missing_is_asked_of_debian(tmp_path: Path) -> None:
-    """g++, on a machine without; the headers are asked for where they are not."""
+    """g++, on a machine without it; the headers only where they are missing."""
     program(tmp_path, "apt-get", 'echo "$@" >>said')
     program(tmp_path, "id", "echo 0")
     runner = Runner(tmp_path)
