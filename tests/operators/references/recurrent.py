@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from releases import has
 
 import directml_py as dml
 
@@ -151,8 +152,13 @@ def onnx_recurrent(desc: Any, *inputs: Any) -> list[Any]:
         "direction": DIRECTIONS.get(desc.Direction, "bidirectional"),
         "activations": tuple(NAMES[one.name][0] for one in desc.ActivationDescs),
     }
+    by_direction = desc.name == "RNN" and not has("RNN takes attributes in the order of its activations")
     for name in ("Alpha", "Beta"):
-        values = [getattr(one, name) for one in desc.ActivationDescs if name in NAMES[one.name]]
+        values = [
+            getattr(one, name) if name in NAMES[one.name] else 0.0
+            for one in desc.ActivationDescs
+            if name in NAMES[one.name] or by_direction
+        ]
         if values:
             attributes[f"activation_{name.lower()}"] = tuple(values)
     if getattr(desc, "UseClipThreshold", False):
