@@ -3,10 +3,10 @@
     python -m directml_py exec python tools/clients/torch_ops.py results.jsonl
     python tools/clients/torch_ops.py results.jsonl --table # the results so far
 
-Needs torch, torch-directml and expecttest in the environment (docs/pytorch.md). The first samples of each operator run
-forward, in FLOAT32 if the operator takes it. Each operator runs in a child process of its own, with a time limit; after
-a sample that ends the process, another child continues. An operator that has a line in the file is not run again. The
-table lists the operators that are not entirely right.
+Needs torch, torch-directml, expecttest and packaging in the environment (docs/pytorch.md). The first samples of each
+operator run forward, in FLOAT32 if the operator takes it. Each operator runs in a child process of its own, with a time
+limit; after a sample that ends the process, another child continues. An operator that has a line in the file is not run
+again. The table lists the operators that are not entirely right.
 """
 
 from __future__ import annotations
