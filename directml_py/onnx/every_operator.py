@@ -8,6 +8,8 @@ from . import (  # noqa: F401 - each fills the table
     convolutions,
     einsum,
     element_wise,
+    fourier,
+    grids,
     indexing,
     matrices,
     microsoft,
