@@ -33,20 +33,18 @@ def loop(node: OnnxNode, run: Run) -> Sequence[Result]:
     body, states = node.get("body"), [node.input(index) for index in range(2, len(node.inputs))]
     most = int(node.known(0, "M").reshape(-1)[0]) if node.has(0) else None
     goes_on = bool(node.known(1, "cond").reshape(-1)[0]) if node.has(1) else True
-    collected: list[list[OnnxValue]] = [[] for _ in body.output[1 + len(states) :]]
-    position = 0
-    while goes_on and (most is None or position < most):
+    rounds: list[list[OnnxValue]] = []
+    while goes_on and (most is None or len(rounds) < most):
+        position = len(rounds)
         _check(position)
         round_ = [known("iteration", np.array(position, np.int64)), known("condition", np.array(True))]
         condition, *results = run(body, [*round_, *states])
         if condition.array is None:
             raise UnknownValue(condition.name, f"condition after round {position}")
         goes_on = bool(condition.array.reshape(-1)[0])
-        states = results[: len(states)]
-        for items, item in zip(collected, results[len(states) :]):
-            items.append(item)
-        position += 1
-    return [*states, *(_stacked(node, items, 0) for items in collected)]
+        states = _divided(results, len(states), rounds)
+    count = len(body.output) - 1 - len(states)
+    return [*states, *(_stacked(node, items, 0) for items in _by_output(rounds, count))]
 
 
 def scan(node: OnnxNode, run: Run) -> Sequence[Result]:
@@ -59,24 +57,33 @@ def scan(node: OnnxNode, run: Run) -> Sequence[Result]:
     axes = [axis % len(value.shape) for axis, value in zip(_numbers(node, "scan_input_axes", count), scanned)]
     backwards = _numbers(node, "scan_input_directions", count)
     length = scanned[0].shape[axes[0]]
-    collected: list[list[OnnxValue]] = [[] for _ in body.output[len(states) :]]
+    rounds: list[list[OnnxValue]] = []
     for position in range(length):
         _check(position)
         places = [length - 1 - position if back else position for back in backwards]
         slices = [_at(node, *each) for each in zip(scanned, axes, places)]
-        results = run(body, [*states, *slices])
-        states = results[: len(states)]
-        for items, item in zip(collected, results[len(states) :]):
-            items.append(item)
+        states = _divided(run(body, [*states, *slices]), len(states), rounds)
+    count = len(body.output) - len(states)
     ends = zip(
-        collected,
-        _numbers(node, "scan_output_axes", len(collected)),
-        _numbers(node, "scan_output_directions", len(collected)),
+        _by_output(rounds, count),
+        _numbers(node, "scan_output_axes", count),
+        _numbers(node, "scan_output_directions", count),
     )
     return [*states, *(_stacked(node, items[::-1] if back else items, axis) for items, axis, back in ends)]
 
 
 CONTROL_FLOW = {"If": branch, "Loop": loop, "Scan": scan}
+
+
+def _divided(results: list[OnnxValue], count: int, rounds: list[list[OnnxValue]]) -> list[OnnxValue]:
+    """The first ``count`` results of a round, which are the states after it; the others are added to ``rounds``."""
+    rounds.append(results[count:])
+    return results[:count]
+
+
+def _by_output(rounds: Sequence[Sequence[OnnxValue]], count: int) -> list[Sequence[OnnxValue]]:
+    """What each of ``count`` outputs collects from all rounds, of which there may be none."""
+    return [[round_[place] for round_ in rounds] for place in range(count)]
 
 
 def _check(position: int) -> None:

@@ -229,6 +229,33 @@ def test_operator(name):
         np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-5)
 
 
+MASKS = {
+    "none": None,
+    "a boolean per key": integers([1, 1, 1, 1, 1, 1, 0], [1, 1, 1, 0, 1, 0, 0]),
+    "lengths": integers(7, 5),
+}
+
+
+@pytest.mark.parametrize("kind", ["Attention", "QAttention"])
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("mask", MASKS)
+def test_attention_behind_past_keys_and_values(kind, causal, mask):
+    """Three tokens behind four, and the keys and values of all seven."""
+    past, own = floats(2, 2, 2, 4, 4), floats(24)
+    if kind == "Attention":
+        inputs = [floats(2, 3, 8), floats(8, 24), own, MASKS[mask], past]
+    else:
+        factors = [bytes_of(2, 3, 8), bytes_of(8, 24), own]
+        inputs = [*factors, ONE / 20, ONE / 20, MASKS[mask], U8, U8, past]
+    inputs = [None if array is None else np.asarray(array) for array in inputs]
+    model, given = model_of(kind, inputs, {"num_heads": 2, "unidirectional": causal}, outputs=2)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    found = dml.onnx.load(model).run(given)
+    for name, expected in zip(("out0", "out1"), session.run(None, given)):
+        assert found[name].shape == expected.shape
+        np.testing.assert_allclose(found[name], expected, rtol=2e-4, atol=2e-5)
+
+
 def run_alone(kind, inputs, **attributes):
     model, given = model_of(kind, inputs, attributes)
     return dml.onnx.load(model).run(given)["out0"]
