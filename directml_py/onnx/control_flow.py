@@ -53,8 +53,15 @@ def scan(node: OnnxNode, run: Run) -> Sequence[Result]:
         raise Refusal("operator sets before 9 scan batches; ONNX's converter makes newer ones")
     body, count = node.get("body"), node.get("num_scan_inputs")
     values = [node.input(index) for index in range(len(node.inputs))]
+    if not 1 <= count <= len(values):
+        raise Refusal(f"is {count}; the node has {len(values)} inputs", "attribute num_scan_inputs")
     states, scanned = values[:-count], values[-count:]
-    axes = [axis % len(value.shape) for axis, value in zip(_numbers(node, "scan_input_axes", count), scanned)]
+    axes = []
+    for axis, value in zip(_numbers(node, "scan_input_axes", count), scanned):
+        rank = len(value.shape)
+        if not -rank <= axis < rank:
+            raise Refusal(f"has {axis} for an input of {rank} dimensions", "attribute scan_input_axes")
+        axes.append(axis % rank)
     backwards = _numbers(node, "scan_input_directions", count)
     length = scanned[0].shape[axes[0]]
     rounds: list[list[OnnxValue]] = []

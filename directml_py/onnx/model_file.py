@@ -49,7 +49,7 @@ class ModelFile:
         if self.opsets.get("", OLDEST) < OLDEST:
             model = self._newer(self._whole(model))
         if model.functions:
-            model = onnx.inliner.inline_local_functions(self._whole(model))
+            model = self._inlined(self._whole(model))
         self._model = model
         self.graph = model.graph
 
@@ -90,6 +90,12 @@ class ModelFile:
             raise OnnxError(text, self.file) from None
         self.opsets[""] = OLDEST
         return model
+
+    def _inlined(self, model: Any) -> Any:
+        try:
+            return onnx.inliner.inline_local_functions(model)
+        except RuntimeError as error:
+            raise OnnxError(f"its functions cannot be inlined: {str(error).strip()}", self.file) from None
 
     def initializers(self) -> dict[str, Array]:
         arrays = {

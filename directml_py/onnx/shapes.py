@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import onnx
 
@@ -16,6 +18,8 @@ from .values import OnnxValue, Sizes, data_type, known
 def renamed(node: OnnxNode, shape: Sizes) -> OnnxValue:
     """The first input with other sizes."""
     source = node.input()
+    if math.prod(shape) != source.size:
+        raise Refusal(f"has sizes {list(source.shape)}, which cannot become {list(shape)}", "input 0")
     array = None if source.array is None else source.array.reshape(shape)
     return OnnxValue(source.name, source.dtype, shape, array, source.expression, source.inputs)
 
@@ -63,7 +67,7 @@ def cast_to(node: OnnxNode, dtype: np.dtype[np.generic]) -> Expression | OnnxVal
 def expand(node: OnnxNode) -> Results:
     wanted = node.numbers(1, "shape")
     assert wanted is not None
-    target = known("shape", np.empty(tuple(wanted), np.bool_)) if 0 not in wanted else None
+    target = OnnxValue("shape", np.dtype(np.bool_), tuple(wanted)) if 0 not in wanted else None
     shape = node.output_shape() if target is None else common_shape(node.input(), target)
     if shape == node.shape():
         return node.input()

@@ -32,6 +32,10 @@ Scope = MutableMapping[str, OnnxValue]
 Inferred = dict[str, tuple[np.dtype[Any], Sizes]]
 
 
+# What comes of attributes that are missing, or of sizes that no operator has.
+MALFORMED = (ArithmeticError, AssertionError, LookupError, MemoryError, TypeError)
+
+
 @dataclass(frozen=True)
 class NodeOutcome:
     """The outcome of a node: names of the graph's nodes, or the reason for a refusal.
@@ -128,6 +132,12 @@ class Translation:
         except (DMLError, ValueError) as error:
             reason = "; ".join(map(str, getattr(error, "diagnostics", ()))) or str(error.args[0])
             raise OnnxError(reason, self.file, where) from None
+        except MALFORMED as error:
+            # ONNX checks the nodes of its own domain alone.
+            words = f"{type(error).__name__}: {error}".replace("\n", " ")
+            raise OnnxError(
+                f"its attributes and inputs do not fit together ({words})", self.file, where
+            ) from error
 
     def _results(
         self, node: Any, scope: Scope, opsets: dict[str, int], fusions: Fusions | None
@@ -271,7 +281,8 @@ class Translation:
                 made = self.graph.input_tensor(
                     self.constants.add(name, np.empty(0)), kind, shape or (1,), name=self.constants.name(name)
                 )
-            except (Refusal, DMLError):
+            except (Refusal, DMLError, ValueError):
+                # Sizes that no tensor has, which may be what the node was refused for.
                 continue
             scope[name] = OnnxValue(name, dtype, shape, None, made)
 
@@ -290,7 +301,7 @@ def lowest_level(node: Any, scope: Scope, opsets: dict[str, int], above: int) ->
                     index, sizes = constants.add(name, np.empty(0)), tensor_sizes(value.shape)
                     own[name].expression = graph.input_tensor(index, data_type(value.dtype), sizes)
             Translation(graph, constants).node(node, own, opsets)
-        except (OnnxError, Refusal, DMLError):
+        except (OnnxError, Refusal, DMLError, ValueError):
             continue
         return level.name
     return ""

@@ -12,6 +12,7 @@ pytest.importorskip("onnx.reference", reason="needs the package onnx")
 from onnx import TensorProto, helper
 
 import directml_py as dml
+from directml_py.cli import main
 
 FLOAT = TensorProto.FLOAT
 
@@ -157,3 +158,124 @@ def test_a_file_that_ends_early(tmp_path):
             messages.append(str(error))
     assert len(messages) > len(whole) / 2
     assert all(text.startswith(f"{path}: ") and "\n" not in text for text in messages)
+
+
+MICROSOFT = "com.microsoft"
+BODY = helper.make_graph(
+    [helper.make_node("Relu", ["a"], ["b"])],
+    "body",
+    [helper.make_tensor_value_info("a", FLOAT, [3])],
+    [helper.make_tensor_value_info("b", FLOAT, [3])],
+)
+RECURSIVE = helper.make_function(
+    "own", "F", ["a"], ["b"], [helper.make_node("F", ["a"], ["b"], domain="own")],
+    [helper.make_opsetid("own", 1)],
+)  # fmt: skip
+NARROW = helper.make_function(
+    "own", "F", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], [helper.make_opsetid("", 18)]
+)
+
+
+def integers(name, *values):
+    return helper.make_tensor(name, TensorProto.INT64, [len(values)], values)
+
+
+MALFORMED = {
+    "a cycle": (
+        [helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])],
+        [],
+        "is not valid: Nodes in a graph must be topologically sorted, however input 'b'",
+    ),
+    "a name twice": (
+        [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["y"])],
+        [],
+        "'y' has been used as output names multiple times",
+    ),
+    "an unknown domain": (
+        [helper.make_node("F", ["x"], ["y"], name="n", domain="own")],
+        [],
+        "node 'n' (F): operator set 1 of the domain 'own' has no such operator",
+    ),
+    "an attribute of another type": (
+        [helper.make_node("Softmax", ["x"], ["y"], name="n", axis="one")],
+        [],
+        "is not valid: Mismatched attribute type in 'n : axis'",
+    ),
+    "a huge attribute": (
+        [helper.make_node("Softmax", ["x"], ["y"], name="n", axis=1 << 62)],
+        [],
+        "node 'n' (Softmax): attribute axis: is 4611686018427387904; the tensor has 2 dimensions",
+    ),
+    "huge sizes": (
+        [helper.make_node("Expand", ["x", "s"], ["y"], name="n")],
+        [integers("s", 1 << 40, 2, 3)],
+        "node 'n' (Expand): Graph.reinterpret: sizes[0] must be an unsigned 32-bit number",
+    ),
+    "other sizes": (
+        [helper.make_node("Reshape", ["x", "s"], ["y"], name="n")],
+        [integers("s", 4, 4)],
+        "node 'n' (Reshape): input 0: has sizes [2, 3], which cannot become [4, 4]",
+    ),
+    "negative sizes": (
+        [helper.make_node("Pad", ["x", "s"], ["y"], name="n")],
+        [integers("s", -5, 0, 0, 0)],
+        "node 'n' (Pad): Graph.slice: sizes[0] must be an unsigned 32-bit number, not -3",
+    ),
+    "a missing attribute": (
+        [helper.make_node("MultiHeadAttention", ["x", "x", "x"], ["y"], name="n", domain=MICROSOFT)],
+        [],
+        "node 'n' (MultiHeadAttention): its attributes and inputs do not fit together (",
+    ),
+    "an attribute of 0": (
+        [helper.make_node("MultiHeadAttention", ["x"] * 3, ["y"], name="n", domain=MICROSOFT, num_heads=0)],
+        [],
+        "node 'n' (MultiHeadAttention): its attributes and inputs do not fit together (",
+    ),
+    "a scan of nothing": (
+        [helper.make_node("Scan", ["x"], ["y"], name="n", body=BODY, num_scan_inputs=0)],
+        [],
+        "node 'n' (Scan): attribute num_scan_inputs: is 0; the node has 1 inputs",
+    ),
+    "a scan along no axis": (
+        [helper.make_node("Scan", ["x"], ["y"], name="n", body=BODY, num_scan_inputs=1, scan_input_axes=[7])],
+        [],
+        "node 'n' (Scan): attribute scan_input_axes: has 7 for an input of 2 dimensions",
+    ),
+    "data of another size": (
+        [helper.make_node("Add", ["x", "w"], ["y"])],
+        [TensorProto(name="w", data_type=FLOAT, dims=[2, 3], raw_data=bytes(8))],
+        "initializer 'w': its data is damaged (cannot reshape array of size 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_nodes(tmp_path, name, capsys):
+    """Refused in one sentence by ``load`` and by the command, whose placeholders have no sizes to be made of."""
+    nodes, tensors, text = MALFORMED[name]
+    made = model(nodes[0], *tensors)
+    made.graph.node.extend(nodes[1:])
+    made.graph.output[0].name = nodes[-1].output[0]
+    made.opset_import.extend([helper.make_opsetid(MICROSOFT, 1), helper.make_opsetid("own", 1)])
+    path = written(tmp_path, made)
+    message = refused(path)
+    assert text in message
+    assert "\n" not in message
+    assert main(["onnx", str(path)]) in (1, 2)
+    printed = capsys.readouterr()
+    assert message.split("): ", 1)[-1] in printed.out + printed.err
+
+
+@pytest.mark.parametrize(
+    ("function", "count", "text"),
+    [
+        (RECURSIVE, 1, "is not valid: Cycle detected in model-local function references"),
+        (NARROW, 3, "its functions cannot be inlined: "),
+    ],
+    ids=["recursive", "of fewer parameters"],
+)
+def test_functions_that_cannot_be_inlined(tmp_path, function, count, text):
+    made = model(helper.make_node("F", ["x"] * count, ["y"], domain="own"))
+    made.opset_import.append(helper.make_opsetid("own", 1))
+    made.functions.append(function)
+    assert refused(written(tmp_path, made)).startswith(text)
