@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -310,6 +310,11 @@ class Graph(Functions, metaclass=_Made):
         return full_name
 
 
+TYPES = (int, DML_TENSOR_DATA_TYPE)
+_tensors: dict[Hashable, TensorDesc] = {}
+MOST_TENSORS = 4096
+
+
 def tensor(
     where: str,
     data_type: DataTypeLike,
@@ -319,7 +324,33 @@ def tensor(
     total_size: int | None,
     alignment: int,
 ) -> TensorDesc:
-    """A TensorDesc from plain numbers. Raises ``TypeError`` and ``ValueError`` that name the argument of ``where``."""
+    """A TensorDesc from plain numbers. Raises ``TypeError`` and ``ValueError`` that name the argument of ``where``.
+
+    Those of networks repeat: what was made of plain numbers is kept.
+    """
+    own = (data_type, flags, total_size, alignment)
+    plain = isinstance(sizes, tuple) and all(type(size) is int for size in sizes)
+    key = (own, *map(type, own), sizes) if plain and strides is None and type(data_type) in TYPES else None
+    kept = None if key is None else _tensors.get(key)
+    if kept is not None:
+        return kept
+    made = _made_tensor(where, data_type, sizes, strides, flags, total_size, alignment)
+    if key is not None:
+        if len(_tensors) >= MOST_TENSORS:
+            _tensors.clear()
+        _tensors[key] = made
+    return made
+
+
+def _made_tensor(
+    where: str,
+    data_type: DataTypeLike,
+    sizes: Sequence[int],
+    strides: Sequence[int] | None,
+    flags: int,
+    total_size: int | None,
+    alignment: int,
+) -> TensorDesc:
     number = uint(data_type_number(data_type, f"{where}: data_type"), f"{where}: data_type")
     is_known = number in KNOWN_TYPES
     own_strides = None if strides is None else tuple(unsigned_numbers(strides, f"{where}: strides"))

@@ -6,9 +6,12 @@ import inspect
 import keyword
 import re
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from enum import IntEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..abi.hresult import DMLError
 from ..abi.schema import FieldSchema, OperatorSchema
@@ -21,11 +24,17 @@ from ..operators import SCHEMAS, operator_of
 from .expression import Expression
 from .inference import ambiguous_outputs, inferred
 from .nodes import Source
+from .tensor_policies import packed
 
 if TYPE_CHECKING:
     from .graph import Graph
 
 SHORT = "element_wise_"
+# The descs of layers, by all that they follow from.
+_layers: dict[Hashable, OperatorDesc] = {}
+MOST_LAYERS = 4096
+RECORDS = (TensorDesc, OperatorDesc, type(None))
+PLAIN = (int, bool, str, type, *(type(np.dtype(code)) for code in "fdeBbHhIiQq"))
 ANNOTATIONS = {"integer": "int", "float": "float", "bool": "bool"}
 ELEMENTS = {"FLOAT": "float", "UINT": "int", "INT": "int", "DML_OPERATOR_DESC": "OperatorDesc"}
 
@@ -60,6 +69,10 @@ class OperatorMethod:
         shapes = inspect.signature(self.implementation.shapes)
         self.choices = [entry for entry in shapes.parameters.values() if entry.kind is entry.KEYWORD_ONLY]
         self.types_open = bool(ambiguous_outputs(schema))
+        # What outputs follow from besides the fields.
+        self.further = [entry.name for entry in self.choices]
+        self.further += [self.arguments[entry.name] for entry in self.outputs if entry.optional]
+        self.further += ["output_data_type"] * self.types_open
         self.signature = inspect.Signature(list(self._parameters()), return_annotation=self._returns())
         parameters = self.signature.parameters.values()
         self.positional = [entry.name for entry in parameters if entry.kind is not entry.KEYWORD_ONLY]
@@ -185,8 +198,31 @@ class OperatorMethod:
         return values, tuple(sources)
 
     def _desc(self, graph: Graph, values: dict[str, Any], given: Mapping[str, Any]) -> OperatorDesc:
+        """The desc, made once for layers of a network that are alike."""
         if given["outputs"] is not None:
             return self._build({**values, **self._given_outputs(given["outputs"])})
+        if graph.tensor_policy is not packed:
+            # Another policy may decide each time anew.
+            return self._made_desc(graph, values, given)
+        try:
+            chosen = [given.get(name) for name in self.further]
+            layer = (
+                (self.name, graph.device.feature_level),
+                *map(distinct, values.values()),
+                *map(distinct, chosen),
+            )
+        except TypeError:
+            # One is a struct in memory, which may change.
+            return self._made_desc(graph, values, given)
+        desc = _layers.get(layer)
+        if desc is None:
+            desc = self._made_desc(graph, values, given)
+            if len(_layers) >= MOST_LAYERS:
+                _layers.clear()
+            _layers[layer] = desc
+        return desc
+
+    def _made_desc(self, graph: Graph, values: dict[str, Any], given: Mapping[str, Any]) -> OperatorDesc:
         desc = self._build(values)
         choices = {entry.name: given[entry.name] for entry in self.choices if given[entry.name] is not None}
         shapes = inferred(desc, graph.device.feature_level, choices, given.get("output_data_type"))
@@ -232,6 +268,21 @@ class OperatorMethod:
     def _tuple(self) -> Any:
         make: Any = namedtuple
         return make(self.name, [self.arguments[entry.name] for entry in self.outputs])
+
+
+def distinct(value: Any) -> Hashable:
+    """A key for an argument, which differs wherever the desc or what is said of a wrong argument may: 1, True and 1.0
+    are equal, and so are 0.0 and -0.0. Raises ``TypeError`` for what has none."""
+    kind = type(value)
+    if kind in RECORDS:
+        return value  # type: ignore[no-any-return]
+    if kind in PLAIN or isinstance(value, IntEnum):
+        return kind, value
+    if kind is float:
+        return kind, value.hex()
+    if kind in (list, tuple):
+        return kind, *map(distinct, value)
+    raise TypeError(f"{kind.__name__} has no key")
 
 
 def _parameter(name: str, kind: Any, annotation: str, optional: bool) -> inspect.Parameter:

@@ -412,3 +412,52 @@ def test_a_refused_call_changes_nothing(graph, x):
 def test_inputs_that_do_not_fit(branches, inputs, kind, message):
     with pytest.raises(kind, match=message):
         branches.compile().run(inputs)
+
+
+class TestLayersThatAreAlike:
+    """Their descs are made once; what makes a difference to one of them is told apart."""
+
+    def test_equal_arguments_of_other_types_are_refused_as_ever(self):
+        graph = Graph()
+        x = graph.input_tensor(0, FLOAT32, (4,))
+        graph.slice(x, offsets=[0], sizes=[2], strides=[1])
+        with pytest.raises(TypeError, match=r"Strides\[0\]|strides\[0\]"):
+            graph.slice(x, offsets=[0], sizes=[2], strides=[1.0])
+        with pytest.raises(TypeError, match=r"sizes\[0\]"):
+            graph.reinterpret(x, sizes=(4.0,))
+
+    def test_zeros_of_both_signs(self):
+        graph = Graph()
+        x = graph.input_tensor(0, FLOAT32, (4,))
+        alphas = [
+            graph.nodes[graph.activation_leaky_relu(x, alpha=alpha).source.node].desc.Alpha
+            for alpha in (0.0, -0.0, 0.0)
+        ]
+        assert [np.copysign(1, alpha) for alpha in alphas] == [1, -1, 1]
+
+    def test_a_struct_that_changes(self):
+        graph = Graph()
+        x = graph.input_tensor(0, FLOAT32, (4,))
+        fused = dml.DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(Alpha=1)
+        first = graph.element_wise_add1(x, x, fused_activation=fused)
+        fused.Alpha = 2
+        second = graph.element_wise_add1(x, x, fused_activation=fused)
+        alphas = [graph.nodes[own.source.node].desc.FusedActivation.Alpha for own in (first, second)]
+        assert alphas == [1, 2]
+
+    def test_a_policy_that_decides_each_time(self):
+        totals = iter((16, 32))
+        graph = Graph(tensor_policy=lambda *_: TensorProperties(None, next(totals), 0))
+        x = graph.input_tensor(0, FLOAT32, (4,))
+        assert [graph.identity(x).desc.total_size for _ in range(2)] == [16, 32]
+
+    def test_feature_levels(self):
+        for level in (dml.DML_FEATURE_LEVEL_6_4, dml.DML_FEATURE_LEVEL_5_0):
+            device = dml.DMLCreateDevice(dml.D3D12CreateDevice(), feature_level=level)
+            graph = Graph(device)
+            x = graph.input_tensor(0, FLOAT32, (1, 1, 1, 4))
+            if level == dml.DML_FEATURE_LEVEL_6_4:
+                graph.activation_gelu(x)
+            else:
+                with pytest.raises(dml.DMLError, match="needs DML_FEATURE_LEVEL_5_1"):
+                    graph.activation_gelu(x)
