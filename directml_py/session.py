@@ -12,7 +12,9 @@ from .api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE_DIRECT,
     D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
     D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV,
+    D3D12_HEAP_FLAG_CREATE_NOT_ZEROED,
     D3D12_HEAP_FLAG_NONE,
+    D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
     D3D12_HEAP_TYPE_DEFAULT,
     D3D12_HEAP_TYPE_READBACK,
@@ -24,13 +26,9 @@ from .api.d3d12_enums import (
     D3D12_RESOURCE_STATE_GENERIC_READ,
 )
 from .api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC, D3D12_DESCRIPTOR_HEAP_DESC
-from .api.enums import DML_BINDING_TYPE_BUFFER, DML_BINDING_TYPE_BUFFER_ARRAY
-from .api.structs import (
-    DML_BINDING_DESC,
-    DML_BINDING_TABLE_DESC,
-    DML_BUFFER_ARRAY_BINDING,
-    DML_BUFFER_BINDING,
-)
+from .api.enums import DML_BINDING_TYPE_BUFFER, DML_BINDING_TYPE_BUFFER_ARRAY, DML_BINDING_TYPE_NONE
+from .api.schema_data import STRUCTS
+from .api.structs import DML_BINDING_DESC, DML_BINDING_TABLE_DESC, DML_BUFFER_BINDING
 from .d3d12 import (
     CD3DX12_CPU_DESCRIPTOR_HANDLE,
     CD3DX12_GPU_DESCRIPTOR_HANDLE,
@@ -42,7 +40,8 @@ from .d3d12 import (
     ID3D12GraphicsCommandList,
     ID3D12Resource,
 )
-from .descs.operator_desc import TensorSlot
+from .descs.decode import decode_struct
+from .descs.operator_desc import Record, TensorSlot
 from .descs.tensor import TensorDesc
 from .dml import DMLCreateDevice, IDMLBindingTable, IDMLCompiledOperator, IDMLDevice, IDMLDispatchable
 
@@ -61,8 +60,12 @@ DESCRIPTORS = 256
 
 Array: TypeAlias = npt.NDArray[Any]
 # What a tensor may be bound to: a whole buffer, a range of one, what a desc says, or nothing.
-Range: TypeAlias = ID3D12Resource | DML_BUFFER_BINDING | None
+Range: TypeAlias = ID3D12Resource | DML_BUFFER_BINDING | Record | None
 Bindable: TypeAlias = Range | DML_BINDING_DESC
+BINDING, PART, PARTS = (
+    STRUCTS[name] for name in ("DML_BINDING_DESC", "DML_BUFFER_BINDING", "DML_BUFFER_ARRAY_BINDING")
+)
+NOTHING, NO_PART = Record(BINDING, (DML_BINDING_TYPE_NONE, None)), Record(PART, (None, 0, 0))
 
 
 class Session:
@@ -93,12 +96,14 @@ class Session:
     def compile(self, desc: Any, flags: int = 0) -> IDMLCompiledOperator:
         return self.dml.CompileOperator(self.dml.CreateOperator(desc), flags)
 
-    def buffer(self, size: int, heap: D3D12_HEAP_TYPE = DEFAULT) -> ID3D12Resource:
+    def buffer(
+        self, size: int, heap: D3D12_HEAP_TYPE = DEFAULT, heap_flags: D3D12_HEAP_FLAGS = D3D12_HEAP_FLAG_NONE
+    ) -> ID3D12Resource:
         """A buffer of ``size`` bytes."""
         flags = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS if heap == DEFAULT else D3D12_RESOURCE_FLAG_NONE
         return self.d3d12.CreateCommittedResource(
             CD3DX12_HEAP_PROPERTIES(heap),
-            D3D12_HEAP_FLAG_NONE,
+            heap_flags,
             CD3DX12_RESOURCE_DESC.Buffer(size, flags),
             STATES[heap],
         )
@@ -223,7 +228,8 @@ class Session:
         ``inputs`` are the buffers of all inputs, of which the owned ones are read.
         """
         if persistent is None and op.persistent_size:
-            persistent = self.buffer(op.persistent_size)
+            # Large, and written as a whole.
+            persistent = self.buffer(op.persistent_size, heap_flags=D3D12_HEAP_FLAG_CREATE_NOT_ZEROED)
         initializer = self.dml.CreateOperatorInitializer([op])
         temporary = self.temporary(initializer)
         heap, first = self.heap, self.taken
@@ -290,21 +296,31 @@ class Session:
         ]
 
 
-def whole(buffer: Range) -> DML_BUFFER_BINDING:
+def part(buffer: ID3D12Resource, offset: int, size: int) -> Record:
+    """A range of a buffer, as a value: encoding a DML_BUFFER_BINDING for each weight of a network takes long."""
+    return Record(PART, (buffer, offset, size))
+
+
+def whole(buffer: Range) -> Record:
     """The whole of a buffer, or an empty range for None; a range as it is."""
-    if isinstance(buffer, DML_BUFFER_BINDING):
+    if isinstance(buffer, Record):
         return buffer
-    return DML_BUFFER_BINDING() if buffer is None else DML_BUFFER_BINDING(buffer, 0, buffer.width)
+    if isinstance(buffer, DML_BUFFER_BINDING):
+        record, faults = decode_struct(buffer, PART.name, "binding")
+        if faults or not isinstance(record, Record):
+            raise ValueError("; ".join(map(str, faults)))
+        return record
+    return NO_PART if buffer is None else part(buffer, 0, buffer.width)
 
 
-def binding(item: Bindable) -> DML_BINDING_DESC:
+def binding(item: Bindable) -> DML_BINDING_DESC | Record:
     """A binding of type BUFFER, or NONE for None."""
-    if isinstance(item, DML_BINDING_DESC):
+    if isinstance(item, DML_BINDING_DESC) or (isinstance(item, Record) and item.struct is BINDING):
         return item
-    return DML_BINDING_DESC() if item is None else DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, whole(item))
+    return NOTHING if item is None else Record(BINDING, (DML_BINDING_TYPE_BUFFER, whole(item)))
 
 
-def bindings(buffers: Sequence[Range]) -> DML_BINDING_DESC:
+def bindings(buffers: Sequence[Range]) -> Record:
     """A binding of type BUFFER_ARRAY."""
-    array = DML_BUFFER_ARRAY_BINDING(Bindings=[whole(buffer) for buffer in buffers])
-    return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER_ARRAY, array)
+    array = Record(PARTS, (len(buffers), tuple(whole(buffer) for buffer in buffers)))
+    return Record(BINDING, (DML_BINDING_TYPE_BUFFER_ARRAY, array))

@@ -44,18 +44,18 @@ GPU_DESCRIPTORS = AddressSpace(0x6_0000_0000_0000, 4096)
 
 
 class Allocation:
-    """``size`` zeroed bytes, aligned to a cache line, with a GPU virtual address range of their own.
+    """``size`` bytes, aligned to a cache line, with a GPU virtual address range of their own.
 
     Raises ``DMLError`` ``E_OUTOFMEMORY`` for more than the machine has.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, is_zeroed: bool = True) -> None:
         limit = physical_memory()
         try:
             # Systems that overcommit grant any amount and fail when it is touched, which cannot be caught.
             if limit is not None and size > limit:
                 raise MemoryError
-            block = RECYCLING.zeros(size + CACHE_LINE)
+            block = RECYCLING.memory(size + CACHE_LINE, is_zeroed)
         except (MemoryError, ValueError, OverflowError):
             raise DMLError(E_OUTOFMEMORY, f"there is no memory for {size} bytes") from None
         skip = -block.ctypes.data % CACHE_LINE

@@ -17,7 +17,7 @@ IDLE = 3
 
 
 class Recycling:
-    """Allocates zeroed memory, and keeps the most recently freed blocks.
+    """Allocates memory, and keeps the most recently freed blocks.
 
     A block is freed when no array views it any more, which may happen within any statement of any thread: there is no
     lock, and every step leaves the deque consistent.
@@ -26,14 +26,14 @@ class Recycling:
     def __init__(self) -> None:
         self._idle: deque[Bytes] = deque(maxlen=IDLE)
 
-    def zeros(self, size: int) -> Bytes:
-        """``size`` zeroed bytes."""
+    def memory(self, size: int, is_zeroed: bool = True) -> Bytes:
+        """``size`` bytes, zeroed or as a freed block left them."""
         if size not in SIZES:
             return np.zeros(size, np.uint8)
         memory = self._pop_idle(size)
         if memory is None:
             memory = np.zeros(size, np.uint8)
-        else:
+        elif is_zeroed:
             memory.fill(0)
         # NumPy collapses the bases of views to the array that owns the memory. Through a memoryview that chain ends at
         # this array, so its finalizer runs when the last view is gone.

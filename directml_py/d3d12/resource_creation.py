@@ -112,9 +112,9 @@ class ResourceCreation(DeviceBase):
 
     def _allocate(self, size: int, properties: D3D12_HEAP_PROPERTIES, flags: D3D12_HEAP_FLAGS) -> Allocation:
         """The memory of a heap; with shadow memory under the debug layer."""
-        allocation = Allocation(size)
-        count_in(allocation)
         zeroed = not flags & D3D12_HEAP_FLAG_CREATE_NOT_ZEROED
+        allocation = Allocation(size, zeroed)
+        count_in(allocation)
         if self.leaves_garbage and not zeroed:
             allocation.bytes[:] = PATTERN
         if self.sync_validator is not None:

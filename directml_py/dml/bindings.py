@@ -138,12 +138,17 @@ def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | Non
 
 def read_binding(value: Any, report: Report) -> Record:
     """Decode one DML_BINDING_DESC; null gives an empty binding."""
+    if isinstance(value, Record):
+        return value
     if value is None or locate(value, "binding").address == 0:
         value = DML_BINDING_DESC()
     return _read(value, "binding", report)
 
 
 def _read(value: Any, name: str, report: Report) -> Record:
+    """The binding in memory, or as a session passes it, decoded."""
+    if isinstance(value, Record):
+        return value
     record, faults = decode_struct(value, "DML_BINDING_DESC", name)
     check_faults([fault._replace(path=_join(name, fault.path)) for fault in faults], report)
     if record is None:

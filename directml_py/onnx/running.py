@@ -6,18 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..api.d3d12_enums import (
     D3D12_CPU_PAGE_PROPERTY_WRITE_BACK,
+    D3D12_HEAP_FLAG_CREATE_NOT_ZEROED,
     D3D12_HEAP_FLAG_NONE,
+    D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE_CUSTOM,
     D3D12_MEMORY_POOL_L0,
     D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
     D3D12_RESOURCE_STATE_COMMON,
 )
 from ..api.d3d12_structs import D3D12_HEAP_PROPERTIES
-from ..api.structs import DML_BUFFER_BINDING
 from ..d3d12 import CD3DX12_RESOURCE_DESC, ID3D12GraphicsCommandList, ID3D12Resource
 from ..descs.tensor import TensorDesc
 from ..graph.compiled import CompiledGraph
-from ..session import DIRECT, Range, Session
+from ..session import DIRECT, Range, Session, part
 from .values import Array
 
 # System memory, which the CPU can access.
@@ -73,7 +74,11 @@ class Executable:
             if tensor is not None:
                 places[index] = sizes[tensor.is_owned_by_dml]
                 sizes[tensor.is_owned_by_dml] += -(-tensor.total_size // APART) * APART
-        buffers = {owned: self._buffer(size) for owned, size in sizes.items() if size}
+        buffers = {
+            owned: self._buffer(size, D3D12_HEAP_FLAG_CREATE_NOT_ZEROED)
+            for owned, size in sizes.items()
+            if size
+        }
         memory = {owned: buffer.Map() for owned, buffer in buffers.items()}
         bound: list[Range] = [None] * len(tensors)
         for index, array in enumerate(constants, first):
@@ -81,15 +86,15 @@ class Executable:
             if tensor is not None:
                 owned, start, size = tensor.is_owned_by_dml, places[index], tensor.total_size
                 tensor.store(memory[owned][start : start + size], array)
-                bound[index] = DML_BUFFER_BINDING(buffers[owned], start, size)
+                bound[index] = part(buffers[owned], start, size)
         for buffer in buffers.values():
             buffer.Unmap()
         return bound
 
-    def _buffer(self, size: int) -> ID3D12Resource:
+    def _buffer(self, size: int, flags: D3D12_HEAP_FLAGS = D3D12_HEAP_FLAG_NONE) -> ID3D12Resource:
         return self.session.d3d12.CreateCommittedResource(
             HEAP,
-            D3D12_HEAP_FLAG_NONE,
+            flags,
             CD3DX12_RESOURCE_DESC.Buffer(size, D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS),
             D3D12_RESOURCE_STATE_COMMON,
         )

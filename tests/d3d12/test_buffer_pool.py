@@ -22,27 +22,38 @@ def place(array: np.ndarray) -> int:
 
 
 def test_memory_comes_back_as_zeros(recycling: Recycling) -> None:
-    first = recycling.zeros(SIZE)
+    first = recycling.memory(SIZE)
     first[:] = 7
     before = place(first)
     del first
-    again = recycling.zeros(SIZE)
+    again = recycling.memory(SIZE)
     assert place(again) == before
     assert again.shape == (SIZE,)
     assert again.flags.writeable
     assert not again.any()
 
 
+def test_memory_that_need_not_be_zeroed_comes_back_as_it_was(recycling: Recycling) -> None:
+    first = recycling.memory(SIZE, False)
+    assert not first.any()
+    first[:] = 7
+    before = place(first)
+    del first
+    again = recycling.memory(SIZE, False)
+    assert place(again) == before
+    assert set(bytes(again)) == {7}
+
+
 @pytest.mark.parametrize(
     "look", [lambda a: a[5:9], lambda a: a.view(np.float32)[::2].reshape(-1, 4), lambda a: a[10:].data]
 )
 def test_viewed_memory_is_not_reused(recycling: Recycling, look: object) -> None:
-    array = recycling.zeros(SIZE)
+    array = recycling.memory(SIZE)
     array[:] = 9
     view = look(array)  # type: ignore[operator]
     del array
     gc.collect()
-    other = recycling.zeros(SIZE)
+    other = recycling.memory(SIZE)
     other[:] = 1
     assert set(bytes(view)) == {9}
     del view
@@ -50,18 +61,18 @@ def test_viewed_memory_is_not_reused(recycling: Recycling, look: object) -> None
 
 
 def test_other_sizes_are_other_memory(recycling: Recycling) -> None:
-    kept = [recycling.zeros(SIZE + 64 * number) for number in range(IDLE)]
+    kept = [recycling.memory(SIZE + 64 * number) for number in range(IDLE)]
     places = {array.size: place(array) for array in kept}
     del kept
     for size in sorted(places, reverse=True):
-        array = recycling.zeros(size)
+        array = recycling.memory(size)
         assert place(array) == places[size]
         del array
     assert recycling._pop_idle(SIZE - 64) is None
 
 
 def test_the_number_of_idle_blocks_is_limited(recycling: Recycling) -> None:
-    many = [recycling.zeros(SIZE) for _ in range(IDLE + 3)]
+    many = [recycling.memory(SIZE) for _ in range(IDLE + 3)]
     last = [place(array) for array in many[-IDLE:]]
     while many:
         del many[0]
@@ -72,7 +83,7 @@ def test_the_number_of_idle_blocks_is_limited(recycling: Recycling) -> None:
 
 @pytest.mark.parametrize("size", [SIZES.start - 1, SIZES.stop])
 def test_small_and_huge_blocks_are_not_pooled(recycling: Recycling, size: int) -> None:
-    array = recycling.zeros(size)
+    array = recycling.memory(size)
     assert array.size == size
     assert not array.any()
     del array
