@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from math import copysign, isnan, prod
 from typing import Any
 
@@ -76,7 +77,7 @@ def views_of(arrays: Sequence[Any], sizes: Sequence[int], extents: Sequence[int]
     """Arrays, broadcast to ``sizes``, as so many matrices of rows and columns; None if one does not lie like that."""
     if prod(sizes) != prod(extents) or 0 in sizes:
         return None
-    views = [np.broadcast_to(x, sizes).reshape(extents) for x in arrays]
+    views = [(x if x.shape == sizes else np.broadcast_to(x, sizes)).reshape(extents) for x in arrays]
     return views if all(map(np.may_share_memory, views, arrays)) else None
 
 
@@ -98,6 +99,7 @@ def set_activation(task: Any, code: Code, views: Sequence[Array]) -> bool:
     return True
 
 
+@lru_cache(maxsize=256)
 def clip_bounds(code: Code) -> tuple[float, float | None] | None:
     """The bounds if a program is ``max(low, min(x, high))``, or ``max(0, x)``, which has no upper one; else None.
 

@@ -2,7 +2,7 @@
 
 from .operator import SCHEMAS, Kernel, Move, Operator
 from .registry import operator_of
-from .validate import check, check_inputs, every_rule, kernel_of
+from .validate import check, check_inputs, every_rule, fused_kernel_of, kernel_of
 
 __all__ = [
     "SCHEMAS",
@@ -12,6 +12,7 @@ __all__ = [
     "check",
     "check_inputs",
     "every_rule",
+    "fused_kernel_of",
     "kernel_of",
     "operator_of",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...operators import operator_of
+from ...operators import fused_kernel_of
 from .graph_desc import Port, Value
 from .plan import Plan
 from .plan_step import Step
@@ -36,7 +36,7 @@ def _fused_step(plan: Plan, first: Step, second: Step) -> Step | None:
     desc, following = (plan.graph.node(step.node).desc for step in (first, second))
     if desc is None or following is None or not all(map(plan.flow.may_run_with_others, (desc, following))):
         return None
-    kernel = operator_of(desc.name).fused_kernel(desc, following)
+    kernel = fused_kernel_of(desc, following)
     if kernel is None:
         return None
     return replace(

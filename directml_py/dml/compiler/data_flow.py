@@ -23,6 +23,7 @@ class DataFlow:
         self.sources: dict[Port, Value | GraphInput] = {}
         self.consumers: dict[Value, list[Port]] = {}
         self.graph_outputs: dict[Value, list[int]] = {}
+        self._inputs: dict[int, list[tuple[Port, Value | GraphInput]]] = {}
         for edge in (*graph.input_edges, *graph.intermediate_edges):
             assert isinstance(edge.target, Port)
             self.sources[edge.target] = edge.source
@@ -51,9 +52,12 @@ class DataFlow:
 
     def inputs_of(self, node: int) -> list[tuple[Port, Value | GraphInput]]:
         """The inputs that a node has, with their sources."""
-        slots = enumerate(self.graph.node(node).inputs)
-        ports = [Port(node, index) for index, slot in slots if slot.tensor is not None]
-        return [(port, self.sources[port]) for port in ports]
+        found = self._inputs.get(node)
+        if found is None:
+            slots = enumerate(self.graph.node(node).inputs)
+            ports = [Port(node, index) for index, slot in slots if slot.tensor is not None]
+            found = self._inputs[node] = [(port, self.sources[port]) for port in ports]
+        return found
 
     @property
     def values(self) -> list[Value]:

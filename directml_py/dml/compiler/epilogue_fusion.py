@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from ...descs.operator_desc import OperatorDesc
 from ...kernels.backend import backend
 from ...kernels.elementwise.fuse import Chain
-from ...kernels.elementwise.lower import code_for
+from ...kernels.elementwise.lower import Code, code_for
 from ...operators import operator_of
 from .elementwise_fusion import part_of
 from .graph_desc import Port, Value
@@ -96,20 +100,36 @@ def _own_program(plan: Plan, step: Step) -> Fused | None:
     desc = plan.graph.node(step.node).desc
     if step.moves is not None or desc is None or not plan.flow.may_run_with_others(desc):
         return None
+    made = _program_of(desc)
+    if made is None:
+        return None
+    inputs = [
+        (Port(step.node, position), dtype) for position, dtype in enumerate(made.inputs) if dtype is not None
+    ]
+    return Fused(
+        made.code, inputs, [(Value(step.node, output), dtype) for output, dtype in enumerate(made.outputs)]
+    )
+
+
+class OwnProgram(NamedTuple):
+    """A program, the types of an operator's inputs (None for absent ones), and those of its outputs."""
+
+    code: Code
+    inputs: Sequence[np.dtype[Any] | None]
+    outputs: Sequence[np.dtype[Any]]
+
+
+@lru_cache(maxsize=256)
+def _program_of(desc: OperatorDesc) -> OwnProgram | None:
     part = part_of(desc)
     if part is None:
         return None
-    chain, inputs = Chain(), []
-    sources = []
-    for position, dtype in enumerate(part.inputs):
-        sources.append(None if dtype is None else chain.input(dtype))
-        if dtype is not None:
-            inputs.append((Port(step.node, position), dtype))
+    chain = Chain()
+    sources = [None if dtype is None else chain.input(dtype) for dtype in part.inputs]
     results = chain.then(part.program, sources, part.inputs, part.outputs)
     for result in results:
         chain.output(result)
     code = code_for(chain.program)
     if isinstance(code, str):
         return None
-    values = [(Value(step.node, output), result.dtype) for output, result in enumerate(results)]
-    return Fused(code, inputs, values)
+    return OwnProgram(code, part.inputs, [result.dtype for result in results])

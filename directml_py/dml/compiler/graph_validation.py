@@ -106,10 +106,12 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
         for index, slot in enumerate(node.outputs):
             connected = Value(node.index, index) in used
             present = slot.tensor is not None or node.data is not None
+            if present == connected or (present and not is_used):
+                continue
             where = f"Nodes[{node.index}].{slot.path}"
-            if present and is_used and not connected:
+            if present:
                 report.add(graph_rules.UNUSED, where, f"of {node.title} is connected to nothing")
-            elif connected and not present:
+            else:
                 report.add(
                     graph_rules.ABSENT, where, f"of {node.title} is left out, but an edge leads from it"
                 )
@@ -118,6 +120,8 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
 def _check_input(
     node: GraphDescNode, index: int, name: str, absent: bool, edges: int, report: Report
 ) -> None:
+    if edges == (not absent):
+        return
     where = f"Nodes[{node.index}].{name}"
     if edges > 1:
         report.add(graph_rules.FED_TWICE, where, f"of {node.title} is fed by {edges} edges; one is allowed")
@@ -139,8 +143,8 @@ def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
     tensor = graph.node(edge.target.node).inputs[edge.target.input].tensor
     if tensor is None:
         return
-    path = f"Nodes[{edge.target.node}].{graph.node(edge.target.node).inputs[edge.target.input].path}"
     if source.data is not None:
+        path = _input_path(graph, edge.target)
         least, most = tensor.content_size, tensor.total_size
         if not least <= len(source.data) <= most:
             report.add(
@@ -154,9 +158,13 @@ def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
     if written is not None and written.total_size != tensor.total_size:
         report.add(
             graph_rules.TOTAL_SIZE,
-            f"{path}.TotalTensorSizeInBytes",
+            f"{_input_path(graph, edge.target)}.TotalTensorSizeInBytes",
             f"is {tensor.total_size}; {source.title}, which feeds it, writes {written.total_size}",
         )
+
+
+def _input_path(graph: GraphDesc, port: Port) -> str:
+    return f"Nodes[{port.node}].{graph.node(port.node).inputs[port.input].path}"
 
 
 def _check_owned(graph: GraphDesc, report: Report) -> None:
@@ -167,19 +175,18 @@ def _check_owned(graph: GraphDesc, report: Report) -> None:
         if slot.tensor is None:
             continue
         owned = slot.tensor.is_owned_by_dml
-        path = f"Nodes[{edge.target.node}].{slot.path}.Flags"
         if isinstance(edge.source, GraphInput):
             if flags.setdefault(edge.source.position, owned) != owned:
                 report.add(
                     graph_rules.OWNED_ALIKE,
-                    path,
+                    f"Nodes[{edge.target.node}].{slot.path}.Flags",
                     f"{'has' if owned else 'lacks'} DML_TENSOR_FLAG_OWNED_BY_DML, unlike another input that "
                     f"graph input {edge.source.position} feeds",
                 )
         elif owned:
             report.add(
                 graph_rules.OWNED_SOURCE,
-                path,
+                f"Nodes[{edge.target.node}].{slot.path}.Flags",
                 "has DML_TENSOR_FLAG_OWNED_BY_DML, but its source is a node, not a graph input",
             )
 
