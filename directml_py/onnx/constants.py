@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ def array_of(tensor: Any, file: str, folder: Path | None, raw: memoryview | None
         if uses_external_data(tensor):
             assert folder is not None
             return _mapped(tensor, folder)
+        if raw is None and sys.byteorder == "little" and tensor.HasField("raw_data"):
+            raw = memoryview(tensor.raw_data)
         if raw is not None:
             return _viewed(tensor, raw)
         return np.asarray(numpy_helper.to_array(tensor))

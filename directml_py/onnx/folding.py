@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -37,7 +38,7 @@ def is_foldable(node: Any, inputs: Mapping[str, OnnxValue], outputs: Mapping[str
     if node.op_type in RANDOM or not all(value.is_known for value in inputs.values()):
         return False
     sizes = [value.size for value in inputs.values()]
-    sizes += [int(np.prod(shape)) for _, shape in outputs.values()]
+    sizes += [math.prod(shape) for _, shape in outputs.values()]
     return node.op_type in CHEAP | HOST_ALONE or max(sizes, default=0) <= LARGE
 
 

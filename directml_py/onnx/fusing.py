@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, MutableMapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ..api.operator_descs import (
@@ -18,7 +19,9 @@ from ..api.operator_descs import (
     DML_ACTIVATION_TANH_OPERATOR_DESC,
     DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC,
 )
-from .protobuf import attributes_of, reads
+from ..descs.decode import decode_operator_desc
+from ..descs.operator_desc import OperatorDesc
+from .protobuf import attributes_of, captured
 from .values import OnnxValue
 
 # An activation's desc and, for each of its fields, the attribute and the default.
@@ -46,12 +49,21 @@ FUSABLE = {
 }  # fmt: skip
 
 
-def activation_desc(kind: str, attributes: dict[str, Any]) -> Any:
+def activation_desc(kind: str, attributes: dict[str, Any]) -> OperatorDesc:
     """The desc of an activation, without tensors."""
     if kind == "Softplus":
-        return DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC(Steepness=1.0)
+        return _decoded(DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC, Steepness=1.0)
     make, fields = ACTIVATIONS[kind]
-    return make(**{field: attributes.get(name, default) for field, (name, default) in fields.items()})
+    return _decoded(
+        make, **{field: float(attributes.get(name, default)) for field, (name, default) in fields.items()}
+    )
+
+
+@lru_cache(maxsize=256)
+def _decoded(make: Any, **fields: float) -> OperatorDesc:
+    desc, _ = decode_operator_desc(make(**fields), nested=True)
+    assert isinstance(desc, OperatorDesc)
+    return desc
 
 
 class Fusions:
@@ -59,7 +71,9 @@ class Fusions:
     its output."""
 
     def __init__(self, nodes: Sequence[Any], outputs: Iterable[str], opsets: dict[str, int]) -> None:
-        counts = Counter(name for node in nodes for name in [*node.input, *(reads(node) - set(node.input))])
+        counts = Counter(name for node in nodes for name in node.input)
+        for node in nodes:
+            counts.update(captured(node) - set(node.input))
         counts.update(outputs)
         self._after = {
             node.input[0]: node

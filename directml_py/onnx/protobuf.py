@@ -16,6 +16,7 @@ SMALL = 1024
 # What was inferred for layers, by all that inference looks at.
 _inferred: dict[Hashable, tuple[tuple[np.dtype[Any], Sizes] | None, ...]] = {}
 MOST_LAYERS = 4096
+GRAPH, GRAPHS = int(onnx.AttributeProto.GRAPH), int(onnx.AttributeProto.GRAPHS)
 
 
 def attributes_of(node: Any) -> dict[str, Any]:
@@ -33,9 +34,10 @@ def _plain(value: Any) -> Any:
 
 def subgraphs(node: Any) -> Iterator[Any]:
     for entry in node.attribute:
-        if entry.type == onnx.AttributeProto.GRAPH:
+        if entry.type == GRAPH:
             yield entry.g
-        yield from entry.graphs
+        elif entry.type == GRAPHS:
+            yield from entry.graphs
 
 
 def captured(node: Any) -> set[str]:
@@ -101,11 +103,14 @@ def inferred_outputs(
 
 def _layer(schema: Any, node: Any, inputs: dict[str, OnnxValue], opsets: dict[str, int]) -> Hashable:
     """What inference looks at, which repeated layers of a network share; None for a node with subgraphs."""
-    if any(True for _ in subgraphs(node)):
-        return None
+    attributes = []
+    for entry in node.attribute:
+        if entry.type in (GRAPH, GRAPHS):
+            return None
+        attributes.append(entry.SerializeToString())
     return (
         (schema.domain, schema.name, schema.since_version, *opsets.items()),
-        tuple(entry.SerializeToString() for entry in node.attribute),
+        tuple(attributes),
         tuple(_traits(inputs[name]) if name else None for name in node.input),
         tuple(map(bool, node.output)),
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import ChainMap
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -86,10 +88,10 @@ class Translation:
         if self._depth:
             self.node(node, scope, opsets, fusions)
             return
-        first = len(self.graph.nodes)
+        first, name = len(self.graph.nodes), _name(node)
         try:
             self._depth += 1
-            with self.graph.name_scope(_name(node)):
+            with self.graph.name_scope(name):
                 self.node(node, scope, opsets, fusions)
         except OnnxError as error:
             if not self.keep_going:
@@ -99,12 +101,12 @@ class Translation:
             self._placeholders(node, scope, opsets)
             needs = error.inputs if isinstance(error, ValueNeeded) else ()
             self.steps.append(
-                NodeOutcome(_name(node), node.op_type, refused=_reason(error), level=level, needs=needs)
+                NodeOutcome(name, node.op_type, refused=_reason(error), level=level, needs=needs)
             )
         else:
             made = tuple(range(first, len(self.graph.nodes)))
-            is_folded = all(scope[name].is_known for name in node.output if name)
-            self.steps.append(NodeOutcome(_name(node), node.op_type, made, folded=is_folded))
+            is_folded = all(scope[output].is_known for output in node.output if output)
+            self.steps.append(NodeOutcome(name, node.op_type, made, folded=is_folded))
         finally:
             self._depth -= 1
 
@@ -112,8 +114,9 @@ class Translation:
         """Add the outputs of one node to ``scope``."""
         where = f"node {_name(node)!r} ({node.op_type})"
         try:
-            results, inferred = self._results(node, scope, opsets, fusions)
-            inputs = frozenset().union(*(scope[name].inputs for name in _read(node, scope)))
+            given = self._given(node, scope)
+            results, inferred = self._results(node, given, scope, opsets, fusions)
+            inputs = frozenset().union(*(value.inputs for value in given.values()))
             for name, result in zip(node.output, results):
                 if name and result is not None:
                     scope[name] = self._value(name, result, inferred.get(name), inputs)
@@ -139,13 +142,22 @@ class Translation:
                 f"its attributes and inputs do not fit together ({words})", self.file, where
             ) from error
 
-    def _results(
-        self, node: Any, scope: Scope, opsets: dict[str, int], fusions: Fusions | None
-    ) -> tuple[Sequence[Result], Inferred]:
-        domain = "" if node.domain == "ai.onnx" else node.domain
+    def _given(self, node: Any, scope: Scope) -> dict[str, OnnxValue]:
+        """The values that a node and its subgraphs read."""
         missing = [name for name in node.input if name and name not in scope]
         if missing:
             raise Refusal("no node computes it", f"input {missing[0]}")
+        return {name: scope[name] for name in _read(node, scope)}
+
+    def _results(
+        self,
+        node: Any,
+        inputs: dict[str, OnnxValue],
+        scope: Scope,
+        opsets: dict[str, int],
+        fusions: Fusions | None,
+    ) -> tuple[Sequence[Result], Inferred]:
+        domain = "" if node.domain == "ai.onnx" else node.domain
         if domain not in opsets:
             raise Refusal(f"the model imports no operator set of the domain {domain!r}")
         if node.op_type == "Constant" and not domain:
@@ -153,7 +165,6 @@ class Translation:
             if array is not None:
                 return [array], {}
         schema = self._schema(node.op_type, domain, opsets[domain])
-        inputs = {name: scope[name] for name in _read(node, scope)}
         try:
             # Subgraphs may hold what is right only where they are run.
             flow = CONTROL_FLOW.get(node.op_type) if not domain else None
@@ -197,7 +208,7 @@ class Translation:
 
     def _schema(self, kind: str, domain: str, version: int) -> Any:
         try:
-            return onnx.defs.get_schema(kind, version, domain)
+            return schema_of(kind, version, domain)
         except onnx.defs.SchemaError:
             if (domain, kind) in OPERATORS:
                 return None
@@ -212,7 +223,7 @@ class Translation:
             shape = inputs[node.input[0]].shape
             get = attributes_of(node)
             part = shape[get.get("start", 0) : get.get("end", len(shape))]
-            number = np.array(part if node.op_type == "Shape" else int(np.prod(shape)), np.int64)
+            number = np.array(part if node.op_type == "Shape" else math.prod(shape), np.int64)
             return [number]
         names = [name for name in node.output if name]
         if inferred.keys() >= set(names) and all(0 in inferred[name][1] for name in names):
@@ -261,7 +272,7 @@ class Translation:
         dtype, shape = inferred
         wanted = data_type(dtype)
         have, want = data_type_of(result.desc.data_type), data_type_of(wanted)
-        if result.desc.element_count != max(1, int(np.prod(shape))) or have.bits != want.bits:
+        if result.desc.element_count != max(1, math.prod(shape)) or have.bits != want.bits:
             raise TypeError(f"output {name} is {result.desc}, not {want.name} {shape}")
         if have != want:
             result = self.graph.reinterpret(result, wanted)
@@ -270,7 +281,7 @@ class Translation:
     def _placeholders(self, node: Any, scope: Scope, opsets: dict[str, int]) -> None:
         domain = "" if node.domain == "ai.onnx" else node.domain
         try:
-            schema = onnx.defs.get_schema(node.op_type, opsets.get(domain, 1), domain)
+            schema = schema_of(node.op_type, opsets.get(domain, 1), domain)
             inputs = {name: scope[name] for name in _read(node, scope)}
             inferred = inferred_outputs(schema, node, inputs, opsets)
         except Exception:
@@ -285,6 +296,11 @@ class Translation:
                 # Sizes that no tensor has, which may be what the node was refused for.
                 continue
             scope[name] = OnnxValue(name, dtype, shape, None, made)
+
+
+@cache
+def schema_of(kind: str, version: int, domain: str) -> Any:
+    return onnx.defs.get_schema(kind, version, domain)
 
 
 def lowest_level(node: Any, scope: Scope, opsets: dict[str, int], above: int) -> str:

@@ -14,7 +14,7 @@ GRAPH, INITIALIZER, RAW_DATA = 7, 5, 9
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 FIXED = {FIXED64: 8, FIXED32: 4}
 # Smaller tensors are sizes and the like; cutting them out saves nothing.
-LEAST = 256
+LEAST = 4096
 
 
 class WireField(NamedTuple):
@@ -47,6 +47,9 @@ def _cut(
     number, *further = path
     if number == RAW_DATA:
         weights.append(None)
+        if message.stop - message.start < LEAST:
+            yield data[message]
+            return
     start = message.start
     for field in _fields(data, message.start, message.stop):
         content = field.content
