@@ -37,8 +37,9 @@ typedef struct {
     int32_t vector, first, count;
 } dml_conv_run_of_pixels;
 
+/* Taps one above the other see the same, `tap_stride` further in the input, and have rows that are `tap_row` apart. */
 typedef struct {
-    int64_t channels, channel_stride, step, row;
+    int64_t channels, channel_stride, step, row, taps, tap_stride, tap_row;
     int type, vectors, runs, zero;
     const dml_conv_run_of_pixels *run;
 } dml_conv_packing;

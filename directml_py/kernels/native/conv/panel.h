@@ -39,7 +39,7 @@ static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv *task, int64_t chan
 {
     dml_conv_epilogue epilogue = {.target = (float *)task->output + output,
                                   .stride = task->output_strides[1],
-                                  .last_count = (n - 1) % dml_dispatch->conv->lanes + 1,
+                                  .last_count = ((n - 1) & (dml_dispatch->conv->lanes - 1)) + 1,
                                   .bias_stride = task->bias_stride,
                                   .channels = dml_batch_norm_channel_of(&task->normalization, channel),
                                   .task = task,
@@ -112,8 +112,16 @@ static void dml_conv_pack_panel(const dml_conv *task, const dml_conv_unit *unit,
                                 .zero = task->input_zero ? *(const uint8_t *)task->input_zero : 0,
                                 .run = runs};
     const void *input = unit->input + slice->channel * stride * dml_conv_size(task->type);
+    int64_t columns = task->window[2];
+    int is_inside = task->window[0] == 1 && slice->taps == task->window[1] * columns;
+    for (const dml_conv_line *line = lines; line < lines + line_count; line++)
+        is_inside = is_inside && line->z >= 0 && line->z < task->sizes[0] && line->y >= 0 &&
+                    line->y + (task->window[1] - 1) * task->dilations[1] < task->sizes[1];
+    packing.taps = is_inside ? task->window[1] : 1;
+    packing.tap_stride = (task->is_turned ? -1 : 1) * task->dilations[1] * task->input_strides[3];
+    packing.tap_row = columns * width;
     dml_conv_tap tap = dml_conv_find_tap(task, slice->tap);
-    for (int64_t i = 0; i < slice->taps; i++, dml_conv_next_tap(task, &tap)) {
+    for (int64_t i = 0; i < (is_inside ? columns : slice->taps); i++, dml_conv_next_tap(task, &tap)) {
         packing.runs = dml_conv_find_runs(task, &tap, lines, line_count, runs);
         dml_dispatch->conv->pack((char *)panel + i * width * size, input, &packing);
     }
