@@ -83,6 +83,9 @@ static void dml_conv_plan_panels(const dml_conv *task, dml_conv_blocking *plan)
         (plan->n_tail < plan->n && plan->n_tail * (plan->k + DML_CONV_HORIZONTAL_SUM_K) > 8 * plan->k))
         plan->n_tail = 0;
     vectors = dml_quotient_up(plan->n - plan->n_tail, lanes);
+    /* All of four, rather than a last one of two. */
+    if (dml_conv_is_bytes(task) && dml_dispatch->conv->vectors == 4 && vectors % 4 == 0 && vectors % 3 == 2)
+        plan->nr = (usual = 4) * lanes;
     plan->panels = vectors <= dml_dispatch->conv->vectors ? 1 : dml_quotient_up(vectors, usual);
     /* A last vector alone joins the panel before. */
     if (plan->panels > 1 && vectors % usual == 1 && dml_dispatch->conv->vectors > usual)

@@ -50,11 +50,12 @@ typedef struct {
     int64_t vectors, m, n, place, channel;
 } dml_conv_tile_store;
 
-/* Requantizes the sums of a filter, their bias added: `unit` is what one of them stands for. */
+/* What finishes the sums of a filter of bytes: the zero point, what is taken off each, and how they become bytes. */
 typedef struct {
-    double bias, unit;
-    float scale, zero, low, high;
-} dml_conv_requantization;
+    dml_requantization to;
+    int32_t zero;
+    uint32_t correction;
+} dml_conv_byte_filter;
 
 typedef struct {
     dml_conv_tiles tiles;
@@ -62,7 +63,6 @@ typedef struct {
     int32_t (*sign)(int8_t *filter, const uint8_t *bytes, int64_t kc, int is_signed);
     void (*store)(int32_t *output, const int32_t *tile, const int32_t *pixel_sums, int64_t count, int32_t filter_zero,
                   uint32_t correction);
-    void (*requantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_conv_requantization *to);
     /* All `rows` of a panel's tile at once, of filters that begin `row` bytes apart; 0 if that cannot be. May be
        NULL. */
     int (*multiply)(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel, int64_t vectors,

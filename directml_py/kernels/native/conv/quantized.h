@@ -7,15 +7,52 @@
 #include "panel.h"
 #endif
 
-/* Signed filters, a row of slices each, and behind all of them their sums. */
+/* Signed filters, a row of slices each. */
 static char *dml_conv_signed(const dml_conv *task, int64_t channel)
 {
     return (char *)task->signed_filters + channel * task->blocking.signed_row;
 }
 
-static int32_t *dml_conv_filter_sums(const dml_conv *task)
+/* Behind all of them what their sums take, of each. */
+static dml_conv_byte_filter *dml_conv_byte_filters(const dml_conv *task)
 {
-    return (int32_t *)dml_conv_signed(task, task->groups * task->m);
+    uintptr_t behind = (uintptr_t)dml_conv_signed(task, task->groups * task->m), size = _Alignof(dml_conv_byte_filter);
+    return (dml_conv_byte_filter *)((behind + size - 1) / size * size);
+}
+
+static int32_t dml_conv_byte(uintptr_t bytes, int64_t place, int type)
+{
+    if (!bytes)
+        return 0;
+    return type == DML_CONV_UINT8 ? ((const uint8_t *)bytes)[place] : ((const int8_t *)bytes)[place];
+}
+
+/* A zero point of what is unsigned or made so by 128 more, or of what is signed or made so by 128 less. */
+static int32_t dml_conv_zero(uintptr_t zero, int64_t place, int type, int is_unsigned)
+{
+    int32_t value = dml_conv_byte(zero, place, type);
+    if (is_unsigned)
+        return type == DML_CONV_UINT8 ? value : value + 128;
+    return type == DML_CONV_INT8 ? value : value - 128;
+}
+
+/* `sum` is that of the filter's bytes. */
+static dml_conv_byte_filter dml_conv_byte_filter_of(const dml_conv *task, int64_t channel, int32_t sum)
+{
+    const int64_t most = task->blocking.k * UINT8_MAX * UINT8_MAX;
+    dml_conv_byte_filter filter = {
+        .zero = dml_conv_zero(task->filter_zero, channel * task->filter_zero_stride, task->filter_type, 0)};
+    filter.correction = (uint32_t)dml_conv_zero(task->input_zero, 0, task->type, 1) *
+                        ((uint32_t)sum - (uint32_t)task->blocking.k * (uint32_t)filter.zero);
+    if (task->output_type == DML_CONV_INT32)
+        return filter;
+    float filter_scale = ((const float *)task->filter_scale)[channel * task->filter_scale_stride];
+    int32_t bias = task->bias ? ((const int32_t *)task->bias)[channel * task->bias_stride] : 0;
+    filter.to = dml_requantization_of((double)*(const float *)task->input_scale * (double)filter_scale, 1.0, bias, most,
+                                      *(const float *)task->output_scale,
+                                      (float)dml_conv_byte(task->output_zero, 0, task->output_type),
+                                      task->output_type == DML_CONV_INT8);
+    return filter;
 }
 
 static void dml_conv_sign_filters(void *context, int64_t begin, int64_t end)
@@ -34,7 +71,7 @@ static void dml_conv_sign_filters(void *context, int64_t begin, int64_t end)
                 filter += kc;
                 to += dml_conv_signed_kc(kc);
             }
-        dml_conv_filter_sums(task)[begin] = sum;
+        dml_conv_byte_filters(task)[begin] = dml_conv_byte_filter_of(task, begin, sum);
     }
 }
 
@@ -44,7 +81,8 @@ int64_t dml_conv_signed_size(const dml_conv *asked)
     dml_conv_flatten(&task);
     task.blocking = dml_conv_plan_blocking(&task);
     /* Kernels may read to the end of a cache line. */
-    return task.groups * task.m * (task.blocking.signed_row + (int64_t)sizeof(int32_t)) + DML_CONV_LINE_BYTES;
+    return task.groups * task.m * (task.blocking.signed_row + (int64_t)sizeof(dml_conv_byte_filter)) +
+           2 * DML_CONV_LINE_BYTES;
 }
 
 static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *unit, dml_conv_work *work)
@@ -75,57 +113,20 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
                                                                     work->places, fours, adds != 0, NULL);
 }
 
-static int32_t dml_conv_byte(uintptr_t bytes, int64_t place, int type)
-{
-    if (!bytes)
-        return 0;
-    return type == DML_CONV_UINT8 ? ((const uint8_t *)bytes)[place] : ((const int8_t *)bytes)[place];
-}
-
-/* A zero point of what is unsigned or made so by 128 more, or of what is signed or made so by 128 less. */
-static int32_t dml_conv_zero(uintptr_t zero, int64_t place, int type, int is_unsigned)
-{
-    int32_t value = dml_conv_byte(zero, place, type);
-    if (is_unsigned)
-        return type == DML_CONV_UINT8 ? value : value + 128;
-    return type == DML_CONV_INT8 ? value : value - 128;
-}
-
-static dml_conv_requantization dml_conv_requantization_of(const dml_conv *task, int64_t channel)
-{
-    int is_signed = task->output_type == DML_CONV_INT8;
-    float filter_scale = ((const float *)task->filter_scale)[channel * task->filter_scale_stride];
-    dml_conv_requantization to = {.unit = (double)*(const float *)task->input_scale * (double)filter_scale,
-                                  .scale = *(const float *)task->output_scale,
-                                  .zero = (float)dml_conv_byte(task->output_zero, 0, task->output_type),
-                                  .low = is_signed ? -128.0f : 0.0f,
-                                  .high = is_signed ? 127.0f : 255.0f};
-    if (task->bias)
-        to.bias = ((const int32_t *)task->bias)[channel * task->bias_stride];
-    return to;
-}
-
 /* Sums of (x - z) (f - y), where x and f may be 128 off as their zero points z and y are: the tile has those of x f,
    which the sums of the pixels and of the filter correct. */
 static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_work *work)
 {
     int64_t width = work->vectors * dml_dispatch->conv->lanes, size = dml_conv_size(task->output_type);
     const int32_t *tile = (const int32_t *)work->tile, *pixel_sums = tile + unit->m * width;
-    uint32_t zero = (uint32_t)dml_conv_zero(task->input_zero, 0, task->type, 1);
     int32_t sums[DML_CONV_MAX_NR];
     for (int64_t row = 0; row < unit->m; row++) {
-        int64_t channel = unit->channel + row;
-        int32_t filter_zero =
-            dml_conv_zero(task->filter_zero, channel * task->filter_zero_stride, task->filter_type, 0);
-        uint32_t filter_sum = (uint32_t)dml_conv_filter_sums(task)[channel];
-        uint32_t correction = zero * (filter_sum - (uint32_t)task->blocking.k * (uint32_t)filter_zero);
+        const dml_conv_byte_filter *filter = dml_conv_byte_filters(task) + unit->channel + row;
         char *output = (char *)task->output + (unit->output + row * task->output_strides[1]) * size;
         int is_quantized = task->output_type != DML_CONV_INT32;
         dml_dispatch->conv->bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, pixel_sums,
-                                         unit->n, filter_zero, correction);
-        if (is_quantized) {
-            dml_conv_requantization to = dml_conv_requantization_of(task, channel);
-            dml_dispatch->conv->bytes->requantize((uint8_t *)output, sums, unit->n, &to);
-        }
+                                         unit->n, filter->zero, filter->correction);
+        if (is_quantized)
+            dml_dispatch->elementwise->requantize((uint8_t *)output, sums, unit->n, &filter->to);
     }
 }

@@ -6,6 +6,7 @@
 #endif
 
 #include "opcodes.h"
+#include "requantize.h"
 
 typedef void (*dml_elementwise_function)(void *result, const void *const *operands, int64_t count);
 
@@ -35,7 +36,8 @@ typedef struct {
 /* `direct` has the steps, if there are, by the type of their operands; `direct_swapped` fmin and fmax of a lane, which
    is a number, and of elements after it. `load` makes lanes of contiguous elements, `store` elements of
    lanes; NULL where they are the same. The last type is that of lanes alone, which `store_wide` rounds to the others.
-   `stream` writes by streaming stores, and prefetches the memory of `count` others meanwhile. */
+   `stream` writes by streaming stores, and prefetches the memory of `count` others meanwhile. `requantize` makes bytes
+   of sums. */
 typedef struct {
     const dml_elementwise_function *steps;
     const dml_elementwise_direct (*direct)[DML_ELEMENTWISE_TYPES];
@@ -44,4 +46,5 @@ typedef struct {
     void (*store[DML_ELEMENTWISE_TYPES])(void *elements, const void *lanes, int64_t count);
     void (*store_wide[DML_ELEMENTWISE_TYPES])(void *elements, const void *lanes, int64_t count);
     void (*stream)(char *output, const char *results, int64_t bytes, const dml_elementwise_ahead *ahead, int count);
+    void (*requantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_requantization *to);
 } dml_elementwise_table;
