@@ -37,12 +37,9 @@ def products(
     post_op: BatchNormPostOp | None = None,
 ) -> Run | Declined:
     """Depthwise ``convolution.convolution``: each group has one channel of ``x`` and few output channels."""
-    if x.shape[1] != groups:
-        return Declined("depthwise_pool", f"a group has {x.shape[1] // groups} channels, not 1")
-    if output.shape[1] > FEW * groups:
-        return Declined("depthwise_pool", f"{output.shape[1]} features are more than {FEW} for each group")
-    if any(window.output_padding):
-        return Declined("depthwise_pool", "the output is padded")
+    reason = unlike_depthwise(x, output, window, groups)
+    if reason is not None:
+        return Declined("depthwise_pool", reason)
     task = task_of("PRODUCTS", x, output, window, [filters, bias])
     if isinstance(task, Declined):
         return task
@@ -97,22 +94,10 @@ def quantized_mean(
     ``scales`` and ``zeros``, which may be absent, are those of ``x`` and of ``output``, with one element, or one for
     each channel along the second dimension only.
     """
-    parameters = [*scales, *(zero for zero in zeros if zero is not None)]
-    task = task_of("MEAN", x, output, window, types=BYTES)
+    task, memory = quantized_task("MEAN", [x, output], window, scales, zeros)
     if isinstance(task, Declined):
         return task
-    if not readable(*parameters):
-        return Declined("depthwise_pool", UNREADABLE)
-    if not apart(output, parameters):
-        return Declined("depthwise_pool", OVERLAPPING)
-    for scale in scales:
-        if scale.dtype != np.float32:
-            return Declined("depthwise_pool", f"scales of {type_name(scale)} have no native kernel")
-    if any(zero is not None and zero.dtype != tensor.dtype for zero, tensor in zip(zeros, (x, output))):
-        return Declined("depthwise_pool", "a zero point and its tensor have different data types")
-    factors = divided(task, counts)
-    fill_bytes(task.bytes, (x, output), scales, zeros, ("", "stored_"))
-    return run_of(task, (x, output, factors, parameters))
+    return run_of(task, (memory, divided(task, counts)))
 
 
 def quantized_products(
@@ -130,41 +115,81 @@ def quantized_products(
     ``scales`` and ``zeros``, points that may be absent, are those of ``x``, of the filters and of ``output``, and as
     the bias, INT32, have one element or one for each channel along their second dimension and no others.
     """
-    tensors = (x, filters, output)
-    more = [*scales, *(one for one in (bias, *zeros) if one is not None)]
-    if x.shape[1] != groups or output.shape[1] > FEW * groups or any(window.output_padding):
-        return Declined("depthwise_pool", "this is no depthwise convolution")
-    task = task_of("PRODUCTS", x, output, window, types=BYTES)
+    reason = unlike_depthwise(x, output, window, groups)
+    if reason is not None:
+        return Declined("depthwise_pool", reason)
+    task, memory = quantized_task("PRODUCTS", [x, filters, output], window, scales, zeros, bias)
     if isinstance(task, Declined):
         return task
     if prod(window.size) > backend.native.lib.DML_DEPTHWISE_POOL_BYTE_TAPS:
         return Declined("depthwise_pool", f"{prod(window.size)} products of bytes may be beyond FLOAT32")
-    if not readable(filters, *more) or not apart(output, [filters, *more]):
-        return Declined("depthwise_pool", f"{UNREADABLE}, or {OVERLAPPING}")
-    if any(scale.dtype != np.float32 for scale in scales) or (bias is not None and bias.dtype != np.int32):
-        return Declined("depthwise_pool", "scales are not FLOAT32, or the bias is not INT32")
-    if any(zero is not None and zero.dtype != tensor.dtype for zero, tensor in zip(zeros, tensors)):
-        return Declined("depthwise_pool", "a zero point and its tensor have different data types")
-    if filters.dtype not in BYTES:
-        return Declined("depthwise_pool", f"filters of {type_name(filters)} have no native kernel")
     task.multiplier = output.shape[1] // groups
     task.weights = address(filters)
     task.weight_strides = [filters.strides[0], *spatial(filters.strides[2:], 0)]
     if bias is not None:
         task.bias, task.bias_stride = address(bias), channel_stride(bias)
-    fill_bytes(task.bytes, tensors, scales, zeros, ("", "weight_", "stored_"))
     task.bytes.weighs_signed = filters.dtype.kind == "i"
-    return run_of(task, (tensors, more))
+    return run_of(task, memory)
+
+
+def unlike_depthwise(x: Array, output: Array, window: Window, groups: int) -> str | None:
+    """Why this is no depthwise convolution, or one that matrix products are faster for."""
+    if x.shape[1] != groups:
+        return f"a group has {x.shape[1] // groups} channels, not 1"
+    if output.shape[1] > FEW * groups:
+        return f"{output.shape[1]} features are more than {FEW} for each group"
+    return "the output is padded" if any(window.output_padding) else None
+
+
+def quantized_task(
+    function: str,
+    tensors: Sequence[Array],
+    window: Window,
+    scales: Sequence[Array],
+    zeros: Sequence[Array | None],
+    bias: Array | None = None,
+) -> tuple[Any, Sequence[Array]]:
+    """A task over bytes, or ``Declined``, and the arrays that must be kept alive.
+
+    ``tensors`` are the input, the filters of products, and the output; each has a scale and may have a zero point.
+    """
+    x, *filters, output = tensors
+    parameters = [*scales, *(one for one in (bias, *zeros) if one is not None)]
+    task, memory = task_of(function, x, output, window, types=BYTES), [*tensors, *parameters]
+    if not isinstance(task, Declined):
+        reason = unlike_quantized(tensors, scales, zeros, bias)
+        if reason is None and not readable(*filters, *parameters):
+            reason = UNREADABLE
+        if reason is None and not apart(output, [*filters, *parameters]):
+            reason = OVERLAPPING
+        if reason is not None:
+            return Declined("depthwise_pool", reason), memory
+        fill_bytes(task.bytes, tensors, scales, zeros)
+    return task, memory
+
+
+def unlike_quantized(
+    tensors: Sequence[Array], scales: Sequence[Array], zeros: Sequence[Array | None], bias: Array | None
+) -> str | None:
+    """Why there is no native kernel for tensors or parameters of these types."""
+    for tensor in tensors:
+        if tensor.dtype not in BYTES:
+            return f"{type_name(tensor)} has no native kernel"
+    for scale in scales:
+        if scale.dtype != np.float32:
+            return f"scales of {type_name(scale)} have no native kernel"
+    if bias is not None and bias.dtype != np.int32:
+        return f"a bias of {type_name(bias)} has no native kernel"
+    if any(zero is not None and zero.dtype != tensor.dtype for zero, tensor in zip(zeros, tensors)):
+        return "a zero point and its tensor have different data types"
+    return None
 
 
 def fill_bytes(
-    given: Any,
-    tensors: Sequence[Array],
-    scales: Sequence[Array],
-    zeros: Sequence[Array | None],
-    prefixes: Sequence[str],
+    given: Any, tensors: Sequence[Array], scales: Sequence[Array], zeros: Sequence[Array | None]
 ) -> None:
     """Say what bytes stand for: of the input, first, of the output, last, and of the filters between them."""
+    prefixes = ("", "stored_") if len(tensors) == 2 else ("", "weight_", "stored_")
     given.is_there = True
     given.is_signed, given.stores_signed = (tensor.dtype.kind == "i" for tensor in (tensors[0], tensors[-1]))
     for prefix, scale, zero in zip(prefixes, scales, zeros):

@@ -49,6 +49,55 @@ def test_quantized_products():
         check(run, output, memory, expected)
 
 
+@pytest.mark.parametrize("width", [3, 5])
+@pytest.mark.parametrize("sizes", [(7, 7), (14, 13), (1, 16), (40, 21), (5, 96)], ids=str)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_quantized_planes(width, sizes, dtype):
+    """As many planes as are read as flat rows: ties of a scale of 2, biases at the ends of INT32, and scales whose
+    quotients are infinite, NaN, or subnormal."""
+    rng, edge, channels = np.random.default_rng(17), width // 2, 24
+    window = Window.of((width, width), start_padding=(edge, edge), end_padding=(edge, edge))
+    x = rng.integers(0, 256, (2, channels, *sizes)).astype(dtype)
+    filters = rng.integers(0, 256, (channels, 1, width, width)).astype(np.int8)
+    one, each = (1, 1, 1, 1), (1, channels, 1, 1)
+    zeros = [
+        np.full(one, 7, dtype),
+        np.arange(channels, dtype=np.int8).reshape(each),
+        np.full(one, 90, dtype),
+    ]
+    scales = [np.float32(0.5).reshape(one), rng.random(each, np.float32) / 50, np.float32(2).reshape(one)]
+    scales[1][0, :8, 0, 0] = [2**-9, 0.0, np.nan, np.inf, 3e38, 1e-38, 1e-45, -0.01]
+    bias = rng.integers(-5000, 5000, each).astype(np.int32)
+    bias[0, 8:10, 0, 0] = [np.iinfo(np.int32).max, np.iinfo(np.int32).min]
+    scales[1][0, 8:10, 0, 0] = 1e-7
+    centred = x.astype(np.float64) - 7, filters - zeros[1].astype(np.float64).reshape(-1, 1, 1, 1)
+    sums = convolve(*centred, window, sizes, channels) + bias
+    with np.errstate(all="ignore"):
+        expected = quantize(
+            sums * (scales[0].astype(np.float64) * scales[1]), scales[2], zeros[2], np.dtype(dtype)
+        )
+    output, memory = guarded(expected.shape, np.dtype(dtype))
+    run = depthwise_pool.quantized_products(x, filters, bias, output, window, channels, scales, zeros)
+    check(run, output, memory, expected)
+
+
+@pytest.mark.parametrize("is_each", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_quantized_means_of_whole_planes(dtype, is_each):
+    rng, channels = np.random.default_rng(19), 150
+    x = rng.integers(0, 256, (2, channels, 7, 9)).astype(dtype)
+    shape = (1, channels if is_each else 1, 1, 1)
+    scales = [np.full(shape, 63.0, np.float32), np.full(shape, 126.0, np.float32)]
+    zeros = [rng.integers(0, 100, shape).astype(dtype), rng.integers(0, 100, shape).astype(dtype)]
+    totals = (x.astype(np.int64) - zeros[0]).sum(axis=(2, 3), keepdims=True)
+    limits = np.iinfo(dtype)
+    expected = np.clip(np.rint(totals / 126) + zeros[1], limits.min, limits.max).astype(dtype)
+    output, memory = guarded(expected.shape, np.dtype(dtype))
+    counts = [np.array([7], np.float32), np.array([9], np.float32)]
+    run = depthwise_pool.quantized_mean(x, output, Window.of((7, 9)), counts, scales, zeros)
+    check(run, output, memory, expected)
+
+
 def test_quantized_products_that_there_is_no_loop_for():
     x, one, zero = np.zeros((1, 2, 40, 40), np.uint8), np.ones((1, 1, 1, 1), np.float32), [None] * 3
     output = np.empty((1, 2, 24, 24), np.uint8)

@@ -55,13 +55,13 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
         dml_depthwise_pool_follow(&plan->axes[i], window[i], task->strides[i], task->dilations[i]);
     }
     plan->is_joined = task->function != DML_DEPTHWISE_POOL_PRODUCTS && !task->indices;
-    plan->is_whole = task->bytes.is_there && task->function == DML_DEPTHWISE_POOL_MEAN;
+    plan->is_whole = task->bytes.is_there && task->function == DML_DEPTHWISE_POOL_MEAN &&
+                     task->sizes[0] * task->sizes[1] * task->sizes[2] <= INT32_MAX / UINT8_MAX;
     for (int64_t i = 2, together = 1; i >= 0; together *= task->sizes[i--])
         plan->is_whole = plan->is_whole && task->steps[i] == 1 && task->padding[i] == 0 && task->dilations[i] == 1 &&
                          task->window[i] == task->sizes[i] &&
                          (task->sizes[i] == 1 || task->x_strides[i + 2] == together);
-    plan->is_masked = !task->bytes.is_there && dml_dispatch->depthwise_pool->is_masked &&
-                      dml_dispatch->depthwise_pool->is_masked(task);
+    plan->is_masked = dml_dispatch->depthwise_pool->is_masked && dml_dispatch->depthwise_pool->is_masked(task);
     dml_depthwise_pool_measure(plan, 1, columns);
     while (plan->memory > DML_DEPTHWISE_POOL_MEMORY && columns > 1) {
         columns = columns > 64 ? columns / 2 : 1;
@@ -69,7 +69,8 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
     }
     if (plan->memory > DML_DEPTHWISE_POOL_MEMORY)
         return 0;
-    plan->is_flat = plan->is_masked && columns == steps[2] && dml_dispatch->depthwise_pool->is_flat(task);
+    plan->is_flat = columns == steps[2] && dml_dispatch->depthwise_pool->is_flat &&
+                    dml_dispatch->depthwise_pool->is_flat(task);
     first = plan->memory;
     dml_depthwise_pool_measure(plan, 2, columns);
     more = plan->memory - first;

@@ -38,7 +38,7 @@ typedef struct {
     int is_masked;
     /* Whether vectors run across the ends of its rows: a plane is one flat row. */
     int is_flat;
-    /* Whether a unit is all bytes of a channel, one behind the other. */
+    /* Whether a unit is all bytes of a channel, one behind the other, whose sum is within INT32. */
     int is_whole;
     /* In floats, all but the last of one part of a unit's memory. */
     int64_t packed, values, memory;
@@ -73,6 +73,25 @@ static inline const char *dml_depthwise_pool_channel(const dml_depthwise_pool *t
 static float dml_depthwise_pool_byte(uintptr_t zeros, int64_t place, int is_signed)
 {
     return !zeros ? 0.0f : is_signed ? (float)((const int8_t *)zeros)[place] : (float)((const uint8_t *)zeros)[place];
+}
+
+/* How the sums of a channel become bytes, after a division by the `divisor` of means. */
+static dml_requantization dml_depthwise_pool_requantization(const dml_depthwise_pool *task, int64_t channel,
+                                                            double divisor)
+{
+    const dml_depthwise_pool_bytes *bytes = &task->bytes;
+    const int is_mean = task->function == DML_DEPTHWISE_POOL_MEAN;
+    const double unit = (double)dml_load_float((const char *)bytes->scale + channel * bytes->scale_stride, 0);
+    const float weight =
+        is_mean ? 1.0f : dml_load_float((const char *)bytes->weight_scale + channel * bytes->weight_scale_stride, 0);
+    int32_t bias = 0;
+    if (task->bias)
+        memcpy(&bias, (const char *)task->bias + channel * task->bias_stride, sizeof bias);
+    return dml_requantization_of(
+        unit * (double)weight, divisor, bias, task->window[0] * task->window[1] * task->window[2] * UINT8_MAX * UINT8_MAX,
+        dml_load_float((const char *)bytes->stored_scale + channel * bytes->stored_scale_stride, 0),
+        dml_depthwise_pool_byte(bytes->stored_zero, channel * bytes->stored_zero_stride, bytes->stores_signed),
+        bytes->stores_signed);
 }
 
 static void dml_depthwise_pool_weights(const dml_depthwise_pool *task, int64_t channel, float *weights)
