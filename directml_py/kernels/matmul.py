@@ -29,6 +29,8 @@ FEW_ROWS, NEAR_BYTES, LEAST_COLUMNS = 256, 1 << 15, 16
 ONE_BY_ONE = Window.of((1,))
 # The number of multiply-adds per matrix from which on BLAS is as fast, by kind of processor.
 WORTH_BLAS = {"baseline": 1 << 26, "avx2": 1 << 26, "avx512": 1 << 28, "amx": 1 << 28}
+# Up to this depth it is not: the time is that of storing the result.
+SHALLOW = {"baseline": 0, "avx2": 0, "avx512": 128, "amx": 128}
 
 
 def multiply(a: Array, b: Array, out: Array) -> Run:
@@ -110,8 +112,9 @@ def unsupported(a: Array, b: Array, out: Array) -> str | None:
 def is_for_blas(a: Array, b: Array) -> bool:
     """Whether BLAS can take both operands as they are (FLOAT32), and the product is large. A single row is limited by
     the bandwidth of memory."""
-    rows = a.shape[-2]
-    is_large = rows > 1 and rows * a.shape[-1] * b.shape[-1] >= WORTH_BLAS[backend.isa]
+    rows, depth = a.shape[-2:]
+    is_large = rows > 1 and rows * depth * b.shape[-1] >= WORTH_BLAS[backend.isa]
+    is_large = is_large and depth > SHALLOW[backend.isa]
     return is_large and all(is_blas_matrix(x) for x in (a, b))
 
 

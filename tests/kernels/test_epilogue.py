@@ -124,7 +124,8 @@ def test_pools(sizes, function):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize(
-    ("batch", "m", "k", "n"), [((2, 3), 37, 20, 50), ((1, 1), 300, 9, 400), ((2, 1), 5, 9, 1)]
+    ("batch", "m", "k", "n"),
+    [((2, 3), 37, 20, 50), ((1, 1), 300, 9, 400), ((1,), 1300, 9, 400), ((2, 1), 5, 9, 1)],
 )
 def test_products_of_matrices(batch, m, k, n, function):
     a, b = whole(*batch, m, k), whole(*batch, k, n, seed=2)

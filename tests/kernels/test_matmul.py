@@ -157,12 +157,36 @@ def test_what_the_loop_does_not_take(native):
 
 def test_blas_takes_large_ones(native, monkeypatch):
     monkeypatch.setattr(matmul, "WORTH_BLAS", dict.fromkeys(matmul.WORTH_BLAS, 24))
+    monkeypatch.setattr(matmul, "SHALLOW", dict.fromkeys(matmul.SHALLOW, 3))
+    assert native_multiply(*(np.ones(shape, np.float32) for shape in ((2, 3), (3, 4), (2, 4))))
+    monkeypatch.setattr(matmul, "SHALLOW", dict.fromkeys(matmul.SHALLOW, 2))
     a, b, out = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32), np.empty((2, 4), np.float32)
     assert isinstance(native_multiply(a, b, out), Declined)
     assert native_multiply(a.astype(np.float16), b, out)
     assert native_multiply(np.ones((1, 30), np.float32), np.ones((30, 4), np.float32), out[:1])
     multiply_whole(a, b, out)
     assert (out == 3).all()
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("offset", [0, 4])
+@pytest.mark.parametrize(("m", "k", "n"), [(37, 8, 448), (9, 256, 64), (40, 257, 96), (17, 5, 80)])
+def test_results_that_are_streamed(native, m, k, n, offset):
+    """Results beyond the cache, as small ones here seem to be: of one slice of k or two, at a line or beside one."""
+    whole = np.random.default_rng(3).integers(-9, 10, (2, m * k + k * n)).astype(np.float32)
+    a, b = whole[:, : m * k].reshape(2, m, k), whole[:, m * k :].reshape(2, k, n)
+    memory = np.full(2 * m * n + 64, 77, np.float32)
+    first = -(memory.ctypes.data // 4) % 16 + offset + 16
+    out = memory[first : first + 2 * m * n].reshape(2, m, n)
+    before = native.lib.dml_get_stream_bytes()
+    native.lib.dml_set_stream_bytes(1)
+    try:
+        native_multiply(a, b, out)()
+    finally:
+        native.lib.dml_set_stream_bytes(before)
+    np.testing.assert_array_equal(out, np.matmul(a.astype(np.float64), b))
+    assert (memory[:first] == 77).all()
+    assert (memory[first + out.size :] == 77).all()
 
 
 BYTE_TYPES = {"uint8": np.uint8, "int8": np.int8}

@@ -16,6 +16,11 @@
 /* More rows than these pay for packing B, if it does not fit into the L1 cache. */
 #define DML_MATMUL_FEW_ROWS 16
 #define DML_MATMUL_L1_BYTES (32 << 10)
+#define DML_MATMUL_LINE_BYTES 64
+/* Results that are still in the L2 cache for an epilogue, unless B, which is packed again for each part of a block,
+   is as deep as this. */
+#define DML_MATMUL_L2_BYTES (512 << 10)
+#define DML_MATMUL_DEEP_K 512
 /* Rows of a block that pay for packing its panels of B, and those that do where threads would be idle. */
 #define DML_MATMUL_MIN_MC 128
 #define DML_MATMUL_IDLE_MC 24
@@ -30,7 +35,7 @@
 
 typedef struct {
     int64_t mc, nc, units;
-    int packs_a, packs_b;
+    int packs_a, packs_b, streams;
 } dml_matmul_blocking;
 
 /* A single row: nothing is used twice, so that B is read where it lies if its elements are in order. */
@@ -54,6 +59,17 @@ static int64_t dml_matmul_max_nc(const dml_matmul_products *task)
                                          : nc;
 }
 
+/* Whether C is so large that it is in no cache when it is read, and each line of it is stored at once. */
+static int dml_matmul_streams(const dml_matmul_products *task, int64_t batch)
+{
+    uintptr_t places = task->out.memory | (uintptr_t)task->out.row;
+    for (int i = 0; i < task->rank; i++)
+        places |= (uintptr_t)task->out.batch[i];
+    return task->k <= DML_MATMUL_KC && !task->epilogue.programs[0] && places % DML_MATMUL_LINE_BYTES == 0 &&
+           dml_dispatch->matmul->nr * 4 % DML_MATMUL_LINE_BYTES == 0 &&
+           batch * task->m * task->n * 4 >= dml_stream_bytes;
+}
+
 /* Blocks of equal sizes, enough of them for all threads; packing where the microkernel cannot read the matrix as it
    lies, or, for B, would read it too often. */
 static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *task)
@@ -65,6 +81,7 @@ static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *t
     plan.packs_b = !task->is_packed && (task->b.is_half || task->b.column != 4 || !reads_b_in_place);
     for (int i = 0; i < task->rank; i++)
         batch *= task->sizes[i];
+    plan.streams = dml_matmul_streams(task, batch);
     plan.nc = dml_quotient_up(dml_quotient_up(task->n, n_blocks), DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR;
     n_blocks = dml_quotient_up(task->n, plan.nc);
     while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < 4 && plan.mc > DML_MATMUL_MIN_MC)

@@ -12,6 +12,9 @@ typedef struct {
     const int32_t *key_mask;
 } dml_attention_scores;
 
+/* What `adds` of tiles is where C, lines of the cache, is written by streaming stores. */
+enum { DML_MATMUL_STREAMS = 2 };
+
 /* Register tiles accumulate C = A x B, {m, kc} x {kc, nr}; strides of A, B and C are in elements. A GEMV of one row
    runs over rows of B that are contiguous (`gemv_axpy`), or over its columns (`gemv_dot`); strides are in bytes.
    `gemv_panels` has two panels, `step` elements apart. `pack` makes a panel {kc, nr} of n lines, which are

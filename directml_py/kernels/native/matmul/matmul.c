@@ -111,7 +111,8 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
                 if (task->is_packed)
                     b_panel = (const float *)b + jr * task->k + pc * nr;
                 if (is_whole) {
-                    kernels->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, c_tile, task->out.row / 4, pc > 0);
+                    kernels->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, c_tile, task->out.row / 4,
+                                   plan.streams ? DML_MATMUL_STREAMS : pc > 0);
                     continue;
                 }
                 kernels->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, tail, nr, 0);
@@ -134,14 +135,22 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
         const char *b = dml_matmul_place(task, &task->b, number);
         b += jc * (task->is_packed ? task->k * (int64_t)sizeof(float) : task->b.column);
         char *c = dml_matmul_place(task, &task->out, number) + ic * task->out.row + jc * 4;
-        if (dml_matmul_is_gemv(task))
-            dml_matmul_gemv(task, a, b, (float *)c, nc);
-        else if (task->is_packed && task->m == 1)
-            dml_matmul_gemv_packed(task, a, (const float *)b, (float *)c, nc);
-        else
-            dml_matmul_block(task, a, b, c, mc, nc);
-        dml_elementwise_finish_block(&task->epilogue, number, ic, mc, jc, nc);
+        int64_t part = mc, rows;
+        if (task->epilogue.programs[0] && task->k < DML_MATMUL_DEEP_K)
+            part = dml_quotient_up(DML_MATMUL_L2_BYTES, nc * 4 * DML_MATMUL_MR) * DML_MATMUL_MR;
+        for (int64_t i = 0; i < mc; i += part) {
+            rows = mc - i < part ? mc - i : part;
+            if (dml_matmul_is_gemv(task))
+                dml_matmul_gemv(task, a, b, (float *)c, nc);
+            else if (task->is_packed && task->m == 1)
+                dml_matmul_gemv_packed(task, a, (const float *)b, (float *)c, nc);
+            else
+                dml_matmul_block(task, a + i * task->a.row, b, c + i * task->out.row, rows, nc);
+            dml_elementwise_finish_block(&task->epilogue, number, ic + i, rows, jc, nc);
+        }
     }
+    /* Of a product that is not streamed, this is nothing. */
+    dml_dispatch->move->stream_end();
 }
 
 int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t k)
