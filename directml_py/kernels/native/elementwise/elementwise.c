@@ -341,11 +341,22 @@ static void dml_elementwise_fill(char *place, const dml_elementwise_constant *co
         memcpy(place + count * constant->bytes, place, (size_t)(count * constant->bytes));
 }
 
+/* Whether results are written by streaming stores. Where most of the time is that of reading, as of FLOAT32 that become
+   bytes, these cost more than they save. */
+static int dml_elementwise_streams(const dml_elementwise *task)
+{
+    const int64_t size = dml_elementwise_sizes[task->tensors[task->inputs].type];
+    for (int i = 0; i < task->inputs; i++)
+        if (task->tensors[i].strides[task->rank - 1] != 0 && dml_elementwise_sizes[task->tensors[i].type] > 2 * size)
+            return 0;
+    return task->output_bytes >= dml_stream_bytes;
+}
+
 static void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
 {
     const dml_elementwise *task = context;
     dml_elementwise_worker worker = {
-        .task = task, .stream = task->output_bytes >= dml_stream_bytes, .block = dml_elementwise_longest(task)};
+        .task = task, .stream = dml_elementwise_streams(task), .block = dml_elementwise_longest(task)};
     char memory[task->memory + 64];
     worker.memory = memory + (-(uintptr_t)memory & 63);
     for (int i = 0; i < task->values; i++)
