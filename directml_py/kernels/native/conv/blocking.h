@@ -64,7 +64,7 @@ static void dml_conv_flatten(dml_conv *task)
     }
     task->sizes[0] = task->sizes[1] = task->steps[0] = task->steps[1] = 1;
     task->sizes[2] = task->steps[2] = pixels;
-    task->is_plain = task->type == DML_CONV_FLOATS && strides[2] == 1;
+    task->is_plain = task->type != DML_CONV_HALVES && strides[2] == 1;
 }
 
 /* What a slice of a filter takes in whole fours. */

@@ -24,6 +24,7 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
     work.vectors = dml_quotient_up(unit->n, kernels->lanes);
     work.pixels = reads_in_place ? (const float *)unit->input : work.panel;
     work.signed_place = 0;
+    work.byte_row = task->input_strides[1];
     for (int64_t c = 0; c < task->channels; c += plan->kc_channels)
         for (int64_t t = 0; t < plan->taps; t += plan->kc_taps) {
             dml_conv_slice slice = {c, dml_least(task->channels - c, plan->kc_channels), t,
@@ -39,7 +40,9 @@ static DML_ONCE void dml_conv_panel(const dml_conv *task, const dml_conv_unit *u
                 }
             } else {
                 void *panel = is_bytes ? (void *)work.rows : work.panel;
-                if (work.vectors)
+                const int is_packed = !is_bytes || !task->is_plain || unit->n % kernels->lanes != 0 || work.kc % 4 != 0;
+                work.bytes = is_packed ? work.rows : (const uint8_t *)unit->input + c * work.byte_row + unit->begin;
+                if (work.vectors && is_packed)
                     dml_conv_pack_panel(task, unit, lines, count, &slice, panel, work.vectors);
                 for (int64_t k = 0; work.vectors && k < work.kc; k++)
                     work.places[k] = k * work.vectors * kernels->lanes;

@@ -59,7 +59,7 @@ typedef struct {
 
 typedef struct {
     dml_conv_tiles tiles;
-    void (*interleave)(uint32_t *panel, const uint8_t *rows, int64_t width, int64_t count, int is_signed);
+    void (*interleave)(uint32_t *panel, const uint8_t *rows, int64_t row, int64_t width, int64_t count, int is_signed);
     int32_t (*sign)(int8_t *filter, const uint8_t *bytes, int64_t kc, int is_signed);
     void (*store)(int32_t *output, const int32_t *tile, const int32_t *pixel_sums, int64_t count, int32_t filter_zero,
                   uint32_t correction);

@@ -17,8 +17,8 @@ typedef struct {
 } dml_conv_unit;
 
 /* The scratch memory of a thread: a packed slice of a panel, which begins at `pc` of k, and the accumulators of all
-   slices so far. Of bytes there are also the rows before they are interleaved, where the slice begins in a signed
-   filter, and behind the tile's last row the column sums of the panel. Of the tail of n there is a column for each
+   slices so far. Of bytes there are also the rows before they are interleaved, if they are not read where they lie,
+   `byte_row` apart; where the slice begins in a signed filter; and behind the tile's last row the column sums of the panel. Of the tail of n there is a column for each
    pixel, and for each filter a vector of sums. */
 typedef struct {
     float panel[DML_CONV_MAX_KC * DML_CONV_MAX_NR] __attribute__((aligned(64)));
@@ -31,7 +31,8 @@ typedef struct {
     float tail_tile[DML_CONV_MAX_MC * DML_CONV_MAX_LANES] __attribute__((aligned(64)));
     int64_t places[DML_CONV_MAX_KC];
     const float *pixels;
-    int64_t vectors, pc, kc, signed_place;
+    const uint8_t *bytes;
+    int64_t byte_row, vectors, pc, kc, signed_place;
 } dml_conv_work;
 
 /* The epilogue of `n` pixels whose sums are stored from registers. */

@@ -94,7 +94,8 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
     int64_t fours = dml_quotient_up(work->kc, 4), width = work->vectors * kernels->lanes, adds = work->pc > 0;
     int64_t row = 0, size = 0, signed_row = task->blocking.signed_row;
     memset(work->rows + work->kc * width, 0, (size_t)((4 * fours - work->kc) * width));
-    kernels->bytes->interleave((uint32_t *)work->panel, work->rows, width, fours, task->type == DML_CONV_INT8);
+    kernels->bytes->interleave((uint32_t *)work->panel, work->bytes, work->bytes == work->rows ? width : work->byte_row,
+                               width, fours, task->type == DML_CONV_INT8);
     if (kernels->bytes->multiply && kernels->bytes->multiply(tile, (const int8_t *)filters, signed_row, unit->m,
                                                              (uint32_t *)work->panel, work->vectors, fours, adds != 0))
         row = unit->m;
