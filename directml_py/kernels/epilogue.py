@@ -64,6 +64,7 @@ def add_epilogue(run: Run, code: Code, inputs: Sequence[Array | None], outputs: 
         return False
     if set_activation(task, code, views):
         return True
+    set_residual(task, code, views)
     tensors, program = task_of(code, views, len(code.inputs), False)
     for tensor, view in zip(tensors, views):
         tensor.memory = address(view)
@@ -99,22 +100,64 @@ def set_activation(task: Any, code: Code, views: Sequence[Array]) -> bool:
     return True
 
 
+def set_residual(task: Any, code: Code, views: Sequence[Array]) -> None:
+    """Let a convolution itself add what is laid out as its output, if its first program does that to its sums, with or
+    without a clip. The program remains: Winograd's method leaves the sum to it."""
+    lib, ffi = backend.native.lib, backend.native.ffi
+    if ffi.typeof(task).item.cname != "dml_conv" or len(views) != 3 or len(code.outputs) != 1:
+        return
+    others = [view for view in views if address(view) != task.output]
+    is_plain = task.activation == lib.DML_CONV_IDENTITY and not task.normalization.relu
+    if len(others) != 1 or others[0] is views[2]:
+        return
+    is_first = task.epilogue.programs[0] == ffi.NULL
+    if not (is_plain and is_first and task.type == task.output_type == lib.DML_CONV_FLOATS):
+        return
+    if any(view.dtype != np.float32 or layout(view) != layout(views[-1]) for view in views):
+        return
+    (step, value, operands), *rest = code.steps
+    if step != vocabulary.steps["add_float32"] or set(operands) != {number for _, number in code.inputs}:
+        return
+    bounds = clip_of(code, rest, value)
+    if rest and bounds is None:
+        return
+    task.residual = address(others[0])
+    if bounds is not None:
+        low, high = bounds
+        task.residual_activation = lib.DML_CONV_RELU if high is None else lib.DML_CONV_CLIP
+        task.low, task.high = low, high or 0.0
+
+
+def layout(view: Array) -> list[tuple[int, int]]:
+    """The sizes and strides of the dimensions that have more than one element."""
+    return [(size, stride) for size, stride in zip(view.shape, view.strides) if size > 1]
+
+
 @lru_cache(maxsize=256)
 def clip_bounds(code: Code) -> tuple[float, float | None] | None:
-    """The bounds if a program is ``max(low, min(x, high))``, or ``max(0, x)``, which has no upper one; else None.
+    """The bounds if a program is ``max(low, min(x, high))``, or ``max(0, x)``, which has no upper one; else None."""
+    if len(code.inputs) + len(code.outputs) != 2:
+        return None
+    return clip_of(code, code.steps, code.inputs[0][1])
 
-    They are as kernels take them: which zero is left of two, and what NaN becomes, is the same as in the program."""
+
+def clip_of(
+    code: Code, steps: Sequence[tuple[int, int, list[int]]], value: int
+) -> tuple[float, float | None] | None:
+    """The same of the last ``steps`` of a program, from ``value`` to its output.
+
+    Bounds are as kernels take them: which zero is left of two, and what NaN becomes, is the same as in the program."""
     names = {number: name for name, number in vocabulary.steps.items()}
-    if [names[step] for step, _, _ in code.steps] not in CLIPS or len(code.inputs) + len(code.outputs) != 2:
+    if [names[step] for step, _, _ in steps] not in CLIPS:
         return None
     constants = {value: float(np.uint32(bits).view(np.float32)) for value, _, bits in code.constants}
-    (_, value), bounds = code.inputs[0], list[float]()
-    for _, result, operands in code.steps:
+    bounds = list[float]()
+    for _, result, operands in steps:
         bounds += [constants[operand] for operand in operands if operand in constants]
         if value not in operands:
             return None
         value = result
-    if value != code.outputs[0] or len(bounds) != len(code.steps) or any(map(isnan, bounds)):
+    if value != code.outputs[0] or len(bounds) != len(steps) or any(map(isnan, bounds)):
         return None
     *high, low = bounds
     if copysign(1, low) < 0 and low == 0:

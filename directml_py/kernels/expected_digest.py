@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "db77f7a3"
+DECLARATIONS = "0aa4a672"

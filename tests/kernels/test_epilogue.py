@@ -17,6 +17,7 @@ from directml_py.kernels.extremes import fmax, fmin
 from directml_py.kernels.im2col import convolve
 from directml_py.kernels.launch import NativeRun, RunSequence
 from directml_py.kernels.matmul import multiply
+from directml_py.kernels.softmax_norm import BatchNormPostOp
 from directml_py.kernels.windows import Window
 
 pytestmark = [
@@ -24,6 +25,7 @@ pytestmark = [
     pytest.mark.usefixtures("threads"),
 ]
 FLOAT32 = np.dtype(np.float32)
+PLAIN = Window.of((1, 1))
 PADDED = Window.of((3, 3), start_padding=(1, 1), end_padding=(1, 1))
 
 
@@ -33,6 +35,14 @@ def clip(x, low=-3.0, high=6.0):
 
 def residual(x, other):
     return relu(x + other)
+
+
+def total(x, other):
+    return x + other
+
+
+def clipped_total(x, other):
+    return clip(other + x)
 
 
 def gated(x):
@@ -50,6 +60,13 @@ def around(shape, dtype=np.float32):
     return memory[:, :, 2:-3].reshape(shape), memory
 
 
+def spread(array):
+    """A copy with the memory layout of ``check``'s output."""
+    copy, _ = around(array.shape)
+    copy[...] = array
+    return copy
+
+
 def check(run_of, sums, function, others=()):
     """``run_of(output)`` stores ``sums``, small whole numbers, which are exact in any order."""
     output, memory = around(sums.shape)
@@ -64,10 +81,13 @@ def check(run_of, sums, function, others=()):
 
 
 FUNCTIONS = {
-    "clip": (clip, False),
-    "relu": (relu, False),
-    "gated": (gated, False),
-    "residual": (residual, True),
+    "clip": (clip, None),
+    "relu": (relu, None),
+    "gated": (gated, None),
+    "residual": (residual, np.copy),
+    "total": (total, spread),
+    "residual laid out alike": (residual, spread),
+    "clipped total": (clipped_total, spread),
 }
 CONVOLUTIONS = {
     "several blocks": ((2, 5, 40, 41), (70, 5, 3, 3), 1),
@@ -91,7 +111,47 @@ def test_convolutions(case, function):
         task = (x, weights, bias, output, PADDED, groups)
         return depthwise_pool.products(*task) or convolution(*task)
 
-    check(run_of, sums, call, [whole(*sums.shape, seed=4, most=90)] if others else [])
+    check(run_of, sums, call, [others(whole(*sums.shape, seed=4, most=90))] if others else [])
+
+
+@pytest.mark.parametrize("function", [residual, total, clipped_total])
+def test_residuals_of_normalized_sums(function):
+    """Of 7 by 7 pixels, the last one fills no vector."""
+    x, weights, other = whole(2, 40, 7, 7), whole(33, 40, 1, 1, seed=2), whole(2, 33, 7, 7, seed=4, most=90)
+    mean, scale, bias = (whole(1, 33, 1, 1, seed=seed) for seed in (5, 6, 7))
+    post_op = BatchNormPostOp(mean, np.full_like(mean, 0.25), scale, bias, 0.0, False)
+    sums = (convolve(x, weights, PLAIN, (7, 7), 1) - mean) * 2 * scale + bias
+    runs = []
+
+    def run_of(output):
+        runs.append(convolution(x, weights, None, output, PLAIN, 1, post_op=post_op))
+        return runs[0]
+
+    check(run_of, sums, function, [spread(other)])
+    assert runs[0].task.residual != 0
+
+
+def test_residuals_are_added_once_to_what_is_taken_along():
+    """A second program follows; and what lies elsewhere, or is the sums themselves, has no kernel of its own."""
+    x, weights, other = whole(1, 8, 5, 5), whole(20, 8, 1, 1, seed=2), whole(1, 20, 5, 5, seed=3)
+    sums, output = convolve(x, weights, PLAIN, (5, 5), 1), np.empty((1, 20, 5, 5), np.float32)
+    run = map_results(convolution(x, weights, None, output, PLAIN, 1), total, [output, other], output)
+    run = map_results(run, total, [output, other], output)
+    run()
+    np.testing.assert_array_equal(output, sums + 2 * other)
+    assert run.task.residual != 0
+    run = map_results(convolution(x, weights, None, output, PLAIN, 1), total, [output, output], output)
+    run()
+    np.testing.assert_array_equal(output, 2 * sums)
+    assert run.task.residual == 0
+    turned = np.asfortranarray(other)
+    run = map_results(convolution(x, weights, None, output, PLAIN, 1), total, [output, turned], output)
+    run()
+    np.testing.assert_array_equal(output, sums + other)
+    expected = sums + other
+    run = map_results(convolution(x, weights, None, output, PLAIN, 1), total, [output, other], other)
+    run()
+    np.testing.assert_array_equal(other, expected)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -104,7 +164,7 @@ def test_by_the_method_of_winograd(function):
     def run_of(output):
         return convolution(x, weights, None, output, PADDED, 1, scratch=scratch)
 
-    check(run_of, sums, call, [whole(*sums.shape, seed=4, most=90)] if others else [])
+    check(run_of, sums, call, [others(whole(*sums.shape, seed=4, most=90))] if others else [])
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -119,7 +179,7 @@ def test_pools(sizes, function):
         return depthwise_pool.maximum(x, output, None, window)
 
     sums = even.max((3, 5))
-    check(run_of, sums, call, [whole(*sums.shape, seed=4, most=90)] if others else [])
+    check(run_of, sums, call, [others(whole(*sums.shape, seed=4, most=90))] if others else [])
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

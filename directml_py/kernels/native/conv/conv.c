@@ -147,6 +147,10 @@ static void dml_conv_check(const dml_conv *task)
 {
     DML_ASSERT(DML_IS_INDEX(task->type, DML_CONV_INT32) && DML_IS_INDEX(task->output_type, DML_CONV_INT32 + 1));
     DML_ASSERT(DML_IS_INDEX(task->activation, DML_CONV_CLIP + 1));
+    DML_ASSERT(!task->residual ||
+               (task->type == DML_CONV_FLOATS && task->output_type == DML_CONV_FLOATS &&
+                task->activation == DML_CONV_IDENTITY && !task->normalization.relu && task->epilogue.programs[0] &&
+                DML_IS_INDEX(task->residual_activation, DML_CONV_CLIP + 1)));
     DML_ASSERT(task->batches >= 1 && task->groups >= 1 && task->channels >= 1 && task->m >= 1);
     DML_ASSERT_EACH(i, 3, task->sizes[i] >= 1 && task->steps[i] >= 1 && task->window[i] >= 1);
     DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
@@ -170,6 +174,10 @@ void dml_conv_run(const dml_conv *asked)
     if (task.transformed && dml_conv_run_winograd(&task)) {
         dml_elementwise_finish(&task.epilogue);
         return;
+    }
+    if (task.residual) {
+        task.epilogue.programs[0] = task.epilogue.programs[1];
+        task.epilogue.programs[1] = NULL;
     }
     dml_conv_flatten(&task);
     task.blocking = dml_conv_plan_blocking(&task);

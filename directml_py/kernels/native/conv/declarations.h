@@ -24,7 +24,10 @@ typedef struct {
 
    Of floats, `type` is that of all but the output, which has its own. Activated sums of FLOAT32 may be normalized.
 
-   The epilogue is of {batches, groups * m, pixels}.
+   The epilogue is of {batches, groups * m, pixels}. If `residual` is not 0, the first of its programs adds what is
+   there, of the layout of the output and in FLOAT32 like all else, to sums that are not activated, but may be
+   normalized; `residual_activation` is what then becomes of them. Kernels that do this themselves leave the program
+   out.
 
    Of integers, `type` is that of the input, and there is no activation. Zero points have the type of what they belong
    to, and may be absent; those of filters lie `filter_zero_stride` elements apart. The output is INT32, of sums that
@@ -40,6 +43,8 @@ typedef struct {
     uintptr_t input_zero, filter_zero, output_zero, input_scale, filter_scale, output_scale;
     dml_batch_norm_post_op normalization;
     dml_elementwise_epilogue epilogue;
+    uintptr_t residual;
+    int32_t residual_activation;
     uintptr_t signed_filters;
     /* Memory for filters of 3 by 3 that are multiplied by Winograd's method, 16 floats for each channel of each; or
        0. They are there already if `is_transformed`. */

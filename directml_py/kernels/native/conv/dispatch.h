@@ -12,10 +12,11 @@ enum { DML_CONV_MAX_VECTORS = 4, DML_CONV_MR_COUNT = 4, DML_CONV_MAX_LANES = 16,
 enum { DML_CONV_LINE_ELEMENTS = 16 };
 
 /* The epilogue of a register tile of FLOAT32: its rows are stored at `target`, `stride` elements apart, with a bias
-   each, unless that is NULL, normalized in FLOAT32, unless `channels` is, and then activated. The last vector of a row
-   has `last_count` elements. */
+   each, unless that is NULL, normalized in FLOAT32, unless `channels` is, added to what lies at `residual` as they do
+   at `target`, unless that is, and then activated. The last vector of a row has `last_count` elements. */
 typedef struct {
     float *target;
+    const float *residual;
     int64_t stride, last_count, bias_stride;
     const float *bias;
     const dml_batch_norm_channel *channels;

@@ -45,6 +45,10 @@ static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv *task, int64_t chan
                                   .channels = dml_batch_norm_channel_of(&task->normalization, channel),
                                   .task = task,
                                   .activation = task->normalization.relu ? DML_CONV_RELU : task->activation};
+    if (task->residual) {
+        epilogue.residual = (const float *)task->residual + output;
+        epilogue.activation = task->residual_activation;
+    }
     if (task->bias)
         epilogue.bias = (const float *)task->bias + channel * task->bias_stride;
     return epilogue;
