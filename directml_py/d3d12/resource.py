@@ -95,8 +95,9 @@ class Buffer(Lifetime):
         # For a READBACK buffer under the debug layer, the ranges written by commands, each with the name of the source
         # if undefined bytes were copied from it, else an empty string.
         self.results: RangeMap[str] = RangeMap()
-        # The range that may be read through each outstanding Map; empty if Map has already reported a hazard.
-        self.maps: list[BufferRange] = []
+        # The offset and size that may be read through each outstanding Map; 0 bytes if Map has already reported a
+        # hazard. A BufferRange would keep a buffer alive that is released while it is mapped.
+        self.maps: list[tuple[int, int]] = []
 
     @property
     def whole(self) -> BufferRange:
@@ -185,7 +186,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
             self._report_early("Map", early)
             read = read._replace(size=0)
         self._check_contents("Map", read)
-        self.buffer.maps.append(read)
+        self.buffer.maps.append((read.offset, read.size))
         return self.memory[:]
 
     def Unmap(self, subresource: int = 0, writtenRange: Any = None) -> None:
@@ -193,7 +194,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         written = None if writtenRange is None else self._range(writtenRange, "writtenRange")
         try:
             # One operation: another thread may end the last Map first.
-            ended = self.buffer.maps.pop()
+            ended = BufferRange(self.buffer, *self.buffer.maps.pop())
         except IndexError:
             self.device.report(
                 D3D12_MESSAGE_SEVERITY_ERROR,

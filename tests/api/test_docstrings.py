@@ -1,5 +1,6 @@
 """Every operator says in a line what it computes, and its desc's docstring has that line, its fields and its page."""
 
+import inspect
 import math
 import re
 
@@ -79,13 +80,13 @@ def test_a_formula_is_what_the_operator_computes(schema, arguments, text):
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.name)
 def test_a_docstring_begins_with_what_is_computed_and_has_each_field_and_the_page(schema):
     assert re.fullmatch(r"[A-Z1].{8,106}\.", schema.about)
-    doc = getattr(operator_descs, schema.struct.name).__doc__
+    doc = inspect.getdoc(getattr(operator_descs, schema.struct.name))
     first, blank, *rest = doc.splitlines()
     assert (first, blank) == (schema.about, "")
-    named = [match[1] for match in map(re.compile(r"    - ``(\w+)``: ").match, rest) if match]
+    named = [match[1] for match in map(re.compile(r"- ``(\w+)``: ").match, rest) if match]
     assert named == [entry.name for entry in schema.struct.fields]
     for entry in schema.struct.fields:
-        line = next(line for line in rest if line.startswith(f"    - ``{entry.name}``: "))
+        line = next(line for line in rest if line.startswith(f"- ``{entry.name}``: "))
         assert (f": {entry.role}" in line) == entry.is_tensor
         assert ("may be None" in line) == entry.optional
     assert doc.rstrip().endswith(f"/{schema.page}")

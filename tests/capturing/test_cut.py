@@ -108,6 +108,8 @@ NAME = "\udc80 été \x1b[31m \u202e"
     "streams", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}]
 )
 def test_names_that_no_terminal_should_get(copied, streams):
+    if "LC_ALL" in streams and not sys.prefix.isascii():
+        pytest.skip("NumPy cannot be imported from such a path in the locale C")
     alter(copied, SUMS, 5, 99)
     (path,) = copied.glob("*.jsonl")
     text = path.read_text(encoding="utf-8")

@@ -124,7 +124,8 @@ import directml_py
 print(pydoc.plain(pydoc.render_doc(directml_py)))
 """
     )
-    assert len(page.splitlines()) < 250
+    # Python 3.13 puts more signatures on several lines.
+    assert len(page.splitlines()) < 280
     for name in (
         "evaluate(",
         "validate(",

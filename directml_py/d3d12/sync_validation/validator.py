@@ -28,7 +28,7 @@ from ..allocation import PATTERN
 from ..interruptible import run_interruptibly
 from ..observers import watchers
 from ..recorded_commands import AliasingBarrier, Barriers, Command, TransitionBarrier
-from ..resource import Buffer
+from ..resource import Buffer, BufferRange
 from . import shadow_memory, sync_rules
 from .access import Access
 from .aliasing import AliasingTracker, activation
@@ -75,7 +75,7 @@ class Submission:
         """Report bytes that are mapped for reading while commands write them: correct if they are read after a wait, so
         this is only information."""
         for written in (access.range for access in self.readbacks):
-            if any(read.overlaps(written) for read in written.buffer.maps):
+            if any(BufferRange(written.buffer, *read).overlaps(written) for read in written.buffer.maps):
                 self._validator.inform(
                     D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
                     f"ExecuteCommandLists: {written.words} of {written.buffer} are mapped for reading and will be "

@@ -90,7 +90,8 @@ def one_hot(desc: Any, indices: Any, values: Any) -> Any:
     axis = desc.Axis + 1
     zero_one = np.array([0, 1], np.int64)
     (is_on,) = run("OneHot", [np.squeeze(indices, axis), depth, zero_one], ["int64"], axis=axis)
-    off, on = values.ravel()[:2]
+    # NumPy takes Python integers beyond INT64 only in arrays.
+    off, on = values.ravel()[:1], values.ravel()[1:2]
     return np.where(is_on[0] == 1, on, off)
 
 
