@@ -10,7 +10,7 @@
 
 static void dml_run_launch(const dml_launch *launch)
 {
-    const void *task = (const void *)launch->task;
+    void *task = (void *)launch->task;
     switch (launch->kernel) {
 #define DML_LAUNCH_CASE(number, run)                                                                                   \
     case number:                                                                                                       \

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
+#include "../elementwise/requantize.h"
 #include "../half/scalar.h"
 #ifndef DML_UNIT
 #include "declarations.h"
