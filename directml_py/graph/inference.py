@@ -54,7 +54,8 @@ def output_shapes(
         sizes = shapes.get(entry.name) or shared(desc, entry.name, "Sizes")
         if sizes is None:
             continue
-        data_type = _data_type(desc, entry, level, output_data_type)
+        known = [data_type for shape in results.values() for data_type, _ in shape]
+        data_type = _data_type(desc, entry, level, output_data_type, known)
         parts: Sequence[Any] = sizes if entry.kind == "array" else [sizes]
         results[entry.name] = [
             (data_type, tuple(shape.sizes if isinstance(shape, (Broadcast, Advisory)) else shape))
@@ -74,7 +75,14 @@ def shared(desc: OperatorDesc, output: str, name: str) -> Any:
     return None
 
 
-def _data_type(desc: OperatorDesc, entry: FieldSchema, level: int, chosen: DataTypeLike | None) -> int:
+def _data_type(
+    desc: OperatorDesc,
+    entry: FieldSchema,
+    level: int,
+    chosen: DataTypeLike | None,
+    known: Sequence[int],
+) -> int:
+    """The data type of an output. ``known`` are those of the outputs before it."""
     own = shared(desc, entry.name, "DataType")
     if own is not None:
         return int(own)
@@ -87,6 +95,9 @@ def _data_type(desc: OperatorDesc, entry: FieldSchema, level: int, chosen: DataT
     # Indices and counts: UINT32 is their type at the oldest levels.
     if DML_TENSOR_DATA_TYPE_UINT32 in types and all(data_type_of(kind).kind != "F" for kind in types):
         return DML_TENSOR_DATA_TYPE_UINT32
+    # The present keys and values of an attention may be of another type than a stacked query: by default they are not.
+    if known and known[0] in types:
+        return known[0]
     raise ValueError(
         f"the data type of {entry.name} cannot be inferred from the inputs; pass output_data_type=..."
     )

@@ -144,3 +144,20 @@ def test_a_join_of_different_tensors():
         other = graph.input_tensor(index + 1, desc)
         for parts in ([one, other], [other, one]):
             assert not attempt(lambda parts=parts: graph.join(parts, axis=1))
+
+
+@pytest.mark.kind_device
+@pytest.mark.parametrize("data_type", [dml.DML_TENSOR_DATA_TYPE_FLOAT16, dml.DML_TENSOR_DATA_TYPE_FLOAT32])
+@pytest.mark.parametrize("is_stacked", [False, True])
+def test_attention_needs_no_data_type(data_type, is_stacked):
+    """Nothing but rules for each field ties present keys and values to a query, and none ties them to a stacked one."""
+    graph = Graph()
+    sizes = [(2, 5, 4, 3, 8)] if is_stacked else [(2, 5, 32)] * 3
+    names = ["stacked_query_key_value"] if is_stacked else ["query", "key", "value"]
+    inputs = {name: graph.input_tensor(name, data_type, size) for name, size in zip(names, sizes)}
+    arguments = {**inputs, "scale": 0.5, "mask_filter_value": -1e4, "head_count": 4}
+    arguments["mask_type"] = dml.DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE
+    alone = graph.multihead_attention(**arguments)
+    assert (alone.output.desc.data_type, alone.output_present_key) == (data_type, None)
+    found = graph.multihead_attention(**arguments, output_present_key=True, output_present_value=True)
+    assert [each.desc.data_type for each in found] == [data_type] * 3

@@ -6,7 +6,6 @@ import itertools
 import json
 import mmap
 import os
-import struct
 import sys
 import tempfile
 import time
@@ -28,11 +27,10 @@ from .streams import LEVEL, STREAMS
 
 E_INVALIDARG = 0x80070057
 LOOK_SECONDS = 0.05
-# A worker's progress: the current case, and the index of the desc within it.
-PLACE = struct.Struct("<qq")
-# After the progress follow the counts of judged descs by operator.
-NUMBERS = {name: number for number, name in enumerate([*sorted(SCHEMAS), NAME])}
-COUNT = struct.Struct("<q")
+# What a worker shares with its parent, in INT64: the current case, the index of the desc within it, and the counts of
+# judged descs by operator.
+CASE, STEP = range(2)
+COUNTS = {name: place for place, name in enumerate([*sorted(SCHEMAS), NAME], 2)}
 
 
 class JudgingWorker:
@@ -42,8 +40,9 @@ class JudgingWorker:
     def __init__(self, library: Path, stream: str, first: int, step: int, end: int) -> None:
         self._library, self._stream, self._step, self._end = library, stream, step, end
         self._first = first
-        self._place = mmap.mmap(-1, PLACE.size + COUNT.size * len(NUMBERS))
-        PLACE.pack_into(self._place, 0, first, 0)
+        # Each number is stored at once: bytes that struct packs are seen half-written by the parent.
+        self._shared = memoryview(mmap.mmap(-1, 8 * (2 + len(COUNTS)))).cast("q")
+        self._shared[CASE] = first
         handle, name = tempfile.mkstemp(suffix=".jsonl")
         os.close(handle)
         self._found = Path(name)
@@ -53,18 +52,12 @@ class JudgingWorker:
     @property
     def cases(self) -> int:
         """How many of its cases are done."""
-        case, _ = PLACE.unpack_from(self._place)
-        return int((case - self._first) // self._step)
+        return (self._shared[CASE] - self._first) // self._step
 
     @property
     def counts(self) -> Counter[str]:
         """The counts of judged descs by operator."""
-        numbers = {name: COUNT.unpack_from(self._place, _offset(name))[0] for name in NUMBERS}
-        return Counter({name: number for name, number in numbers.items() if number})
-
-    def _count(self, name: str) -> None:
-        (number,) = COUNT.unpack_from(self._place, _offset(name))
-        COUNT.pack_into(self._place, _offset(name), number + 1)
+        return Counter({name: self._shared[place] for name, place in COUNTS.items() if self._shared[place]})
 
     def start(self) -> None:
         sys.stdout.flush()
@@ -85,13 +78,13 @@ class JudgingWorker:
             if os.WEXITSTATUS(status):
                 raise RuntimeError("a worker failed")
             return True
-        case, step = PLACE.unpack_from(self._place)
+        case, step = self._shared[CASE], self._shared[STEP]
         judged = next(
             candidate for index, candidate in enumerate(STREAMS[self._stream](case)) if index == step
         )
         own = judged.desc.ours(LEVEL) if isinstance(judged.desc, GraphOfDescs) else errors(judged.desc)
         self._write(self._entry(judged, own, f"signal {os.WTERMSIG(status)}"))
-        PLACE.pack_into(self._place, 0, case, step + 1)
+        self._shared[STEP] = step + 1
         self.start()
         return False
 
@@ -110,14 +103,14 @@ class JudgingWorker:
             print(json.dumps(entry), file=file)
 
     def _work(self) -> None:
-        case, skipped = PLACE.unpack_from(self._place)
+        case, skipped = self._shared[CASE], self._shared[STEP]
         with hardware.open(self._library) as library:
             while case < self._end:
                 for step, judged in enumerate(STREAMS[self._stream](case)):
                     if step < skipped:
                         continue
-                    PLACE.pack_into(self._place, 0, case, step)
-                    self._count(judged.desc.name)
+                    self._shared[STEP] = step
+                    self._shared[COUNTS[judged.desc.name]] += 1
                     if isinstance(judged.desc, GraphOfDescs):
                         verdict, own = judged.desc.theirs(library), judged.desc.ours(LEVEL)
                     else:
@@ -127,7 +120,8 @@ class JudgingWorker:
                         self._write(self._entry(judged, own, f"0x{verdict.hresult:08x}"))
                 skipped = 0
                 case += self._step
-                PLACE.pack_into(self._place, 0, case, 0)
+                self._shared[STEP] = 0
+                self._shared[CASE] = case
 
     def results(self) -> Iterator[dict[str, Any]]:
         with self._found.open(encoding="utf-8") as file:
@@ -137,10 +131,6 @@ class JudgingWorker:
 
 def errors(desc: OperatorDesc) -> list[Diagnostic]:
     return check(encode(desc), LEVEL)[1].errors
-
-
-def _offset(operator: str) -> int:
-    return PLACE.size + COUNT.size * NUMBERS[operator]
 
 
 def _cases_done(running: list[JudgingWorker]) -> Iterator[None]:
