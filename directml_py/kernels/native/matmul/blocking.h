@@ -8,8 +8,8 @@
 /* What one thread has on its stack: packed panels of kc by nc of B, and of mr by kc of A. */
 #define DML_MATMUL_KC 256
 #define DML_MATMUL_MAX_NC 384
+/* The largest register tile of any kind of processor. */
 #define DML_MATMUL_MR 8
-/* The widest register tile of any kind of processor. */
 #define DML_MATMUL_MAX_NR 32
 /* A single row of A is converted so many elements at a time. */
 #define DML_MATMUL_GEMV_KC 4096
@@ -76,6 +76,7 @@ static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *t
 {
     int64_t batch = 1, n_blocks = dml_quotient_up(task->n, dml_matmul_max_nc(task));
     int reads_b_in_place = task->m <= DML_MATMUL_FEW_ROWS || task->k * task->n * 4 <= DML_MATMUL_L1_BYTES;
+    const int64_t mr = dml_dispatch->matmul->mr;
     dml_matmul_blocking plan = {.mc = task->m};
     plan.packs_a = task->a.is_half || task->a.column != 4;
     plan.packs_b = !task->is_packed && (task->b.is_half || task->b.column != 4 || !reads_b_in_place);
@@ -85,9 +86,9 @@ static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *t
     plan.nc = dml_quotient_up(dml_quotient_up(task->n, n_blocks), DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR;
     n_blocks = dml_quotient_up(task->n, plan.nc);
     while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < 4 && plan.mc > DML_MATMUL_MIN_MC)
-        plan.mc = dml_quotient_up(plan.mc, 2 * DML_MATMUL_MR) * DML_MATMUL_MR;
+        plan.mc = dml_quotient_up(plan.mc, 2 * mr) * mr;
     while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < dml_get_threads() && plan.mc >= 2 * DML_MATMUL_IDLE_MC)
-        plan.mc = dml_quotient_up(plan.mc, 2 * DML_MATMUL_MR) * DML_MATMUL_MR;
+        plan.mc = dml_quotient_up(plan.mc, 2 * mr) * mr;
     plan.units = batch * n_blocks * dml_quotient_up(task->m, plan.mc);
     return plan;
 }

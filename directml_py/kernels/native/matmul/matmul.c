@@ -93,8 +93,8 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
         for (int64_t jr = first; jr < nc; jr += nr)
             kernels->pack(b_panels + jr * DML_MATMUL_KC, nr, b_block + jr * right->column, right->column, right->row,
                           nc - jr < nr ? nc - jr : nr, kc, right->is_half);
-        for (int64_t ir = 0; ir < mc; ir += DML_MATMUL_MR) {
-            int64_t mr = mc - ir < DML_MATMUL_MR ? mc - ir : DML_MATMUL_MR, a_row = left->row / 4, a_step = 1;
+        for (int64_t ir = 0; ir < mc; ir += kernels->mr) {
+            int64_t mr = mc - ir < kernels->mr ? mc - ir : kernels->mr, a_row = left->row / 4, a_step = 1;
             const char *a_block = a + ir * left->row + pc * left->column;
             const float *a_lines = (const float *)a_block;
             if (plan.packs_a) {
@@ -126,6 +126,7 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
 {
     const dml_matmul_products *task = context;
     int64_t n_blocks = dml_quotient_up(task->n, task->nc), m_blocks = dml_quotient_up(task->m, task->mc);
+    const int64_t mr = dml_dispatch->matmul->mr;
     for (; begin < end; begin++) {
         int64_t jc = begin % n_blocks * task->nc, ic = begin / n_blocks % m_blocks * task->mc;
         int64_t number = begin / n_blocks / m_blocks;
@@ -137,7 +138,7 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
         char *c = dml_matmul_place(task, &task->out, number) + ic * task->out.row + jc * 4;
         int64_t part = mc, rows;
         if (task->epilogue.programs[0] && task->k < DML_MATMUL_DEEP_K)
-            part = dml_quotient_up(DML_MATMUL_L2_BYTES, nc * 4 * DML_MATMUL_MR) * DML_MATMUL_MR;
+            part = dml_quotient_up(DML_MATMUL_L2_BYTES, nc * 4 * mr) * mr;
         for (int64_t i = 0; i < mc; i += part) {
             rows = mc - i < part ? mc - i : part;
             if (dml_matmul_is_gemv(task))
