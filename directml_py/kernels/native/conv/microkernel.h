@@ -56,21 +56,8 @@
     DML_CONV_TILES(KIND, ITEM, STEP, 4, 6)
 #define DML_CONV_WIDE_NAMES(KIND)                                                                                      \
     {DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6), DML_CONV_NAMES(KIND, 3, 8), DML_CONV_NAMES(KIND, 4, 6)}
-#define DML_CONV_WIDE_MR                                                                                               \
-    {                                                                                                                  \
-        {8, 4, 2, 1}, {6, 4, 2, 1}, {8, 4, 2, 1},                                                                      \
-        {                                                                                                              \
-            6, 4, 2, 1                                                                                                 \
-        }                                                                                                              \
-    }
+#define DML_CONV_MR(MAX_MR) {MAX_MR, 4, 2, 1}
 #define DML_CONV_NARROW_TILES(KIND, ITEM, STEP)                                                                        \
     DML_CONV_TILES(KIND, ITEM, STEP, 1, 8)                                                                             \
     DML_CONV_TILES(KIND, ITEM, STEP, 2, 6)
 #define DML_CONV_NARROW_NAMES(KIND) {DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6)}
-#define DML_CONV_NARROW_MR                                                                                             \
-    {                                                                                                                  \
-        {8, 4, 2, 1},                                                                                                  \
-        {                                                                                                              \
-            6, 4, 2, 1                                                                                                 \
-        }                                                                                                              \
-    }
