@@ -129,10 +129,11 @@ CASES = {
         [bytes_of(2, 3, 8), bytes_of(8, 24), floats(24), ONE / 20, ONE / 20, None, U8, U8],
         {"num_heads": 2},
     ),
+    # Beyond 127 ONNX Runtime saturates on processors without VNNI.
     "QAttention, signed, by column, lengths": (
         "QAttention",
         [
-            bytes_of(2, 3, 8),
+            bytes_of(2, 3, 8) // 2,
             bytes_of(8, 24, dtype=np.int8),
             floats(24),
             ONE / 20,
