@@ -148,6 +148,19 @@ def test_the_last_run_of_each_processor_is_kept(tmp_path, monkeypatch):
     readme.remember(BenchmarkRun("2032-01-01 00:00", other.machine, chosen_rows()))
     assert "another-r-9.json" in {path.name for path in tmp_path.iterdir()}
     assert sorted(run.date for run in readme.remembered()) == ["2030-01-02 03:04", "2032-01-01 00:00"]
+
+
+def test_processors_of_one_name_are_told_apart_by_their_loops(tmp_path, monkeypatch):
+    monkeypatch.setattr(readme, "PROCESSORS", tmp_path)
+    for loops in ("avx2", "avx512"):
+        machine = {"directml-py": f"1.0.0, native ({loops}, 2 threads)", "processor": "Another, 2 logical"}
+        readme.remember(BenchmarkRun("2032-01-01 00:00", machine, chosen_rows()))
+    assert [readme.processor_name(run) for run in readme.remembered()] == ["Another (avx2)", "Another (avx512)"]
+
+
+def test_the_table_s_rows_alone_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(readme, "PROCESSORS", tmp_path)
+    readme.remember(run_of(*chosen_rows(), row("ADD", "unasked", 1.0)))
     assert {len(run.rows) for run in readme.remembered()} == {len(readme.CHOSEN)}
 
 

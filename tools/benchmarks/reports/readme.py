@@ -37,7 +37,10 @@ CHOSEN: Mapping[str, str] = {
 
 
 def processor_name(run: BenchmarkRun) -> str:
-    return run.machine["processor"].partition(",")[0]
+    """The processor, and which instructions our loops use there: of one name some have AVX-512 and some do not."""
+    loops = re.search(r"native \((\w+)", run.machine.get("directml-py", ""))
+    name = run.machine["processor"].partition(",")[0]
+    return f"{name} ({loops[1]})" if loops else name
 
 
 def remember(run: BenchmarkRun) -> None:
