@@ -155,7 +155,10 @@ def test_processors_of_one_name_are_told_apart_by_their_loops(tmp_path, monkeypa
     for loops in ("avx2", "avx512"):
         machine = {"directml-py": f"1.0.0, native ({loops}, 2 threads)", "processor": "Another, 2 logical"}
         readme.remember(BenchmarkRun("2032-01-01 00:00", machine, chosen_rows()))
-    assert [readme.processor_name(run) for run in readme.remembered()] == ["Another (avx2)", "Another (avx512)"]
+    assert [readme.processor_name(run) for run in readme.remembered()] == [
+        "Another (avx2)",
+        "Another (avx512)",
+    ]
 
 
 def test_the_table_s_rows_alone_are_kept(tmp_path, monkeypatch):
