@@ -29,8 +29,6 @@ enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
 #define DML_REDUCE_BLOCK 4096
 /* The accumulators of a long row in bytes: enough registers to hide the latency of an addition. */
 #define DML_REDUCE_LANES 256
-/* So many bytes ahead of a long row's elements memory is asked for: processors on their own do not reach as far. */
-#define DML_REDUCE_AHEAD 2048
 
 /* Fold n elements into each of m results, which are kept in `state` (and `second`, where a result is two numbers).
    `index` is where among the reduced elements the first of the n stands. */
