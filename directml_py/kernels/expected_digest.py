@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "0aa4a672"
+DECLARATIONS = "64f13bcd"

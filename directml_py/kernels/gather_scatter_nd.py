@@ -124,7 +124,9 @@ def read_reversed(x: Array, coordinates: Coordinates, output: Array) -> Run | De
     return native_gather_scatter("REVERSED", x, coordinates, output)
 
 
-def native_gather_scatter(mode: str, array: Array, coordinates: Coordinates, values: Array) -> Run | Declined:
+def native_gather_scatter(
+    mode: str, array: Array, coordinates: Coordinates, values: Array
+) -> NativeRun | Declined:
     """The native kernel: reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of ``values``."""
     native = backend.native
     given = [(along, indices) for along, indices in enumerate(coordinates) if indices is not None]

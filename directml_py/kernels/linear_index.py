@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import starmap
 
 import numpy as np
 
 from .gather import native_gather, reference_gather
-from .gather_scatter_nd import Coordinates, as_rows, sizes_of
+from .gather_scatter_nd import Coordinates, as_rows, gather_nd, native_gather_scatter, sizes_of
+from .launch import NativeRun
 from .native_arrays import Array, Run
 
 # Farther than any memory, and small enough to be multiplied.
@@ -26,9 +28,25 @@ def is_inside(indices: Array, size: int) -> bool:
 def gather_within(x: Array, indices: Array, output: Array, axis: int, outside: Run) -> Run:
     """``gather``, then ``outside`` if an index was outside ``axis``, with negative ones counted from its end."""
     native = native_gather(x, indices, output, axis)
-    if not native:
-        reference = partial(reference_gather, x, indices, output, axis)
-        return lambda: reference() if is_inside(indices, x.shape[axis]) else outside()
+    if native:
+        return unless_outside(native, outside)
+    reference = partial(reference_gather, x, indices, output, axis)
+    return lambda: reference() if is_inside(indices, x.shape[axis]) else outside()
+
+
+def gather_nd_within(x: Array, coordinates: Coordinates, output: Array, scratch: Array, outside: Run) -> Run:
+    """``gather_nd``, then ``outside`` if a coordinate was outside its dimension, with negative ones counted from its
+    end."""
+    native = native_gather_scatter("CLAMPED", x, coordinates, output)
+    if native:
+        return unless_outside(native, outside)
+    reference = gather_nd(x, coordinates, output, scratch)
+    bounded = [(indices, size) for indices, size in zip(coordinates, x.shape) if indices is not None]
+    return lambda: reference() if all(starmap(is_inside, bounded)) else outside()
+
+
+def unless_outside(native: NativeRun, outside: Run) -> Run:
+    """``native``, then ``outside`` if it met an index that is outside."""
     task = native.task
 
     def run() -> None:

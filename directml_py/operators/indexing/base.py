@@ -11,14 +11,13 @@ from ...descs.format import braces
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather_scatter_nd import (
     Coordinates,
-    gather_nd,
     indices_inside,
     scatter_nd,
     scratch_for,
     written_whole,
 )
 from ...kernels.linear_index import gather_linear as read_by_addresses
-from ...kernels.linear_index import is_inside
+from ...kernels.linear_index import gather_nd_within
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...text.plural import counted_words
@@ -99,20 +98,11 @@ class Reads(IndexedOperator):
                 self.coordinates(desc, inputs[1]),
                 outputs[0],
             )
-            within = gather_nd(x, coordinates, output, scratch)
-            bounded = [
-                (coordinate, size)
-                for coordinate, size in zip(coordinates, dimensions)
-                if coordinate is not None
-            ]
 
-            def run() -> None:
-                if all(is_inside(coordinate, size) for coordinate, size in bounded):
-                    within()
-                else:
-                    np.copyto(output, np.reshape(read_by_addresses(x, coordinates), output.shape))
+            def outside() -> None:
+                np.copyto(output, np.reshape(read_by_addresses(x, coordinates), output.shape))
 
-            return run
+            return gather_nd_within(x, coordinates, output, scratch, outside)
 
         return Kernel(bind, scratch_for(self.coordinate_sizes(desc)))
 

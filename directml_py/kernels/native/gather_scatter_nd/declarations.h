@@ -28,9 +28,11 @@ typedef struct {
     int64_t block, strip, bytes;
     /* The lowest offset of a place, and how far the highest one is behind it, and one more. */
     int64_t lowest, extent;
+    /* Set once a clamped index is outside. */
+    int outside;
 } dml_gather_scatter_nd;
 
 /* Gives 0, having done nothing, for what there is no kernel for. */
 int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes,
                                   const int64_t *array_strides, const int64_t *values_strides);
-void dml_gather_scatter_nd_run(const dml_gather_scatter_nd *task);
+void dml_gather_scatter_nd_run(dml_gather_scatter_nd *task);

@@ -12,6 +12,8 @@ typedef struct {
     /* A place's own coordinate, for lengths. */
     int64_t own, own_step;
     int64_t *offsets;
+    /* Set if a clamped coordinate is outside. */
+    int *outside;
 } dml_gather_scatter_nd_line;
 
 /* Elements that one coordinate each names: they lie from every `own` bytes on in the array, plus `step` times the

@@ -63,7 +63,7 @@ int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int
 }
 
 /* Where `count` places are that follow each other along the last dimension, from these coordinates on. */
-static void dml_gather_scatter_nd_find(const dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
+static void dml_gather_scatter_nd_find(dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
                                        int64_t *offsets)
 {
     int last = task->rank - 1;
@@ -84,7 +84,8 @@ static void dml_gather_scatter_nd_find(const dml_gather_scatter_nd *task, const 
                                            task->given[k].step,
                                            along < 0 ? 0 : at[along],
                                            along == last,
-                                           offsets};
+                                           offsets,
+                                           &task->outside};
 #if defined(__x86_64__)
         /* Indices are read once, with pauses: the next ones are prefetched meanwhile. */
         for (int64_t i = 0; line.stride > 0 && line.stride <= 8 && i < count * line.stride; i += 64)
@@ -95,7 +96,7 @@ static void dml_gather_scatter_nd_find(const dml_gather_scatter_nd *task, const 
 }
 
 /* What the one coordinate of each of `count` places names, from these coordinates on. */
-static void dml_gather_scatter_nd_one_by_one(const dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
+static void dml_gather_scatter_nd_one_by_one(dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
                                              char *values)
 {
     int last = task->rank - 1, along = task->given[0].along, type = task->given[0].type;
@@ -106,7 +107,8 @@ static void dml_gather_scatter_nd_one_by_one(const dml_gather_scatter_nd *task, 
                                                     .count = count,
                                                     .size = task->given[0].size,
                                                     .step = task->given[0].step,
-                                                    .own = along < 0 ? 0 : at[along]},
+                                                    .own = along < 0 ? 0 : at[along],
+                                                    .outside = &task->outside},
                                            .array = (char *)task->array,
                                            .values = values,
                                            .own = task->own[last],
@@ -261,7 +263,7 @@ static void dml_gather_scatter_nd_write(const dml_gather_scatter_nd *task, const
 
 /* All places from `at` up to `end`, in the order of their coordinates, whose offsets are in `range`, if there is
    one. */
-static void dml_gather_scatter_nd_write_box(const dml_gather_scatter_nd *task, const int64_t *begin, const int64_t *end,
+static void dml_gather_scatter_nd_write_box(dml_gather_scatter_nd *task, const int64_t *begin, const int64_t *end,
                                             const int64_t *range)
 {
     int last = task->rank - 1, i = last;
@@ -298,7 +300,7 @@ static void dml_gather_scatter_nd_write_box(const dml_gather_scatter_nd *task, c
 
 static void dml_gather_scatter_nd_share_writes(void *context, int64_t begin, int64_t end)
 {
-    const dml_gather_scatter_nd *task = context;
+    dml_gather_scatter_nd *task = context;
     int64_t from[8] = {0}, to[8];
     memcpy(to, task->sizes, sizeof to);
     from[task->apart] = begin;
@@ -307,7 +309,7 @@ static void dml_gather_scatter_nd_share_writes(void *context, int64_t begin, int
 }
 
 typedef struct {
-    const dml_gather_scatter_nd *task;
+    dml_gather_scatter_nd *task;
     int64_t count;
 } dml_gather_scatter_nd_ranges;
 
@@ -316,7 +318,7 @@ typedef struct {
 static void dml_gather_scatter_nd_share_ranges(void *context, int64_t begin, int64_t end)
 {
     const dml_gather_scatter_nd_ranges *ranges = context;
-    const dml_gather_scatter_nd *task = ranges->task;
+    dml_gather_scatter_nd *task = ranges->task;
     int64_t from[8] = {0}, range[2] = {task->lowest + dml_portion(task->extent, begin, ranges->count),
                                        task->lowest + dml_portion(task->extent, end, ranges->count)};
     dml_gather_scatter_nd_write_box(task, from, task->sizes, end - begin < ranges->count ? range : NULL);
@@ -325,7 +327,7 @@ static void dml_gather_scatter_nd_share_ranges(void *context, int64_t begin, int
 /* Units are blocks of places along the last dimension. */
 static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int64_t end)
 {
-    const dml_gather_scatter_nd *task = context;
+    dml_gather_scatter_nd *task = context;
     int last = task->rank - 1, stream = task->bytes >= dml_stream_bytes;
     int64_t offsets[DML_GATHER_SCATTER_ND_BLOCK], pieces = dml_quotient_up(task->sizes[last], task->block);
     int64_t item = task->trail.item, step = task->values_strides[last];
@@ -361,7 +363,7 @@ static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int6
         dml_dispatch->move->stream_end();
 }
 
-void dml_gather_scatter_nd_run(const dml_gather_scatter_nd *task)
+void dml_gather_scatter_nd_run(dml_gather_scatter_nd *task)
 {
     DML_ASSERT(task->rank >= 1 && DML_IS_RANK(task->rank) && DML_IS_RANK(task->count));
     DML_ASSERT(DML_IS_INDEX(task->mode, DML_GATHER_SCATTER_ND_REVERSED + 1));
@@ -376,15 +378,15 @@ void dml_gather_scatter_nd_run(const dml_gather_scatter_nd *task)
     if (task->bytes == 0)
         return;
     if (task->strip > 0)
-        dml_parallel(dml_gather_scatter_nd_share_strips, (void *)task,
+        dml_parallel(dml_gather_scatter_nd_share_strips, task,
                      dml_element_count(last - 1, task->sizes) * dml_quotient_up(task->sizes[last], task->strip), 1,
                      task->bytes);
     else if (!task->is_write)
-        dml_parallel(dml_gather_scatter_nd_share_reads, (void *)task,
+        dml_parallel(dml_gather_scatter_nd_share_reads, task,
                      dml_element_count(last, task->sizes) * dml_quotient_up(task->sizes[last], task->block), 1,
                      task->bytes);
     else if (task->apart >= 0)
-        dml_parallel(dml_gather_scatter_nd_share_writes, (void *)task, task->sizes[task->apart],
+        dml_parallel(dml_gather_scatter_nd_share_writes, task, task->sizes[task->apart],
                      task->apart == last ? 64 : 1, task->bytes);
     else
         dml_parallel(dml_gather_scatter_nd_share_ranges, &ranges, ranges.count, 1, task->bytes);
