@@ -29,7 +29,7 @@
 /* Columns of a GEMV at a time, which are streams of so many elements, and threads that there is work for. */
 #define DML_MATMUL_GEMV_MIN_NC 384
 #define DML_MATMUL_GEMV_MAX_NC 1536
-#define DML_MATMUL_GEMV_UNITS 8
+#define DML_MATMUL_GEMV_UNITS 4
 /* Products that take as long as a byte of memory. */
 #define DML_MATMUL_PER_BYTE 5
 
