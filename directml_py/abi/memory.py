@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from . import probing
@@ -20,6 +22,8 @@ PAGE_BITS = 12
 PAGE = 1 << PAGE_BITS
 # Larger blocks are probed at both ends first, so that a garbage size does not cost an allocation of that size.
 LARGE = 1 << 20
+# MemorySnapshot at most this far apart are read as one.
+GAP = 256
 
 
 class MemoryFault(Exception):
@@ -151,6 +155,58 @@ def read(address: int, size: int) -> bytes:
     if size <= SMALL and _is_copied(_fast_readv, address, size):
         return _probes.view[:size].tobytes()
     return _read_carefully(address, size)
+
+
+class MemorySnapshot:
+    """Blocks of memory, by their addresses, with the bytes that were read there, to be compared at once.
+
+    The address of a block may come from the blocks before it. Those that lie close together on a page are read as one
+    span: a call costs as much for each span as for hundreds of bytes. ``size`` is that of all spans together.
+    """
+
+    def __init__(self, blocks: Sequence[tuple[int, bytes]]) -> None:
+        self._blocks = blocks
+        self._spans: list[tuple[int, int]] = []
+        contents: list[bytes] = []
+        layout, start, end = "=", 0, 0
+        for address, data in sorted(blocks):
+            gap = address - end
+            if (
+                self._spans
+                and 0 <= gap <= GAP
+                and start >> PAGE_BITS == (address + len(data) - 1) >> PAGE_BITS
+            ):
+                self._spans.pop()
+                layout += f"{gap}x"
+            else:
+                start = address
+            end = address + len(data)
+            self._spans.append((start, end - start))
+            contents.append(data)
+            layout += f"{len(data)}s"
+        self._unpack = struct.Struct(layout).unpack
+        self._content = tuple(contents)
+        self.size = sum([size for _, size in self._spans])
+        numbers = [number for span in self._spans for number in span]
+        # The remote iovecs.
+        self._vectors = (ctypes.c_uint64 * len(numbers))(*numbers)
+        self._remote = ctypes.addressof(self._vectors)
+
+    def are_unchanged(self) -> bool:
+        """Whether reading them again gives the same bytes; False if some are unmapped."""
+        call, size = _fast_readv, self.size
+        if call is None or not _enabled or size > SMALL:
+            # In order, up to the first difference: without probing, an address that is no longer in the memory before
+            # it must not be read.
+            try:
+                return all(read(address, len(data)) == data for address, data in self._blocks)
+            except MemoryFault:
+                return False
+        probe = _probes
+        probe.vectors[1] = size
+        if call(_pid, probe.local, 1, self._remote, len(self._spans), 0) != size:
+            return False
+        return self._unpack(probe.view[:size]) == self._content
 
 
 def _is_copied(call: Any, address: int, size: int) -> bool:

@@ -23,6 +23,7 @@ from ..api.enums import (
 )
 from ..api.schema_data import OPERATORS, STRUCTS
 from .operator_desc import OperatorDesc, Record, Scalar
+from .repeated import Trace, recall, remember
 from .tensor import TensorDesc, shared_tensor
 
 # The documents do not bound these; a larger count is treated as garbage and not followed.
@@ -149,13 +150,17 @@ class Decoder:
         self.pages: dict[int, bytes] = {}
         self.probing = is_probing()
         self.nested = self.total = 0
+        self.trace: Trace | None = None
 
     def fault(self, path: str, kind: str, text: str) -> None:
         self.faults.append(Fault(path, kind, text))
 
     def read(self, address: int, size: int, path: str) -> bytes | None:
         try:
-            return self._read(address, size)
+            data = self._read(address, size)
+            if self.trace is not None:
+                self.trace.blocks.append((address, data))
+            return data
         except MemoryFault as fault:
             self.fault(path, "unreadable", f"points to memory that cannot be read ({fault})")
             return None
@@ -178,6 +183,8 @@ class Decoder:
         """The values at ``address``; None, and a fault at ``path`` + ``field``, if the memory is unreadable."""
         page, start = self.pages.get(address >> PAGE_BITS), address & (PAGE - 1)
         if page is not None and start + layout.size <= PAGE:
+            if self.trace is not None:
+                self.trace.blocks.append((address, page[start : start + layout.size]))
             return layout.unpack_from(page, start)
         data = self.read(address, layout.size, path + field)
         return None if data is None else layout.unpack(data)
@@ -261,6 +268,8 @@ class Decoder:
     def _is_beyond(self, address: int, count: int, size: int, path: str, counter: str) -> bool:
         """Whether ``count`` elements, ``size`` bytes, exceed the array, if its length is known."""
         extent = extent_at(address)
+        if self.trace is not None:
+            self.trace.extents.append((address, extent))
         if extent is None or size <= extent:
             return False
         owner, dot, field = path.rpartition(".")
@@ -293,6 +302,8 @@ class Decoder:
 
     def _interface(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         # Callers that know the classes check the object's interface.
+        if self.trace is not None:
+            self.trace.complete = False
         live_object = IUnknown.from_handle(item)
         if live_object is None and item:
             self.fault(path, "interface", f"is 0x{item:X}, which is not a live {entry.type}")
@@ -303,6 +314,8 @@ class Decoder:
     def _string(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         if not item:
             return None
+        if self.trace is not None:
+            self.trace.complete = False
         try:
             return read_string(item).decode(errors="replace")
         except MemoryFault as fault:
@@ -438,7 +451,13 @@ def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
 
 
 def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> Decoded:
+    key = location.address, type_name, depth
+    known, trace = recall(key)
+    if known is not None:
+        decoded: Decoded = known
+        return decoded
     decoder = Decoder()
+    decoder.trace = trace
     decoder.depth = depth
     raw = _top(location, _layout(type_name), name, decoder)
     if raw is None:
@@ -452,7 +471,10 @@ def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> De
         record = decoder.any_operator(raw, "")
     else:
         record = decoder.struct(type_name, raw, "")
-    return Decoded(record, tuple(decoder.faults))
+    decoded = Decoded(record, tuple(decoder.faults))
+    if trace is not None and not decoder.faults:
+        remember(key, trace, decoded)
+    return decoded
 
 
 def decode_operator_desc(value: object, name: str = "desc", *, nested: bool = False) -> Decoded:
