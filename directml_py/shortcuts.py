@@ -13,8 +13,6 @@ from .abi.arguments import enumerator
 from .abi.rules import Diagnostics
 from .api.enums import DML_FEATURE_LEVEL
 from .d3d12 import D3D12CreateDevice
-from .d3d12.allocation import Allocation
-from .d3d12.buffer_pool import Bytes
 from .d3d12.debug import debug_layer_enabled
 from .d3d12.observers import watchers
 from .descs.arrays import as_array
@@ -24,7 +22,7 @@ from .descs.tensor import TensorDesc
 from .dml import DMLCreateDevice
 from .dml.dml_device import HIGHEST_FEATURE_LEVEL, LEVEL
 from .dml.profiles import Profile, profile_of
-from .dml.program import DispatchProgram
+from .evaluation import Evaluation
 from .operators import check
 from .session import Session
 from .validation.report import Report
@@ -71,65 +69,24 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
         device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level)
         compiled = device.CompileOperator(device.CreateOperator(desc))
         return Session(device).evaluate(compiled, _input_arrays(compiled.inputs, inputs))
-    program = _program(desc, enumerator(level, DML_FEATURE_LEVEL, "feature_level", LEVEL))
-    return _run(program, _input_arrays(program.inputs, inputs))
+    evaluation = _evaluation(desc, enumerator(level, DML_FEATURE_LEVEL, "feature_level", LEVEL))
+    return evaluation.run(_input_arrays(evaluation.inputs, inputs))
 
 
-def _program(desc: Any, level: DML_FEATURE_LEVEL) -> DispatchProgram:
+def _evaluation(desc: Any, level: DML_FEATURE_LEVEL) -> Evaluation:
     """What CompileOperator makes of ``desc`` on devices of its own."""
     profile = profile_of(None)
     decoded, report = check(desc, level)
     if decoded is None or report.diagnostics or profile.removal_after is not None:
         device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
-        return device.CompileOperator(device.CreateOperator(desc)).program
+        return Evaluation(device.CompileOperator(device.CreateOperator(desc)).program)
     return _compiled(decoded, level, profile)
 
 
 @lru_cache(maxsize=256)
-def _compiled(desc: OperatorDesc, level: DML_FEATURE_LEVEL, profile: Profile) -> DispatchProgram:
+def _compiled(desc: OperatorDesc, level: DML_FEATURE_LEVEL, profile: Profile) -> Evaluation:
     device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
-    return device.CompileOperator(device.checked_operator(desc, Report())).program
-
-
-def _run(program: DispatchProgram, arrays: Sequence[Array | None]) -> list[Array | None]:
-    """Equivalent to ``Session.evaluate``, without buffers, bindings and barriers."""
-    inputs = [
-        None if array is None or slot.tensor is None else _laid_out(slot.tensor, array)
-        for slot, array in zip(program.inputs, arrays)
-    ]
-    for position, packing in program.packed.items():
-        memory, array = Allocation(packing.size).bytes, arrays[position]
-        assert array is not None
-        packing.store(array, memory)
-        inputs[position] = memory
-    outputs = [
-        None if slot.tensor is None else Allocation(slot.tensor.total_size).bytes for slot in program.outputs
-    ]
-    temporary = Allocation(program.temporary_size).bytes if program.temporary_size else None
-    program.bind(inputs, outputs, temporary)()
-    return [
-        None if slot.tensor is None or memory is None else _elements(slot.tensor, memory)
-        for slot, memory in zip(program.outputs, outputs)
-    ]
-
-
-def _laid_out(tensor: TensorDesc, array: Array) -> Bytes:
-    """The bytes of ``array`` in the tensor's layout, without a copy if it has that layout."""
-    if _is_plain(tensor) and array.flags.c_contiguous:
-        return array.reshape(-1).view(np.uint8)
-    memory = Allocation(tensor.total_size).bytes
-    tensor.store(memory, array)
-    return memory
-
-
-def _elements(tensor: TensorDesc, memory: Bytes) -> Array:
-    """The elements in exclusively owned ``memory``, without a copy if the tensor fills it."""
-    return tensor.view(memory) if _is_plain(tensor) else tensor.load(memory)
-
-
-def _is_plain(tensor: TensorDesc) -> bool:
-    """Whether the tensor has the layout of a contiguous NumPy array."""
-    return tensor.is_packed and tensor.element_bits >= 8
+    return Evaluation(device.CompileOperator(device.checked_operator(desc, Report())).program)
 
 
 def _input_arrays(slots: Sequence[TensorSlot], inputs: Sequence[Any]) -> list[Array | None]:

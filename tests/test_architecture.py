@@ -36,6 +36,7 @@ ALLOWED = {
     "dml": OPERATORS | {"d3d12", "garbage_collector"},
     "cffi": API,
     "session": VALIDATION | {"operators", "d3d12", "dml"},
+    "evaluation": VALIDATION | {"operators", "d3d12", "dml"},
 }
 FRONT_ENDS = {
     "__init__",
@@ -53,7 +54,7 @@ FRONT_ENDS = {
     "pydirectml",
     "onnx",
 }
-FRONT_ENDS_ALLOWED = OBJECT_MODEL | FRONT_ENDS | {"cffi", "session", "storage", "npy_header"}
+FRONT_ENDS_ALLOWED = OBJECT_MODEL | FRONT_ENDS | {"cffi", "session", "evaluation", "storage", "npy_header"}
 # And of Python's own library what has nothing to do with memory.
 PLAIN_LIBRARY = {
     "__future__",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -338,3 +339,25 @@ def test_the_same_desc_with_other_arrays():
     third = dml.evaluate(add, [np.asfortranarray(x), x])[0]
     assert first.tolist() == third.tolist() == [[0, 2, 4], [6, 8, 10]]
     assert second.tolist() == [[5, 5, 5], [5, 5, 5]]
+
+
+def test_results_of_repeated_calls_are_independent():
+    """The memory that a small operator is bound to is used again."""
+    desc = identity(tensor("FLOAT32", [2, 3], [4, 1]), tensor("FLOAT32", [2, 3]))
+    arrays = [np.full((2, 3), number, np.float32) for number in range(4)]
+    found = [dml.evaluate(desc, [array])[0] for array in arrays]
+    assert [array.tolist() for array in found] == [array.tolist() for array in arrays]
+    found[0][0, 0] = 9
+    assert dml.evaluate(desc, [arrays[0]])[0].tolist() == arrays[0].tolist()
+    assert not any(np.shares_memory(one, other) for one, other in zip(found, (*found[1:], arrays[0])))
+
+
+def test_threads_do_not_share_memory():
+    desc = identity(tensor("FLOAT32", [64]), tensor("FLOAT32", [64]))
+
+    def rounds(number: int) -> bool:
+        array = np.full(64, number, np.float32)
+        return all((dml.evaluate(desc, [array])[0] == number).all() for _ in range(200))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(rounds, range(8)))
