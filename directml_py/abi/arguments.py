@@ -120,6 +120,8 @@ def counted(first: Any, second: Any, count_name: str, items_name: str, rule: Rul
 
     A count smaller than the sequence takes a prefix, as in C; a larger one raises ``E_INVALIDARG``.
     """
+    if type(second) is list and type(first) is int and first == len(second):
+        return second.copy()
     if second is None:
         if is_series(first):
             return list(first)

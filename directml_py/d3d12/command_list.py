@@ -401,12 +401,9 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
 
     def SetDescriptorHeaps(self, numDescriptorHeaps: Any, descriptorHeaps: Any = None) -> None:
         """``(count, heaps)`` as in C, or a sequence: at most one heap of each shader-visible type."""
-        heaps = tuple(
+        heaps = tuple(counted(numDescriptorHeaps, descriptorHeaps, "numDescriptorHeaps", "descriptorHeaps"))
+        for index, heap in enumerate(heaps):
             child(heap, ID3D12DescriptorHeap, f"descriptorHeaps[{index}]", self.device)
-            for index, heap in enumerate(
-                counted(numDescriptorHeaps, descriptorHeaps, "numDescriptorHeaps", "descriptorHeaps")
-            )
-        )
         if not self._ready("SetDescriptorHeaps"):
             return
         problem = self._heaps_problem(heaps)
@@ -417,7 +414,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             )
             return
         self.descriptor_heaps = heaps
-        self._append(DescriptorHeaps(tuple(heap.life for heap in heaps)))
+        self._append(DescriptorHeaps(tuple([heap.life for heap in heaps])))
 
     def _heaps_problem(self, heaps: tuple[ID3D12DescriptorHeap, ...]) -> str | None:
         if self.type == COPY:
@@ -425,7 +422,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         for index, heap in enumerate(heaps):
             if heap.type not in (CBV_SRV_UAV, SAMPLER) or not heap.shader_visible:
                 return f"descriptorHeaps[{index}] is not shader visible"
-        if len({heap.type for heap in heaps}) < len(heaps):
+        if len(heaps) > 1 and len({heap.type for heap in heaps}) < len(heaps):
             return "descriptorHeaps has two heaps of the same type"
         return None
 

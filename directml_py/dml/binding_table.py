@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..abi.call_site import caller
 from ..abi.rules import rule
@@ -12,7 +12,7 @@ from ..validation.report import Report
 from .binding_point import BindingPoint, Views
 from .bindings import Need, bindable_heaps, read_binding, read_bindings, single_view
 from .device_removal import hresult_method, void_method
-from .dispatch_command import prepare
+from .dispatch_command import RecordedDispatch, prepare
 from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild
 from .exclusive_access import OneThread, one_thread
@@ -33,12 +33,19 @@ ONE_THREAD = rule(
 )
 
 
-class Prepared(NamedTuple):
-    """A dispatch with the bindings of a table, for a ``revision`` of the dispatchable."""
+class Prepared:
+    """A dispatch with the bindings of a table, for a ``revision`` of the dispatchable.
 
-    revision: int
-    views: Views
-    run: Run
+    ``command`` is the one that was recorded for it, which can be recorded again; None if nobody may share it.
+    """
+
+    __slots__ = ("command", "revision", "run", "views")
+
+    def __init__(self, revision: int, views: Views, run: Run) -> None:
+        self.revision = revision
+        self.views = views
+        self.run = run
+        self.command: RecordedDispatch | None = None
 
 
 class IDMLBindingTable(IDMLDeviceChild):

@@ -19,6 +19,8 @@ from .dispatch_command import RecordedDispatch
 from .dispatchable import IDMLDispatchable
 from .dml_object import SAME_DEVICE, IDMLDeviceChild
 
+ALLOWED_TYPES = (D3D12_COMMAND_LIST_TYPE_DIRECT, D3D12_COMMAND_LIST_TYPE_COMPUTE)
+
 PAGE = "nf-directml-idmlcommandrecorder-recorddispatch"
 LIST_OPEN = rule("DML-RecordDispatch-list-open", "The command list is open", PAGE)
 LIST_TYPE = rule("DML-RecordDispatch-list-type", "The command list is of type DIRECT or COMPUTE", PAGE)
@@ -51,23 +53,18 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         bindings.one_thread.check("bindings", report)
         self._check_list(commandList, report)
         command = None
-        if not report.errors:
+        if not report.diagnostics or not report.errors:
             with bindings.one_thread:
                 command = self._command(commandList, dispatchable, bindings, report)
-        if command is not None and not report.errors:
+        if command is not None and (not report.diagnostics or not report.errors):
             commandList.record(command)
-        self.removal.remove("RecordDispatch failed:", report)
+        if report.diagnostics:
+            self.removal.remove("RecordDispatch failed:", report)
 
     def _check_list(self, commandList: ID3D12GraphicsCommandList, report: Report) -> None:
-        allowed = (
-            D3D12_COMMAND_LIST_TYPE_DIRECT,
-            D3D12_COMMAND_LIST_TYPE_COMPUTE,
-        )
-        if commandList.GetType() not in allowed:
-            names = " or ".join(kind.name for kind in allowed)
-            report.add(
-                LIST_TYPE, "commandList", f"is of type {commandList.GetType().name}; it must be {names}"
-            )
+        if commandList.type not in ALLOWED_TYPES:
+            names = " or ".join(kind.name for kind in ALLOWED_TYPES)
+            report.add(LIST_TYPE, "commandList", f"is of type {commandList.type.name}; it must be {names}")
         if commandList.device is not self.device.d3d12_device:
             report.add(LIST_DEVICE, "commandList", "belongs to another Direct3D 12 device")
         if not commandList.open:
@@ -100,6 +97,11 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         prepared = bindings.prepared(dispatchable, report)
         if prepared is None:
             return None
-        return RecordedDispatch(
-            dispatchable, desc.gpu, bindings.needs, prepared.views, prepared.run, bindings.bound_at
-        )
+        command = prepared.command
+        if command is None:
+            command = RecordedDispatch(
+                dispatchable, desc.gpu, bindings.needs, prepared.views, prepared.run, bindings.bound_at
+            )
+            if not command.is_watched:
+                prepared.command = command
+        return command

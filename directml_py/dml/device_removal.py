@@ -60,7 +60,7 @@ class Removal:
 
     def alive(self) -> bool:
         """Whether a call may proceed; queried at the start of each."""
-        return self.reason == S_OK
+        return self._error is None and not self._d3d12_device.removed
 
     def check(self) -> None:
         """Raise ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if the device is removed."""

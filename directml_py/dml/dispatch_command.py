@@ -73,6 +73,11 @@ class RecordedDispatch(Command):
             self._accesses = view_accesses(dispatchable, views)
 
     @property
+    def is_watched(self) -> bool:
+        """Whether the debug layer, or a strict device, tells one recording of the dispatch from another."""
+        return self._keep is None or self._is_checked
+
+    @property
     def muted(self) -> bool:
         """Whether the DirectML device's own switch mutes messages, which then holds for Direct3D's too."""
         return self._removal.muted

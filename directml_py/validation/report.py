@@ -20,6 +20,8 @@ class Report:
 
     @property
     def errors(self) -> list[Diagnostic]:
+        if not self.diagnostics:
+            return []
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity is Severity.ERROR]
 
     def make_strict(self) -> None:
