@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "a1e55faa"
+DECLARATIONS = "44bb7593"

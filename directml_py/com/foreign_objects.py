@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 from ..abi.interface import IUnknown
@@ -12,7 +11,7 @@ from .argument_memory import POINTER_SIZE
 
 # QueryInterface, AddRef, Release.
 IUNKNOWN_SLOTS = 3
-MAPS = Path("/proc/self/maps")
+MAPS = "/proc/self/maps"
 EXECUTABLE = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) ..x", re.MULTILINE)
 
 
@@ -40,7 +39,8 @@ def is_com_object(address: int) -> bool:
     except MemoryFault:
         return False
     try:
-        maps = MAPS.read_bytes()
+        with open(MAPS, "rb") as file:
+            maps = file.read()
     except OSError:
         return True
     code = [range(int(begin, 16), int(end, 16)) for begin, end in EXECUTABLE.findall(maps)]

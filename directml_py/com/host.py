@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import directml_py
@@ -15,6 +16,7 @@ from ..d3d12.live_objects import COUNTERS
 from ..d3d12.untracked import Tracking
 from ..dml.device_removal import WITNESSES
 from ..kernels.build_digest import REINSTALL, declared_by
+from .argument_memory import known_to_be_readable
 from .expected_digest import DECLARATIONS
 from .interfaces import FUNCTIONS, INTERFACES
 from .object_table import Objects
@@ -41,12 +43,13 @@ def start(ffi: Any, lib: Any) -> None:
     """
     if declared_by(ffi, lib) != DECLARATIONS:
         folder = ffi.string(lib.dmlpy_folder()).decode(errors="replace")
-        package = Path(directml_py.__file__).parent
+        package = directml_py.__file__.rpartition("/")[0]
         raise ImportError(
             f"libdirectml.so in {folder} was built from sources other than those of the package {package}; {REINSTALL}"
         )
     exceptions_tell_nobody()
-    Tracking.commands = False
+    Tracking.commands = not lib.dmlpy_is_hosted()
+    known_to_be_readable(lib.dmlpy_is_on_stack)
     WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
     objects = Objects(lib, ffi)
     COUNTERS.append(objects.references)
@@ -54,6 +57,16 @@ def start(ffi: Any, lib: Any) -> None:
 
     def define(name: str, function: Any) -> None:
         ffi.def_extern(name=name)(function)
+
+    def define_when_called(name: str, make: Callable[[], Callable[..., Any]]) -> None:
+        """A program calls few of the methods, and to make all thunks takes a part of its start that can be felt."""
+
+        def first_call(*values: Any) -> Any:
+            function = make()
+            define(name, function)
+            return function(*values)
+
+        define(name, first_call)
 
     define("dmlpy_last_release", objects.released)
     define("dmlpy_released_again", objects.released_again)
@@ -63,8 +76,8 @@ def start(ffi: Any, lib: Any) -> None:
     for name, interface in INTERFACES.items():
         if interface.base:
             for method in interface.methods:
-                define(f"{name}_{method.name}", calls.method(name, method))
+                define_when_called(f"{name}_{method.name}", partial(calls.method, name, method))
     for function in FUNCTIONS:
         own = create_device if function.name == "D3D12CreateDevice" else None
         body = own or getattr(directml_py, function.name, None)
-        define(f"dmlpy_{function.name}", calls.function(function, body))
+        define_when_called(f"dmlpy_{function.name}", partial(calls.function, function, body))

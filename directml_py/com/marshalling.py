@@ -11,7 +11,7 @@ import numpy as np
 
 from ..abi.hresult import E_POINTER, DMLError
 from ..descs.decode import ctypes_class
-from .argument_memory import POINTER_SIZE, peek, peek_guid, poke, poke_number, poke_pointer
+from .argument_memory import peek_guid, peek_pointers, poke, poke_number, poke_pointer
 from .event_handles import EventHandle
 from .interfaces import INTERFACES
 from .object_table import Objects
@@ -75,7 +75,8 @@ def _input(c_type: str, name: str, index: int, objects: Objects, ffi: Any) -> In
     if c_type.endswith("* const*"):
         return lambda values: object_list(values[index - 1], values[index], name, objects)
     if pointee in INTERFACES:
-        return lambda values: objects.argument(values[index], name)
+        held, argument = objects.held, objects.argument
+        return lambda values: held(values[index]) or argument(values[index], name)
     if c_type in ("REFGUID", "REFIID"):
         return lambda values: peek_guid(values[index], name)
     if c_type in WIDE:
@@ -128,5 +129,7 @@ def object_list(count: int, address: int, name: str, objects: Objects) -> list[A
         return None
     if count > MAX_OBJECTS:
         raise DMLError(E_POINTER, f"{name} cannot hold {count} objects")
-    items = memoryview(peek(address, POINTER_SIZE * count, name)).cast("Q")
-    return [objects.argument(item, f"{name}[{index}]") for index, item in enumerate(items)]
+    items, held = peek_pointers(address, count, name), objects.held
+    if count == 1:
+        return [held(items[0]) or objects.argument(items[0], f"{name}[0]")]
+    return [held(item) or objects.argument(item, f"{name}[{index}]") for index, item in enumerate(items)]

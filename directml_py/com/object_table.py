@@ -35,6 +35,8 @@ class Objects:
         self._lock = threading.RLock()
         renew_after_fork(self, "_lock")
         self._held: dict[int, IUnknown] = {}
+        # The object at an address if C holds references to it, else None: what every call asks first.
+        self.held = self._held.get
         self._released: dict[int, tuple[weakref.ref[IUnknown], Released]] = {}
         self._addresses: dict[int, int] = {}
         self._tables: dict[type[IUnknown], bytes] = {}

@@ -72,10 +72,11 @@ class Calls:
     def method(self, interface: str, method: MethodSignature) -> Callable[..., Any]:
         """The thunk of a method, which takes ``this``, of any interface that inherits the method, and C's arguments."""
         title = f"{interface}::{method.name}"
-        name, object_at = method.name, self._objects.at
+        name, held, object_at = method.name, self._objects.held, self._objects.at
         arguments = plan(method.params, self._objects, self._ffi)
         run = self._protocol(name) if name in PROTOCOLS else self._runner(title, arguments)
         result = self._result(method.returns)
+        nothing = result(None)
         fail = self._failure(title, method.returns)
         refuse = self._refusal(title, arguments)
         returns_nothing = method.returns == "void"
@@ -83,11 +84,12 @@ class Calls:
         def call(this: int, *values: Any) -> Any:
             item = None
             try:
-                item = object_at(this, title)
+                item = held(this) or object_at(this, title)
                 body = getattr(item, name, None)
                 if body is None:
                     refuse(values)
-                return result(run(body, values))
+                value = run(body, values)
+                return nothing if value is None else result(value)
             except BaseException as error:
                 if returns_nothing and item is not None and self._consequence(item, name, error):
                     return None
@@ -144,7 +146,7 @@ class Calls:
         if arguments.result is not None:
             return self._creator(title, inputs, *arguments.result)
         if not outputs:
-            return lambda body, values: body(*[read(values) for read in inputs])
+            return _reader(inputs)
 
         def run(body: Callable[..., Any], values: Values) -> int:
             value = body(*[read(values) for read in inputs])
@@ -218,3 +220,16 @@ class Calls:
             return output[0]
 
         return by_value
+
+
+def _reader(inputs: Sequence[Callable[[Values], Any]]) -> Runner:
+    """Calls a method with its inputs. Most have few, for which a list takes longer than the rest."""
+    if not inputs:
+        return lambda body, values: body()
+    if len(inputs) == 1:
+        (read,) = inputs
+        return lambda body, values: body(read(values))
+    if len(inputs) == 2:
+        first, second = inputs
+        return lambda body, values: body(first(values), second(values))
+    return lambda body, values: body(*[read(values) for read in inputs])

@@ -23,7 +23,8 @@ _untrack.restype = None
 
 
 class Tracking:
-    """``commands`` is whether the collector sees recorded commands; the C library switches it off."""
+    """``commands`` is whether the collector sees recorded commands; the C library switches it off in programs that had
+    Python before they loaded it."""
 
     commands = True
 

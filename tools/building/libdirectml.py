@@ -51,6 +51,7 @@ ADDRESSES = frozenset(
 # The init code runs once, in whichever thread calls an exported function first. Whatever module of that name is on the
 # path, the package must be the one that the library belongs to.
 START = """\
+import gc
 import os
 import sys
 from importlib import util
@@ -66,11 +67,15 @@ def load(folder):
         del sys.modules["directml_py"]
         raise
 
-package, _, inside = os.fsdecode(ffi.string(lib.dmlpy_folder())).rpartition("/com/")
-if "directml_py" not in sys.modules and inside == "lib" and os.path.exists(package + "/__init__.py"):
-    load(package)
-from directml_py.com.host import start
-start(ffi, lib)
+try:
+    package, _, inside = os.fsdecode(ffi.string(lib.dmlpy_folder())).rpartition("/com/")
+    if "directml_py" not in sys.modules and inside == "lib" and os.path.exists(package + "/__init__.py"):
+        load(package)
+    from directml_py.com.host import start
+    start(ffi, lib)
+finally:
+    if not lib.dmlpy_is_hosted():
+        gc.enable()
 """
 SUPPORT = """\
 uint32_t dmlpy_add_reference(uintptr_t self);
@@ -81,10 +86,12 @@ uintptr_t dmlpy_new(const char *interface);
 uint32_t dmlpy_foreign_AddRef(uintptr_t object);
 uint32_t dmlpy_foreign_Release(uintptr_t object);
 const char *dmlpy_folder(void);
+int dmlpy_is_hosted(void);
+int dmlpy_is_on_stack(uintptr_t address, size_t size);
 const char *dmlpy_describe(uintptr_t address);
 """
 # The parts of the library that do not depend on the API.
-SOURCES = ("pending_exception", "libdirectml", "interpreter")
+SOURCES = ("pending_exception", "libdirectml", "interpreter", "caller_stack")
 # The prefix of functions that C calls, followed by the name of the Python callback.
 ENTRY = "dmlpy_call_"
 CALLBACKS = """\
