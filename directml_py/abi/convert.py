@@ -19,6 +19,7 @@ Convert = Callable[[Any, str], Any]
 _SIMPLE: Any = ctypes._SimpleCData
 # ctypes type codes.
 UNSIGNED = "BHILQ"
+INTEGERS = UNSIGNED + "bhilq"
 FLOATS = "fd"
 
 
@@ -45,6 +46,15 @@ def converters(kind: Any) -> dict[str, Convert]:
     return by_field
 
 
+def integer_ranges(kind: Any) -> dict[str, tuple[int, int]]:
+    """The range (lowest, end) of each integer field of ``kind``, which needs no other conversion."""
+    return {
+        name: _range(ctype)
+        for name, ctype, *_ in kind._fields_
+        if name not in kind._interfaces_ and issubclass(ctype, _SIMPLE) and ctype._type_ in INTEGERS
+    }
+
+
 def length(value: Any, in_bytes: bool) -> int | None:
     """The number of elements (or bytes) of an array passed as a Python object; None for a pointer."""
     if in_bytes:
@@ -60,12 +70,17 @@ def length(value: Any, in_bytes: bool) -> int | None:
         return None
 
 
+def _range(ctype: Any) -> tuple[int, int]:
+    bits = 8 * ctypes.sizeof(ctype)
+    # Flags are signed, but may set the sign bit, as in C.
+    return (0 if ctype._type_ in UNSIGNED else -(1 << bits - 1)), 1 << bits
+
+
 def _integer(value: Any, where: str, bits: int, low: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{where} must be an integer, not {type(value).__name__}") from None
-    # Flags are signed, but may set the sign bit, as in C.
     if not low <= number < 1 << bits:
         if number < 0 == low:
             raise ValueError(f"{where} must be an unsigned {bits}-bit number, not {number}")
@@ -86,8 +101,7 @@ def _float(value: Any, where: str) -> float:
 def _number_converter(ctype: Any) -> Convert:
     if ctype._type_ in FLOATS:
         return _float
-    bits = 8 * ctypes.sizeof(ctype)
-    low = 0 if ctype._type_ in UNSIGNED else -(1 << bits - 1)
+    bits, (low, _) = 8 * ctypes.sizeof(ctype), _range(ctype)
     return lambda value, where: _integer(value, where, bits, low)
 
 

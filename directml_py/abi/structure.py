@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from ..late import loading
-from .convert import FLOATS, UNSIGNED, Convert, address, converters, length
+from .convert import FLOATS, UNSIGNED, Convert, address, converters, integer_ranges, length
 from .keepalive import adopt, settle
 from .pointers import claimed_type
 from .wintypes import GUID
@@ -60,32 +60,53 @@ class _Fields:
     _counts_: ClassVar[Mapping[str, str]] = {}
     _interfaces_: ClassVar[frozenset[str]] = frozenset()
     _converters_: ClassVar[dict[str, Convert]] = {}
+    _ranges_: ClassVar[dict[str, tuple[int, int]]] = {}
+    _names_: ClassVar[tuple[str, ...]] = ()
+    _keywords_: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def _prepare(cls) -> None:
+        """Find, on first use, how the fields of this class are assigned."""
+        names = tuple(field[0] for field in cls._fields_)
+        cls._keywords_ = frozenset(name for name in names if isinstance(getattr(cls, name), _Field))
+        cls._ranges_ = integer_ranges(cls)
+        cls._converters_ = converters(cls)
+        # The last, as other threads see by it that the class is prepared.
+        cls._names_ = names
 
     def _values_by_field(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         kind = type(self)
-        names = [field[0] for field in kind._fields_]
+        if "_names_" not in kind.__dict__:
+            kind._prepare()
+        names = kind._names_
         if len(args) > len(names):
             raise TypeError(f"{kind.__name__} has {len(names)} fields, but {len(args)} values were given")
         given = dict(zip(names, args))
         for name, value in kwargs.items():
             if name in given:
                 raise TypeError(f"{kind.__name__}.{name} was given twice")
-            if not isinstance(getattr(kind, name, None), _Field):
+            # Members of anonymous unions are fields too.
+            if name not in kind._keywords_ and not isinstance(getattr(kind, name, None), _Field):
                 raise TypeError(f"{kind.__name__} has no field {name}")
             given[name] = value
         return given
 
     def _convert(self, name: str) -> Convert | None:
         kind = type(self)
-        own = kind.__dict__.get("_converters_")
-        if own is None:
-            own = kind._converters_ = converters(kind)
-        convert: Convert | None = own.get(name)
+        if "_names_" not in kind.__dict__:
+            kind._prepare()
+        convert = kind._converters_.get(name)
         if convert is None and not hasattr(kind, name):
             raise AttributeError(f"{kind.__name__} has no field {name}")
         return convert
 
     def _assign(self, name: str, value: Any) -> None:
+        if isinstance(value, int):
+            # Most fields are numbers. The ranges of a base class, whose fields are also ours, serve as well.
+            limits = type(self)._ranges_.get(name)
+            if limits is not None and limits[0] <= value < limits[1]:
+                super().__setattr__(name, value)
+                return
         convert = self._convert(name)
         if convert is None:
             super().__setattr__(name, value)
