@@ -101,6 +101,13 @@ def enum_class(name: str) -> Any:
     return getattr(enums, name, None) or getattr(d3d12_enums, name)
 
 
+@cache
+def _members(enum: str) -> dict[int, Any]:
+    """The members of an enumeration by their numbers."""
+    members: dict[int, Any] = enum_class(enum)._value2member_map_
+    return members
+
+
 def value_name(enum: str, value: int) -> str:
     """The enumerator's name; the number itself if there is none."""
     member = enum_class(enum)._value2member_map_.get(value)
@@ -169,15 +176,18 @@ class Decoder:
         if not 0 < size <= PAGE or not self.probing:
             return read(address, size)
         first, last = address >> PAGE_BITS, (address + size - 1) >> PAGE_BITS
-        pages = self.pages
         try:
-            for page in {first, last} - pages.keys():
-                pages[page] = read(page << PAGE_BITS, PAGE)
+            data = self._page(first) if first == last else self._page(first) + self._page(last)
         except MemoryFault:
             raise MemoryFault(address, size) from None
         start = address & (PAGE - 1)
-        both = pages[first] if first == last else pages[first] + pages[last]
-        return both[start : start + size]
+        return data[start : start + size]
+
+    def _page(self, number: int) -> bytes:
+        page = self.pages.get(number)
+        if page is None:
+            page = self.pages[number] = read(number << PAGE_BITS, PAGE)
+        return page
 
     def unpack(self, layout: _struct.Struct, address: int, path: str, field: str = "") -> Raw | None:
         """The values at ``address``; None, and a fault at ``path`` + ``field``, if the memory is unreadable."""
@@ -196,8 +206,8 @@ class Decoder:
         return tuple(values)
 
     def struct(self, name: str, raw: Raw, path: str) -> Record:
-        prefix = f"{path}." if path else ""
-        return Record(STRUCTS[name], self.record(STRUCTS[name], raw, prefix))
+        schema = STRUCTS[name]
+        return Record(schema, self.record(schema, raw, f"{path}." if path else ""))
 
     def operator(self, schema: OperatorSchema, raw: Raw, path: str) -> OperatorDesc:
         prefix = f"{path}." if path else ""
@@ -261,21 +271,33 @@ class Decoder:
                 return None
             return None if optional else ()
         layout = _array_layout(count, code)
-        if self._is_beyond(address, count, layout.size, path + field, counter):
+        if self._is_beyond(address, count, layout.size, path, field, counter):
             return None
         return self.unpack(layout, address, path, field)
 
-    def _is_beyond(self, address: int, count: int, size: int, path: str, counter: str) -> bool:
+    def _is_beyond(self, address: int, count: int, size: int, path: str, field: str, counter: str) -> bool:
         """Whether ``count`` elements, ``size`` bytes, exceed the array, if its length is known."""
         extent = extent_at(address)
         if self.trace is not None:
             self.trace.extents.append((address, extent))
         if extent is None or size <= extent:
             return False
-        owner, dot, field = path.rpartition(".")
+        owner, dot, field = (path + field).rpartition(".")
         length = extent * count // size
         self.fault(f"{owner}{dot}{counter}", "count", f"is {count}, but {field} was given a list of {length}")
         return True
+
+    def _text(self, address: int) -> bytes:
+        """The null-terminated string at ``address``. Those of one desc often lie in the same pages."""
+        if self.probing:
+            try:
+                page, start = self._page(address >> PAGE_BITS), address & (PAGE - 1)
+            except MemoryFault:
+                return read_string(address)
+            end = page.find(b"\0", start)
+            if end >= 0:
+                return page[start:end]
+        return read_string(address)
 
     # One converter per kind of field whose raw value must be converted; each takes the struct's schema, the field's,
     # the raw value, all raw values of the struct, and the path.
@@ -284,7 +306,7 @@ class Decoder:
         return bool(item)
 
     def _enum(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> int:
-        member: int = enum_class(entry.type)._value2member_map_.get(item, item)
+        member: int = _members(entry.type).get(item, item)
         return member
 
     def _flags(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> int:
@@ -317,7 +339,7 @@ class Decoder:
         if self.trace is not None:
             self.trace.complete = False
         try:
-            return read_string(item).decode(errors="replace")
+            return self._text(item).decode(errors="replace")
         except MemoryFault as fault:
             self.fault(path, "unreadable", f"points to memory that cannot be read ({fault})")
             return None
@@ -331,7 +353,7 @@ class Decoder:
         if size > MAX_BYTES:
             self.fault(path, "count", f"has {entry.counted_by} {size}; more than {MAX_BYTES} are not read")
             return None
-        if self._is_beyond(item, size, size, path, entry.counted_by):
+        if self._is_beyond(item, size, size, path, "", entry.counted_by):
             return None
         return self.read(item, size, path)
 
@@ -362,7 +384,7 @@ class Decoder:
         if not self.may_follow(entry.type, count, path):
             return None
         layout = _layout(entry.type)
-        if self._is_beyond(item, count, layout.size * count, path, entry.counted_by):
+        if self._is_beyond(item, count, layout.size * count, path, "", entry.counted_by):
             return None
         data = self.read(item, layout.size * count, path)
         if data is None:
@@ -416,7 +438,7 @@ class Decoder:
         if operator is not None:
             return self.operator(operator, body, path)
         # As in the documents, paths omit the Desc pointer.
-        return self.struct(target, body, path.removesuffix(".Desc").removesuffix("Desc"))
+        return self.struct(target, body, path[:-4].removesuffix("."))
 
 
 @cache
