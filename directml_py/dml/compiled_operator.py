@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..api.d3d12_enums import D3D12_HEAP_TYPE
 from ..api.enums import DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE, DML_EXECUTION_FLAGS
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
 from ..api.structs import DML_BINDING_PROPERTIES
@@ -69,8 +70,8 @@ def align(size: int, alignment: int) -> int:
 
 # The page of DML_BUFFER_BINDING requires a multiple of 16 or of the tensor's own alignment, the page of
 # DML_BUFFER_TENSOR_DESC a multiple of both.
-def tensor_need(tensor: TensorDesc, level: int) -> Need:
-    return Need(tensor.total_size, max(TENSOR_ALIGNMENT, tensor.alignment), bindable_heaps(level))
+def tensor_need(tensor: TensorDesc, heaps: tuple[D3D12_HEAP_TYPE, ...]) -> Need:
+    return Need(tensor.total_size, max(TENSOR_ALIGNMENT, tensor.alignment), heaps)
 
 
 class IDMLCompiledOperator(IDMLDispatchable):
@@ -144,29 +145,27 @@ class IDMLCompiledOperator(IDMLDispatchable):
     @lazy
     def input_needs(self) -> tuple[Need | None, ...]:
         """The requirement on each input's binding at execution; None where nothing may be bound."""
+        heaps = bindable_heaps(self.device.feature_level)
         return tuple(
-            None if slot.tensor is None or index in self.owned else self._need(slot.tensor)
+            None if slot.tensor is None or index in self.owned else tensor_need(slot.tensor, heaps)
             for index, slot in enumerate(self.inputs)
         )
 
     @lazy
     def owned_needs(self) -> tuple[Need | None, ...]:
         """The requirement on each input's binding at initialization; None where nothing may be bound."""
+        heaps = (*bindable_heaps(self.device.feature_level), UPLOAD)
         return tuple(
-            self._owned_need(slot.tensor) if index in self.owned and slot.tensor is not None else None
+            tensor_need(slot.tensor, heaps) if index in self.owned and slot.tensor is not None else None
             for index, slot in enumerate(self.inputs)
         )
 
-    def _need(self, tensor: TensorDesc) -> Need:
-        return tensor_need(tensor, self.device.feature_level)
-
-    def _owned_need(self, tensor: TensorDesc) -> Need:
-        need = self._need(tensor)
-        return need._replace(heap_types=(*need.heap_types, UPLOAD))
-
     @lazy
     def output_needs(self) -> tuple[Need | None, ...]:
-        return tuple(None if slot.tensor is None else self._need(slot.tensor) for slot in self.outputs)
+        heaps = bindable_heaps(self.device.feature_level)
+        return tuple(
+            None if slot.tensor is None else tensor_need(slot.tensor, heaps) for slot in self.outputs
+        )
 
     @lazy
     def needs(self) -> Mapping[BindingPoint, Need]:

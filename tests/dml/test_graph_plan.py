@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py.dml.compiler import memory_planner
 
 from .graphs import FLOAT32, Graphs, graph
 
@@ -55,6 +56,28 @@ def test_a_chain_needs_two_blocks_however_long(g, count, blocks):
     for _ in range(count):
         expected = np.cumsum(expected, 1, np.float64).astype(np.float32)
     np.testing.assert_allclose(g.run(compiled, x())[0], expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 2, 40])
+def test_both_ways_to_place_blocks_agree(count):
+    places = []
+    for place in (memory_planner._pack_few, memory_planner._pack_many):
+        random = np.random.default_rng(count)
+        blocks = [
+            memory_planner.TemporaryBlock("", int(size), int(first), int(first + length))
+            for size, first, length in random.integers(1, 300, (count, 3))
+        ]
+        place(blocks)
+        places.append([block.offset for block in blocks])
+        assert not any(
+            one.offset < other.end
+            and other.offset < one.end
+            and one.first_step <= other.last_step
+            and other.first_step <= one.last_step
+            for index, one in enumerate(blocks)
+            for other in blocks[:index]
+        )
+    assert places[0] == places[1]
 
 
 @pytest.mark.kind_device

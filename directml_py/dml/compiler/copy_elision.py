@@ -29,13 +29,14 @@ def write_in_place(plan: Plan) -> Plan:
     for step in reversed(plan.steps):
         _write_in_place(plan, step)
     for step in plan.steps:
-        step.folded = step.moves is not None and not step.moves and not step.copies
+        if step.moves is not None:
+            step.folded = not step.moves and not step.copies
     return plan
 
 
 def _copied(plan: Plan) -> Plan:
-    """A copy of the plan with steps and locations that a pass may change."""
-    steps = [replace(step, moves=None if step.moves is None else list(step.moves)) for step in plan.steps]
+    """A copy of the plan with locations, and steps of data movement, that a pass may change."""
+    steps = [step if step.moves is None else replace(step, moves=list(step.moves)) for step in plan.steps]
     return replace(plan, steps=steps, locations=dict(plan.locations))
 
 

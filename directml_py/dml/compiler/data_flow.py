@@ -22,6 +22,8 @@ class DataFlow:
         self.order = order
         self.sources: dict[Port, Value | GraphInput] = {}
         self.consumers: dict[Value, list[Port]] = {}
+        # The inputs of each node that other nodes feed, with these values.
+        self.fed: dict[int, list[tuple[Port, Value]]] = {index: [] for index in order}
         self.graph_outputs: dict[Value, list[int]] = {}
         self._inputs: dict[int, list[tuple[Port, Value | GraphInput]]] = {}
         for edge in (*graph.input_edges, *graph.intermediate_edges):
@@ -29,6 +31,7 @@ class DataFlow:
             self.sources[edge.target] = edge.source
             if isinstance(edge.source, Value):
                 self.consumers.setdefault(edge.source, []).append(edge.target)
+                self.fed[edge.target.node].append((edge.target, edge.source))
         for edge in graph.output_edges:
             assert isinstance(edge.source, Value)
             assert isinstance(edge.target, int)
@@ -41,7 +44,7 @@ class DataFlow:
 
     def may_run_with_others(self, desc: OperatorDesc | None) -> bool:
         """Whether an operator uses its default kernel and its inputs are not inspected."""
-        if desc is None or self._kernels(desc) is not kernel_of(desc):
+        if desc is None or not (self._kernels is kernel_of or self._kernels(desc) is kernel_of(desc)):
             return False
         return not self.is_inspected or type(operator_of(desc.name)).inspect is Operator.inspect
 

@@ -57,9 +57,27 @@ def part_of(desc: OperatorDesc) -> FusiblePart | None:
 
 def fuse_elementwise(plan: Plan) -> Plan:
     """Fuse connected element-wise nodes into one program, and eliminate the values that only they read."""
-    fusion = Fusion(plan)
+    parts = fusible_parts(plan)
+    if len(parts) < 2:
+        return plan
+    fusion = Fusion(plan, parts)
     steps = fusion.fuse()
     return replace(plan, steps=steps, eliminated=plan.eliminated | fusion.eliminated)
+
+
+def fusible_parts(plan: Plan) -> dict[int, FusiblePart]:
+    """The fusible parts of the plan's nodes that have one."""
+    if backend.native is None:
+        return {}
+    parts = {}
+    for step in plan.steps:
+        desc = plan.graph.node(step.node).desc
+        if desc is None or step.moves is not None:
+            continue
+        part = part_of(desc)
+        if part is not None and plan.flow.may_run_with_others(desc):
+            parts[step.node] = part
+    return parts
 
 
 @dataclass(eq=False)
@@ -103,13 +121,13 @@ class Starts:
 class Fusion:
     """The groups of nodes that run together, and the values that therefore need no memory."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, parts: dict[int, FusiblePart]) -> None:
         self.plan = plan
         self.graph = plan.graph
         self.steps = {step.node: step for step in plan.steps}
         self.order = list(self.steps)
         self.turns = {node: turn for turn, node in enumerate(self.order)}
-        self.parts = self._parts()
+        self.parts = parts
         # The value that an executed node writes, by the origin that all its aliases share.
         self.writers = {
             plan.origin(value): value
@@ -139,26 +157,12 @@ class Fusion:
         ]
         return self._ordered(sets)
 
-    def _parts(self) -> dict[int, FusiblePart]:
-        if backend.native is None:
-            return {}
-        parts = {}
-        for step in self.plan.steps:
-            desc = self.graph.node(step.node).desc
-            runs = step.moves is None and self.plan.flow.may_run_with_others(desc)
-            part = part_of(desc) if desc is not None and runs else None
-            if part is not None:
-                parts[step.node] = part
-        return parts
-
     def _find_needs(self) -> None:
         """Find dependencies, looking through folded steps."""
         feeders: dict[int, set[int]] = {}
         for node, step in self.steps.items():
             links, barred = set[int](), set[int]()
-            for port, source in self.plan.flow.inputs_of(node):
-                if not isinstance(source, Value):
-                    continue
+            for port, source in self.plan.flow.fed[node]:
                 written = self.writers.get(self.plan.origin(source))
                 if written is not None and self._is_element_by_element(written, source, port):
                     self.linked[port] = written
@@ -177,11 +181,10 @@ class Fusion:
         """The ports that read a value, by its origin; ports of folded steps count for the values that lie in it."""
         readers: dict[Value, list[Port]] = {}
         for node, step in self.steps.items():
-            for port, source in self.plan.flow.inputs_of(node):
-                if isinstance(source, Value):
-                    origin = self.plan.origin(source)
-                    if not step.folded or self.plan.origin(Value(node, 0)) != origin:
-                        readers.setdefault(origin, []).append(port)
+            for port, source in self.plan.flow.fed[node]:
+                origin = self.plan.origin(source)
+                if not step.folded or self.plan.origin(Value(node, 0)) != origin:
+                    readers.setdefault(origin, []).append(port)
         return readers
 
     def _join(self, node: int) -> None:

@@ -278,7 +278,7 @@ def _results(graph: GraphDesc) -> dict[int, Results]:
 def _slot(field: str, position: int, tensors: Sequence[TensorDesc]) -> TensorSlot:
     """The largest of the tensors, with an alignment that suits all of them; absent if there are none."""
     tensor = max(tensors, key=attrgetter("total_size"), default=None)
-    if tensor is not None:
+    if tensor is not None and len(tensors) > 1:
         alignment = max(tensor.alignment for tensor in tensors)
         tensor = tensor if tensor.alignment == alignment else replace(tensor, alignment=alignment)
     return TensorSlot(f"{field}[{position}]", field, tensor)

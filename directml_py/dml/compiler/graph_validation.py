@@ -13,6 +13,7 @@ from .shared_inputs import check_shared_inputs
 CONSTANT_LEVEL = 0x6200
 # Unconnected graph inputs and outputs are legal, but each costs memory here and a binding in the program.
 UNUSED = 1 << 16
+MANY = 1 << 32
 
 
 def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
@@ -36,11 +37,10 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
                     f"Nodes[{node.index}].Type",
                     "is DML_GRAPH_NODE_TYPE_CONSTANT, which needs DML_FEATURE_LEVEL_6_2",
                 )
-    good = [edge for edge in graph.edges if _check_indices(graph, edge, report)]
-    if unreadable or len(good) < len(graph.edges):
+    if not _check_indices(graph, report) or unreadable:
         return
     _check_connections(graph, report)
-    for edge in graph.edges:
+    for edge in (*graph.output_edges, *graph.intermediate_edges):
         _check_tensors(graph, edge, report)
     _check_owned(graph, report)
     if not report.errors and topological_order(graph) is None:
@@ -49,11 +49,29 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
         check_shared_inputs(graph, report)
 
 
-def _check_indices(graph: GraphDesc, edge: Edge, report: Report) -> bool:
-    problems = list(_index_problems(graph, edge))
-    for field, index, limit in problems:
-        report.add(graph_rules.INDEX, f"{edge.path}.{field}", f"is {index}, but {limit}")
-    return not problems
+def _check_indices(graph: GraphDesc, report: Report) -> bool:
+    """Whether both ends of every edge exist."""
+    are_good = True
+    # Ends of unreadable nodes are not known.
+    inputs, outputs = (
+        [MANY if node is None else len(getattr(node, side)) for node in graph.nodes]
+        for side in ("inputs", "outputs")
+    )
+    for edge in graph.edges:
+        source, target = edge.source, edge.target
+        if isinstance(source, GraphInput):
+            begins = source.position < graph.input_count
+        else:
+            begins = source.node < len(outputs) and source.output < outputs[source.node]
+        if isinstance(target, Port):
+            ends = target.node < len(inputs) and target.input < inputs[target.node]
+        else:
+            ends = target < graph.output_count
+        if not (begins and ends):
+            are_good = False
+            for field, index, limit in _index_problems(graph, edge):
+                report.add(graph_rules.INDEX, f"{edge.path}.{field}", f"is {index}, but {limit}")
+    return are_good
 
 
 def _index_problems(graph: GraphDesc, edge: Edge) -> Iterator[tuple[str, int, str]]:
@@ -95,7 +113,9 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
     for node in graph.nodes:
         assert node is not None
         for index, slot in enumerate(node.inputs):
-            _check_input(node, index, slot.path, slot.tensor is None, fed[Port(node.index, index)], report)
+            edges = fed[Port(node.index, index)]
+            if edges != (slot.tensor is not None):
+                _report_input(node, slot.path, slot.tensor is None, edges, report)
         is_used = any(Value(node.index, index) in used for index in range(len(node.outputs)))
         if not is_used:
             report.add(
@@ -117,11 +137,7 @@ def _check_connections(graph: GraphDesc, report: Report) -> None:
                 )
 
 
-def _check_input(
-    node: GraphDescNode, index: int, name: str, absent: bool, edges: int, report: Report
-) -> None:
-    if edges == (not absent):
-        return
+def _report_input(node: GraphDescNode, name: str, absent: bool, edges: int, report: Report) -> None:
     where = f"Nodes[{node.index}].{name}"
     if edges > 1:
         report.add(graph_rules.FED_TWICE, where, f"of {node.title} is fed by {edges} edges; one is allowed")
@@ -132,9 +148,8 @@ def _check_input(
 
 
 def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
-    """Check that both ends of an edge have the same size in bytes."""
-    if isinstance(edge.source, GraphInput):
-        return
+    """Check that both ends of an edge from a node have the same size in bytes."""
+    assert isinstance(edge.source, Value)
     source = graph.node(edge.source.node)
     if not isinstance(edge.target, Port):
         if source.data is not None:
