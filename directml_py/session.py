@@ -56,7 +56,10 @@ STATES = {
     UPLOAD: D3D12_RESOURCE_STATE_GENERIC_READ,
     READBACK: D3D12_RESOURCE_STATE_COPY_DEST,
 }
+PROPERTIES = {heap: CD3DX12_HEAP_PROPERTIES(heap) for heap in STATES}
 DESCRIPTORS = 256
+# The distance of tensors in one buffer, at which views and vector loads are aligned.
+APART = 256
 
 Array: TypeAlias = npt.NDArray[Any]
 # What a tensor may be bound to: a whole buffer, a range of one, what a desc says, or nothing.
@@ -102,7 +105,7 @@ class Session:
         """A buffer of ``size`` bytes."""
         flags = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS if heap == DEFAULT else D3D12_RESOURCE_FLAG_NONE
         return self.d3d12.CreateCommittedResource(
-            CD3DX12_HEAP_PROPERTIES(heap),
+            PROPERTIES[heap],
             heap_flags,
             CD3DX12_RESOURCE_DESC.Buffer(size, flags),
             STATES[heap],
@@ -121,6 +124,27 @@ class Session:
         target = self.buffer(size)
         self.run(lambda commands: commands.CopyResource(target, staging))
         return target
+
+    def stage(self, arrays: Sequence[Array | None], tensors: Sequence[TensorDesc | None]) -> list[Range]:
+        """Ranges of one buffer in an UPLOAD heap with ``arrays`` in the layouts of ``tensors``: what an initializer
+        reads need not be copied to a DEFAULT heap first."""
+        starts, end = list[int](), 0
+        for tensor in tensors:
+            apart = max(APART, 1 if tensor is None else tensor.alignment)
+            starts.append(-(-end // apart) * apart)
+            end = starts[-1] + (0 if tensor is None else tensor.total_size)
+        if not end:
+            return [None] * len(starts)
+        buffer = self.buffer(end, UPLOAD, D3D12_HEAP_FLAG_CREATE_NOT_ZEROED)
+        memory, ranges = buffer.Map(), list[Range]()
+        for start, array, tensor in zip(starts, arrays, tensors):
+            if array is None or tensor is None:
+                ranges.append(None)
+            else:
+                tensor.store(memory[start : start + tensor.total_size], array)
+                ranges.append(part(buffer, start, tensor.total_size))
+        buffer.Unmap()
+        return ranges
 
     def read(self, buffer: ID3D12Resource, dtype: npt.DTypeLike = np.uint8) -> Array:
         """All bytes of a buffer as elements of ``dtype``."""
@@ -168,7 +192,7 @@ class Session:
     def table_desc(self, dispatchable: IDMLDispatchable, extra: int = 0) -> DML_BINDING_TABLE_DESC:
         """Unused descriptors for a table, plus ``extra`` ones after them."""
         # Handles must point to a descriptor, even for a dispatchable that needs none.
-        count = max(1, dispatchable.GetBindingProperties().RequiredDescriptorCount + extra)
+        count = max(1, dispatchable.descriptor_count + extra)
         if self.taken + count > self.heap.size:
             self._recorded.append(self.heap)
             self._open_heap(max(count, DESCRIPTORS))
@@ -279,10 +303,14 @@ class Session:
         ``inputs`` and ``outputs`` give the layouts of the arrays in memory, if other than the operator's own tensors.
         Raises ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if that removes the device.
         """
-        sources = [
-            None if array is None or slot.tensor is None else self.upload(array, slot.tensor)
-            for slot, array in zip(op.inputs if inputs is None else inputs, arrays)
-        ]
+        tensors = [slot.tensor for slot, _ in zip(op.inputs if inputs is None else inputs, arrays)]
+        sources = self.stage(
+            [array if op.is_owned(index) else None for index, array in enumerate(arrays)],
+            [tensor if op.is_owned(index) else None for index, tensor in enumerate(tensors)],
+        )
+        for index, (array, tensor) in enumerate(zip(arrays, tensors)):
+            if array is not None and tensor is not None and not op.is_owned(index):
+                sources[index] = self.upload(array, tensor)
         results = op.outputs if outputs is None else outputs
         targets = [None if slot.tensor is None else self.buffer(slot.tensor.total_size) for slot in results]
         needs_initialization = not op.initialized or op.persistent_size

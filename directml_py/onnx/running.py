@@ -18,15 +18,13 @@ from ..api.d3d12_structs import D3D12_HEAP_PROPERTIES
 from ..d3d12 import CD3DX12_RESOURCE_DESC, ID3D12GraphicsCommandList, ID3D12Resource
 from ..descs.tensor import TensorDesc
 from ..graph.compiled import CompiledGraph
-from ..session import DIRECT, Range, Session, part
+from ..session import APART, DIRECT, Range, Session, part
 from .values import Array
 
 # System memory, which the CPU can access.
 HEAP = D3D12_HEAP_PROPERTIES(
     D3D12_HEAP_TYPE_CUSTOM, D3D12_CPU_PAGE_PROPERTY_WRITE_BACK, D3D12_MEMORY_POOL_L0, 1, 1
 )
-# The distance of tensors in one buffer, at which views and vector loads are aligned.
-APART = 256
 
 
 class Executable:

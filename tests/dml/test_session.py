@@ -45,6 +45,20 @@ def test_evaluate_raises_what_removed_the_device():
     assert caught.value.hresult == dml.DXGI_ERROR_DEVICE_REMOVED
 
 
+def test_staged_weights(session):
+    """What an initializer reads may lie in one upload buffer, each tensor at an aligned offset."""
+    op = session.compile(join(3, 2, owned=[0, 1]))
+    tensors = [slot.tensor for slot in op.inputs]
+    weights = session.stage([rows(1, 2, 3), rows(4, 5)], tensors)
+    assert [(view.Offset, view.SizeInBytes) for view in weights] == [(0, 12), (256, 8)]
+    assert weights[0].Buffer is weights[1].Buffer
+    persistent, target = session.initialize(op, weights), session.buffer(20)
+    session.dispatch(op, [None, None], [target], persistent)
+    session.execute()
+    assert session.read(target, np.float32).tolist() == [1, 2, 3, 4, 5]
+    assert session.stage([None, rows(1)], [tensors[0], None]) == [None, None]
+
+
 def test_several_dispatches_in_one_list(session):
     """Nothing runs before execute; the list is open again after it."""
     joining, splitting = session.compile(join(1, 3)), session.compile(split(2, 2))
