@@ -15,7 +15,9 @@ import numpy as np
 
 from ..abi.hresult import DMLError
 from ..abi.schema import FieldSchema, OperatorSchema
+from ..abi.structure import Structure
 from ..descs.build import build_operator_desc, with_outputs
+from ..descs.decode import decode_operator_desc
 from ..descs.format import in_words
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
@@ -194,7 +196,8 @@ class OperatorMethod:
             tensors = [None if expression is None else expression.desc for expression in fed]
             values[entry.name] = tensors if entry.kind == "array" else tensors[0]
         for entry in self.attributes:
-            values[entry.name] = given[self.arguments[entry.name]]
+            value = given[self.arguments[entry.name]]
+            values[entry.name] = operator_values(value) if entry.type == "DML_OPERATOR_DESC" else value
         return values, tuple(sources)
 
     def _desc(self, graph: Graph, values: dict[str, Any], given: Mapping[str, Any]) -> OperatorDesc:
@@ -268,6 +271,20 @@ class OperatorMethod:
     def _tuple(self) -> Any:
         make: Any = namedtuple
         return make(self.name, [self.arguments[entry.name] for entry in self.outputs])
+
+
+def operator_values(value: Any) -> Any:
+    """The operator desc in a struct, or those in a list, as values, which may be keys; anything else as it is, so that
+    what reads it later says what is wrong."""
+    if isinstance(value, list):
+        return [operator_values(item) for item in value]
+    if not isinstance(value, Structure):
+        return value
+    try:
+        desc, faults = decode_operator_desc(value, nested=True)
+    except TypeError:
+        return value
+    return value if faults or desc is None else desc
 
 
 def distinct(value: Any) -> Hashable:
