@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # These count as programs although they ship with the package.
 _SAMPLES = _PACKAGE + "samples" + os.sep
 

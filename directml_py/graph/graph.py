@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +42,8 @@ Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
 
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .functions import Functions
 else:
     Functions = object

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _NO_NAME = re.compile("[\0\ud800-\udfff]")
 KINDS = {dict: "an object", list: "an array", str: "a string", bool: "true or false", int: "an integer"}
