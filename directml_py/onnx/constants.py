@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,9 @@ def array_of(tensor: Any, file: str, folder: Path | None, raw: memoryview | None
     Raises ``OnnxError``.
     """
     where = f"initializer {tensor.name!r}"
-    if any(size < 0 for size in tensor.dims):
-        raise OnnxError(f"has sizes {list(tensor.dims)}", file, where)
+    sizes = tuple(tensor.dims)
+    if sizes and min(sizes) < 0:
+        raise OnnxError(f"has sizes {list(sizes)}", file, where)
     try:
         if uses_external_data(tensor):
             assert folder is not None
@@ -102,10 +104,17 @@ def _mapped(tensor: Any, folder: Path) -> Array:
         raise Refusal(f"cannot read its data from {info.location!r}: {error.strerror or error}") from None
 
 
+@cache
+def _element(kind: int) -> tuple[np.dtype[Any], bool]:
+    """The type of an element, and whether it has less than a byte. Raises ``KeyError`` for unknown types."""
+    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind))
+    return dtype, dtype.name in SUBBYTE
+
+
 def _viewed(tensor: Any, raw: memoryview) -> Array:
     """The elements in ``raw``; those of less than a byte are unpacked. Raises as ``to_array`` does."""
-    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
-    if dtype.name in SUBBYTE:
+    dtype, is_subbyte = _element(tensor.data_type)
+    if is_subbyte:
         whole = onnx.TensorProto()
         whole.CopyFrom(tensor)
         whole.raw_data = bytes(raw)

@@ -22,6 +22,7 @@ CHEAP = {
 }  # fmt: skip
 # What no graph computes, whatever the count of elements.
 HOST_ALONE = {"NonMaxSuppression", "NonZero", "Unique"}
+OF_ANY_SIZE = CHEAP | HOST_ALONE
 RANDOM = {
     "RandomNormal",
     "RandomNormalLike",
@@ -35,11 +36,13 @@ IR_VERSION = 10
 
 def is_foldable(node: Any, inputs: Mapping[str, OnnxValue], outputs: Mapping[str, tuple[Any, Sizes]]) -> bool:
     """Whether the host should compute the node."""
-    if node.op_type in RANDOM or not all(value.is_known for value in inputs.values()):
+    if any(value.array is None for value in inputs.values()) or node.op_type in RANDOM:
         return False
+    if node.op_type in OF_ANY_SIZE:
+        return True
     sizes = [value.size for value in inputs.values()]
     sizes += [math.prod(shape) for _, shape in outputs.values()]
-    return node.op_type in CHEAP | HOST_ALONE or max(sizes, default=0) <= LARGE
+    return max(sizes, default=0) <= LARGE
 
 
 def folded(node: Any, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]) -> list[Array] | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,9 +21,25 @@ MOST_LAYERS = 4096
 GRAPH, GRAPHS = int(onnx.AttributeProto.GRAPH), int(onnx.AttributeProto.GRAPHS)
 
 
+# How the most frequent kinds of attributes are read.
+READERS: dict[int, Callable[[Any], Any]] = {
+    int(onnx.AttributeProto.FLOAT): attrgetter("f"),
+    int(onnx.AttributeProto.INT): attrgetter("i"),
+    int(onnx.AttributeProto.FLOATS): lambda entry: list(entry.floats),
+    int(onnx.AttributeProto.INTS): lambda entry: list(entry.ints),
+}
+
+
 def attributes_of(node: Any) -> dict[str, Any]:
     """The attributes of a node by name; text is decoded."""
-    return {entry.name: _plain(onnx.helper.get_attribute_value(entry)) for entry in node.attribute}
+    return {entry.name: _value(entry) for entry in node.attribute}
+
+
+def _value(entry: Any) -> Any:
+    read = READERS.get(entry.type)
+    if read is None or entry.ref_attr_name:
+        return _plain(onnx.helper.get_attribute_value(entry))
+    return read(entry)
 
 
 def _plain(value: Any) -> Any:
@@ -40,9 +58,22 @@ def subgraphs(node: Any) -> Iterator[Any]:
             yield from entry.graphs
 
 
+@cache
+def _may_have_subgraphs(kind: str) -> bool:
+    """Whether an operator of ONNX's own domain has attributes that are graphs."""
+    try:
+        schema = onnx.defs.get_schema(kind)
+    except onnx.defs.SchemaError:
+        return True
+    kinds = onnx.defs.OpSchema.AttrType
+    return any(entry.type in (kinds.GRAPH, kinds.GRAPHS) for entry in schema.attributes.values())
+
+
 def captured(node: Any) -> set[str]:
     """The names of an outer scope that a node's subgraphs read."""
     found: set[str] = set()
+    if not node.domain and not _may_have_subgraphs(node.op_type):
+        return found
     for graph in subgraphs(node):
         own = {item.name for item in (*graph.input, *graph.initializer)}
         for inner in graph.node:

@@ -330,14 +330,14 @@ def _listed(results: Results) -> Sequence[Result]:
 
 
 def _name(node: Any) -> str:
-    names = (node.name, *node.output, node.op_type)
-    return next(str(name) for name in names if name)
+    return str(node.name or next(filter(None, node.output), node.op_type))
 
 
 def _read(node: Any, scope: Scope) -> list[str]:
     """The names that a node and its subgraphs read."""
-    names = [name for name in node.input if name]
-    return [*dict.fromkeys([*names, *(name for name in captured(node) if name in scope)])]
+    names = dict.fromkeys(filter(None, node.input))
+    names.update((name, None) for name in captured(node) if name in scope)
+    return [*names]
 
 
 def _hint(needed: str, inputs: Sequence[str]) -> str:

@@ -73,15 +73,22 @@ def _fields(data: memoryview, start: int, stop: int) -> Iterator[WireField]:
     """The fields of a message. Raises ``IndexError`` and ``ValueError`` for damaged ones."""
     place = start
     while place < stop:
-        begin = place
-        tag, place = _number(data, place)
-        kind, content = tag & 7, None
+        begin, tag, content = place, data[place], None
+        if tag < 0x80:
+            place += 1
+        else:
+            tag, place = _number(data, place)
+        kind = tag & 7
         if kind == VARINT:
             _, place = _number(data, place)
         elif kind == BYTES:
-            length, place = _number(data, place)
+            length = data[place]
+            if length < 0x80:
+                place += 1
+            else:
+                length, place = _number(data, place)
             content = slice(place, place + length)
-            place = content.stop
+            place += length
         elif kind in FIXED:
             place += FIXED[kind]
         else:
