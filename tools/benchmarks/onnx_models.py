@@ -1,4 +1,4 @@
-"""ONNX models through ``directml_py.onnx``, in the sizes of ResNet-50, BERT and GPT-2 with random weights."""
+"""ONNX models through ``directml_py.onnx``, in the sizes of known networks with random weights."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import numpy as np
 from directml_py.onnx import load
 
 from . import exported_models
+from .architectures import NETWORKS
 from .benchmark_case import Measurable
 from .interleaved_timing import Row, interleaved
 from .sessions import onnxruntime, session
+from .translations import onnx_model
 from .whole import compare
 
 LAYERS, HIDDEN, HEADS = 12, 768, 12
@@ -23,10 +25,20 @@ Inputs = Mapping[str, Any]
 
 
 class ModelCase(NamedTuple):
-    """Functions that make a model and its inputs."""
+    """Functions that make a model's bytes and its inputs."""
 
-    model: Callable[[], Any]
+    model: Callable[[], bytes]
     inputs: Callable[[], Inputs]
+
+
+def bytes_of(make: Callable[..., Any], *arguments: Any) -> Callable[[], bytes]:
+    """A function that makes a model of ``exported_models``."""
+    return lambda: bytes(make(*arguments).SerializeToString())
+
+
+def network(name: str) -> ModelCase:
+    """A network of ``architectures``."""
+    return ModelCase(lambda: onnx_model(NETWORKS[name]()), lambda: {"image": NETWORKS[name]().image()})
 
 
 def tokens(count: int) -> Any:
@@ -41,16 +53,18 @@ def step() -> Inputs:
 
 
 MODELS = {
+    "SqueezeNet": network("SqueezeNet"),
+    "MobileNet-v2": network("MobileNet-v2 exported"),
     "ResNet-50, 224 x 224": ModelCase(
-        lambda: exported_models.resnet50(224),
+        bytes_of(exported_models.resnet50, 224),
         lambda: {"image": np.random.default_rng(1).random((1, 3, 224, 224), np.float32)},
     ),
     f"BERT, {TOKENS} tokens": ModelCase(
-        lambda: exported_models.bert(LAYERS, HIDDEN, HEADS),
+        bytes_of(exported_models.bert, LAYERS, HIDDEN, HEADS),
         lambda: {"tokens": tokens(TOKENS), "mask": np.ones((1, TOKENS), np.int64)},
     ),
     f"a step of GPT-2 after {PAST}": ModelCase(
-        lambda: exported_models.gpt2(LAYERS, HIDDEN, HEADS, WORDS), step
+        bytes_of(exported_models.gpt2, LAYERS, HIDDEN, HEADS, WORDS), step
     ),
 }
 
@@ -65,8 +79,7 @@ def cases() -> Iterator[Measurable]:
 # One model at a time, since GPT-2 has half a gigabyte.
 @lru_cache(maxsize=1)
 def serialized(name: str) -> bytes:
-    model: bytes = MODELS[name].model().SerializeToString()
-    return model
+    return MODELS[name].model()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import directml_py as dml
 from directml_py.graph import Expression, Graph
 
 from .architectures import EPSILON, Array, Network
-from .sessions import onnx
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 FUSED = {
@@ -161,6 +160,9 @@ ONNX: Mapping[str, Callable[[Attributes], tuple[str, dict[str, Any], list[Array]
 
 def onnx_model(network: Network) -> bytes:
     """The ONNX model from ``image`` to ``result``; needs the package ``onnx``."""
+    # Processes that measure this package alone do not import another runtime.
+    from .sessions import onnx
+
     nodes: list[Any] = []
     constants: list[Any] = []
 
