@@ -22,7 +22,7 @@ from ..api.schema_data import OPERATORS, STRUCTS
 from ..com.interfaces import FUNCTIONS, INTERFACES
 from ..com.signatures import Parameter
 from ..descs.data_types import type_name
-from ..descs.decode import enum_class
+from ..descs.types_by_name import enum_class
 from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
 from ..validation.support_tables import Support, When, support_of
 from ..validation.tensor_rules import level_name

@@ -10,7 +10,7 @@ from ..abi.schema import OperatorSchema
 from ..api import enums
 from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.data_types import type_name
-from ..descs.decode import enum_class
+from ..descs.types_by_name import enum_class
 from ..validation.support_tables import Support, support_of
 from ..validation.tensor_rules import level_name
 from .catalog_document import document

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..abi.hresult import E_POINTER, DMLError
-from ..descs.decode import ctypes_class
+from ..descs.types_by_name import ctypes_class
 from .argument_memory import peek_guid, peek_pointers, poke, poke_number, poke_pointer
 from .event_handles import EventHandle
 from .interfaces import INTERFACES

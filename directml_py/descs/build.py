@@ -13,9 +13,10 @@ from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
 from ..abi.structure import Structure
 from ..api.schema_data import STRUCTS
 from .data_types import data_type_number, data_type_of
-from .decode import decode_operator_desc, decode_struct, enum_class
+from .decode import decode_operator_desc, decode_struct
 from .operator_desc import OperatorDesc, Record, Scalar
 from .tensor import TensorDesc
+from .types_by_name import enum_class
 
 Own = TypeVar("Own", bound=Record)
 RANGES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct as _struct
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +13,6 @@ from ..abi.interface import IUnknown
 from ..abi.memory import PAGE, PAGE_BITS, MemoryFault, is_probing, read, read_string
 from ..abi.pointers import Location, check_type, locate
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
-from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
 from ..api.enums import (
     DML_TENSOR_DATA_TYPE,
     DML_TENSOR_FLAG_NONE,
@@ -22,9 +20,11 @@ from ..api.enums import (
     DML_TENSOR_TYPE_BUFFER,
 )
 from ..api.schema_data import OPERATORS, STRUCTS
+from .layouts import FORMATS, array_layout, struct_layout
 from .operator_desc import OperatorDesc, Record, Scalar
 from .repeated import Trace, recall, remember
 from .tensor import TensorDesc, shared_tensor
+from .types_by_name import OPERATOR_SCHEMAS, ctypes_class, enum_class, members, struct_schema, value_name
 
 # The documents do not bound these; a larger count is treated as garbage and not followed.
 MAX_TOTAL = 1 << 18
@@ -38,25 +38,6 @@ BUFFER = int(DML_TENSOR_TYPE_BUFFER)
 DATA_TYPES: Any = DML_TENSOR_DATA_TYPE._value2member_map_
 MAX_NESTED = 1 << 12
 
-_FORMATS = {
-    "INT8": "b",
-    "UINT8": "B",
-    "BYTE": "B",
-    "INT16": "h",
-    "UINT16": "H",
-    "INT": "i",
-    "INT32": "i",
-    "UINT": "I",
-    "UINT32": "I",
-    "INT64": "q",
-    "UINT64": "Q",
-    "SIZE_T": "Q",
-    "LONG_PTR": "q",
-    "FLOAT": "f",
-    "DOUBLE": "d",
-}
-_KIND_FORMATS = {"enum": "i", "flags": "I", "bool": "i"}
-_OPERATOR_SCHEMAS = {op.struct.name: op for op in OPERATORS.values()}
 # The raw values of a struct's fields or an array's elements.
 Raw: TypeAlias = tuple[Any, ...]
 # From this number, Microsoft's library reports unknown DML_OPERATOR_TYPEs as not supported.
@@ -84,66 +65,6 @@ class Decoded(NamedTuple):
 
     desc: Any
     faults: tuple[Fault, ...]
-
-
-@cache
-def ctypes_class(name: str) -> Any:
-    """The ctypes struct named ``name``."""
-    for module in (operator_descs, structs, d3d12_structs):
-        kind = getattr(module, name, None)
-        if kind is not None:
-            return kind
-    raise KeyError(name)
-
-
-@cache
-def enum_class(name: str) -> Any:
-    return getattr(enums, name, None) or getattr(d3d12_enums, name)
-
-
-@cache
-def _members(enum: str) -> dict[int, Any]:
-    """The members of an enumeration by their numbers."""
-    members: dict[int, Any] = enum_class(enum)._value2member_map_
-    return members
-
-
-def value_name(enum: str, value: int) -> str:
-    """The enumerator's name; the number itself if there is none."""
-    member = enum_class(enum)._value2member_map_.get(value)
-    return str(value) if member is None else str(member.name)
-
-
-def struct_schema(name: str) -> StructSchema | None:
-    """The schema of a plain struct or operator desc named ``name``."""
-    operator = _OPERATOR_SCHEMAS.get(name)
-    return operator.struct if operator else STRUCTS.get(name)
-
-
-@cache
-def _layout(name: str) -> _struct.Struct:
-    """The ``struct`` format that unpacks all fields at once, at the offsets of the ctypes struct."""
-    own = struct_schema(name)
-    assert own is not None, name
-    kind = ctypes_class(name)
-    text = "="
-    position = 0
-    for entry in own.fields:
-        member = getattr(kind, entry.name)
-        code = _KIND_FORMATS.get(entry.kind) or _FORMATS.get(
-            entry.type if entry.kind in ("integer", "float") else "", ""
-        )
-        if not code:
-            code = f"{member.size}s" if entry.kind in ("struct", "union") or member.size != 8 else "Q"
-        text += f"{member.offset - position}x{code}"
-        position = member.offset + member.size
-    text += f"{ctypes.sizeof(kind) - position}x"
-    return _struct.Struct(text)
-
-
-@cache
-def _array_layout(count: int, code: str) -> _struct.Struct:
-    return _struct.Struct(f"={count}{code}")
 
 
 class Decoder:
@@ -233,7 +154,7 @@ class Decoder:
         if self.depth >= MAX_DEPTH:
             self.fault(f"{prefix}Desc", "count", f"nests operators more than {MAX_DEPTH} deep")
             return None
-        body = self.unpack(_layout(schema.struct.name), address, prefix, "Desc")
+        body = self.unpack(struct_layout(schema.struct.name), address, prefix, "Desc")
         return None if body is None else self.operator(schema, body, path)
 
     def tensor(self, raw: Raw, path: str) -> TensorDesc | None:
@@ -246,7 +167,7 @@ class Decoder:
         if not address:
             self.fault(f"{path}.Desc", "null", "is null; DML_BUFFER_TENSOR_DESC is required")
             return None
-        body = self.unpack(_layout("DML_BUFFER_TENSOR_DESC"), address, path, ".Desc")
+        body = self.unpack(struct_layout("DML_BUFFER_TENSOR_DESC"), address, path, ".Desc")
         return None if body is None else self.buffer_tensor(body, path)
 
     def buffer_tensor(self, raw: Raw, path: str) -> TensorDesc | None:
@@ -270,7 +191,7 @@ class Decoder:
                 self.fault(path + field, "null", f"is null; an array of {count} is required")
                 return None
             return None if optional else ()
-        layout = _array_layout(count, code)
+        layout = array_layout(count, code)
         if self._is_beyond(address, count, layout.size, path, field, counter):
             return None
         return self.unpack(layout, address, path, field)
@@ -306,7 +227,7 @@ class Decoder:
         return bool(item)
 
     def _enum(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> int:
-        member: int = _members(entry.type).get(item, item)
+        member: int = members(entry.type).get(item, item)
         return member
 
     def _flags(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> int:
@@ -314,7 +235,7 @@ class Decoder:
         return bits
 
     def _struct(self, schema: StructSchema, entry: FieldSchema, item: bytes, raw: Any, path: str) -> Any:
-        return self.struct(entry.type, _layout(entry.type).unpack(item), path)
+        return self.struct(entry.type, struct_layout(entry.type).unpack(item), path)
 
     def _union(self, schema: StructSchema, entry: FieldSchema, item: bytes, raw: Any, path: str) -> Any:
         if not entry.governed_by:
@@ -363,7 +284,7 @@ class Decoder:
             if not (entry.optional or (entry.is_tensor and self.depth)):
                 self.fault(path, "null", f"is null; {entry.type} is required")
             return None
-        body = self.unpack(_layout(entry.type), item, path)
+        body = self.unpack(struct_layout(entry.type), item, path)
         return None if body is None else self._element(entry.type, body, path)
 
     def _array(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
@@ -373,7 +294,7 @@ class Decoder:
                 path, "count", f"has {entry.counted_by} {count}; more than {MAX_ELEMENTS} are not read"
             )
             return None
-        code = _FORMATS.get(entry.type) or ("i" if struct_schema(entry.type) is None else None)
+        code = FORMATS.get(entry.type) or ("i" if struct_schema(entry.type) is None else None)
         if code:
             return self._numbers(item, count, code, path, "", entry.optional, entry.counted_by)
         if not item or not count:
@@ -383,7 +304,7 @@ class Decoder:
             return None if entry.optional else ()
         if not self.may_follow(entry.type, count, path):
             return None
-        layout = _layout(entry.type)
+        layout = struct_layout(entry.type)
         if self._is_beyond(item, count, layout.size * count, path, "", entry.counted_by):
             return None
         data = self.read(item, layout.size * count, path)
@@ -431,10 +352,10 @@ class Decoder:
         if not item:
             self.fault(path, "null", f"is null; {target} is required")
             return None
-        body = self.unpack(_layout(target), item, path)
+        body = self.unpack(struct_layout(target), item, path)
         if body is None:
             return None
-        operator = _OPERATOR_SCHEMAS.get(target)
+        operator = OPERATOR_SCHEMAS.get(target)
         if operator is not None:
             return self.operator(operator, body, path)
         # As in the documents, paths omit the Desc pointer.
@@ -481,12 +402,12 @@ def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> De
     decoder = Decoder()
     decoder.trace = trace
     decoder.depth = depth
-    raw = _top(location, _layout(type_name), name, decoder)
+    raw = _top(location, struct_layout(type_name), name, decoder)
     if raw is None:
         return Decoded(None, tuple(decoder.faults))
     record: Any
-    if type_name in _OPERATOR_SCHEMAS:
-        record = decoder.operator(_OPERATOR_SCHEMAS[type_name], raw, "")
+    if type_name in OPERATOR_SCHEMAS:
+        record = decoder.operator(OPERATOR_SCHEMAS[type_name], raw, "")
     elif type_name == "DML_TENSOR_DESC":
         record = decoder.tensor(raw, name)
     elif type_name == "DML_OPERATOR_DESC":
@@ -509,6 +430,6 @@ def decode_operator_desc(value: object, name: str = "desc", *, nested: bool = Fa
         return Decoded(value, ())
     location = locate(value, name)
     claimed = location.type_name
-    type_name = claimed if claimed in _OPERATOR_SCHEMAS else "DML_OPERATOR_DESC"
+    type_name = claimed if claimed in OPERATOR_SCHEMAS else "DML_OPERATOR_DESC"
     check_type(location, ctypes_class(type_name), name)
     return _decode(location, type_name, name, depth=int(nested))

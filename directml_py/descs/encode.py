@@ -10,10 +10,10 @@ from ..abi.structure import Structure
 from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_TYPE_BUFFER
 from ..api.structs import DML_BUFFER_TENSOR_DESC, DML_SCALAR_UNION, DML_TENSOR_DESC
 from .data_types import DataTypeLike, data_type_number
-from .decode import ctypes_class
 from .operator_desc import OperatorDesc, Record, Scalar
 from .tensor import TensorDesc
 from .tensor_size import minimum_size, unsigned_numbers
+from .types_by_name import ctypes_class
 
 
 def tensor_desc(

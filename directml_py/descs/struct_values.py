@@ -13,11 +13,12 @@ from typing import Any
 from ..abi.interface import IUnknown
 from ..abi.structure import Structure, layout_of
 from ..text.html import HTML, text
-from .decode import Decoded, ctypes_class, decode_struct, struct_schema
+from .decode import Decoded, decode_struct
 from .encode import encode, encode_tensor
 from .html_tables import with_faults
 from .operator_desc import Record
 from .tensor import TensorDesc
+from .types_by_name import ctypes_class, struct_schema
 
 FOLLOWED = frozenset({"pointer", "array", "variant", "bytes", "string"})
 

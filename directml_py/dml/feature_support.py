@@ -22,8 +22,9 @@ from ..api.enums import (
 )
 from ..api.structs import DML_FEATURE_DATA_FEATURE_LEVELS, DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT
 from ..descs.data_types import data_type_of
-from ..descs.decode import ctypes_class, decode_struct
+from ..descs.decode import decode_struct
 from ..descs.operator_desc import OperatorDesc
+from ..descs.types_by_name import ctypes_class
 from ..validation.decode_rules import FAULT_RULES, check_faults
 from ..validation.report import Report
 from ..validation.tensor_rules import level_name

@@ -9,9 +9,10 @@ from ..abi.counted_structs import MAX_ELEMENTS
 from ..abi.schema import FieldSchema, OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..api.schema_data import STRUCTS
-from ..descs.decode import MAX_DEPTH, MAX_DIMENSIONS, enum_class
+from ..descs.decode import MAX_DEPTH, MAX_DIMENSIONS
 from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from ..descs.tensor import TensorDesc
+from ..descs.types_by_name import enum_class
 from ..operators import SCHEMAS
 from . import flatbuffer_layout
 from .flatbuffer_reader import FlatbufferBytes, TableReader

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..api.enums import DML_TENSOR_DATA_TYPE
-from ..descs.decode import enum_class
+from ..descs.types_by_name import enum_class
 from .model_error import ModelError
 
 T = TypeVar("T")

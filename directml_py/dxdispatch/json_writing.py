@@ -9,9 +9,9 @@ from typing import Any
 
 from ..abi.schema import FieldSchema
 from ..descs.data_types import PREFIX, data_type_of, type_name
-from ..descs.decode import enum_class
 from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from ..descs.tensor import TensorDesc
+from ..descs.types_by_name import enum_class
 from .json_descs import union_member
 
 

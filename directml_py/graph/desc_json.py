@@ -13,9 +13,9 @@ from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_F
 from ..api.schema_data import STRUCTS
 from ..descs.build import RANGES
 from ..descs.data_types import PREFIX, type_name
-from ..descs.decode import enum_class
 from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from ..descs.tensor import TensorDesc
+from ..descs.types_by_name import enum_class
 from ..operators import SCHEMAS
 from .json_reader import Item
 

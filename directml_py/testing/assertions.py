@@ -8,8 +8,8 @@ from typing import Any
 from ..abi.pointers import locate
 from ..abi.rules import Diagnostic
 from ..descs import decode_operator_desc, decode_struct
-from ..descs.decode import struct_schema
 from ..descs.operator_desc import OperatorDesc
+from ..descs.types_by_name import struct_schema
 from ..operators import check
 from .differences import differences
 from .known_rules import check_rule

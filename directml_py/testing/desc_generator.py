@@ -9,10 +9,10 @@ from ..abi.schema import FieldSchema, OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..api.schema_data import OPERATORS
 from ..descs.build import build_operator_desc
-from ..descs.decode import enum_class
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
 from ..descs.tensor_size import packed_strides
+from ..descs.types_by_name import enum_class
 from ..validation.fact_expressions import Reader, names_in
 from ..validation.facts import facts_of, violations
 from ..validation.fused_activation_rules import ANYWHERE

@@ -12,9 +12,9 @@ from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..api.schema_data import STRUCTS
 from ..descs.build import RANGES, build_operator_desc
 from ..descs.data_types import DATA_TYPES
-from ..descs.decode import enum_class
 from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
+from ..descs.types_by_name import enum_class
 from ..operators import SCHEMAS, check, operator_of
 from ..validation.fact_expressions import names_in
 from ..validation.facts import Fact, facts_of

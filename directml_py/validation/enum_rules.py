@@ -10,8 +10,8 @@ from ..abi.arguments import known_bits
 from ..abi.rules import rule
 from ..abi.schema import FieldSchema, StructSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
-from ..descs.decode import enum_class, struct_schema
 from ..descs.operator_desc import Record
+from ..descs.types_by_name import enum_class, struct_schema
 from .report import Report
 
 ENUM_VALUE = rule(

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from ..abi.schema import OperatorSchema
 from ..descs.data_types import BY_NAME, type_name
-from ..descs.decode import enum_class
 from ..descs.format import braces
 from ..descs.operator_desc import OperatorDesc, Record
 from ..descs.tensor import TensorDesc
+from ..descs.types_by_name import enum_class
 from .enum_rules import is_known
 from .notation import parse_types
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from ..abi.schema import OperatorSchema
 from ..descs.data_types import BY_NAME
-from ..descs.decode import enum_class
 from ..descs.operator_desc import OperatorDesc
+from ..descs.types_by_name import enum_class
 from .notation import Condition, parse_same, parse_table
 
 

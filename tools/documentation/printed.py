@@ -12,9 +12,9 @@ import numpy as np
 from directml_py.api.enums import DML_TENSOR_DATA_TYPE
 from directml_py.descs.build import build_operator_desc
 from directml_py.descs.data_types import BY_NAME
-from directml_py.descs.decode import enum_class
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.descs.tensor import TensorDesc
+from directml_py.descs.types_by_name import enum_class
 from directml_py.operators import SCHEMAS
 
 if sys.version_info >= (3, 11):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from directml_py.abi.schema import OperatorSchema
 from directml_py.descs.data_types import data_type_of
-from directml_py.descs.decode import enum_class
+from directml_py.descs.types_by_name import enum_class
 from directml_py.validation.support_tables import When, support_of
 
 

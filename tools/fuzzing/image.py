@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from directml_py.abi.schema import StructSchema
-from directml_py.descs.decode import ctypes_class
 from directml_py.descs.operator_desc import OperatorDesc, Record, Scalar
 from directml_py.descs.tensor import TensorDesc
+from directml_py.descs.types_by_name import ctypes_class
 
 PAGE = mmap.PAGESIZE
 POINTER_SIZE = 8

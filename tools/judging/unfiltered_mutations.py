@@ -10,9 +10,9 @@ from directml_py.abi.schema import FieldSchema
 from directml_py.api.enums import DML_TENSOR_DATA_TYPE
 from directml_py.api.schema_data import STRUCTS
 from directml_py.descs.build import build_operator_desc
-from directml_py.descs.decode import enum_class
 from directml_py.descs.operator_desc import OperatorDesc, Record, Scalar
 from directml_py.descs.tensor import TensorDesc
+from directml_py.descs.types_by_name import enum_class
 from directml_py.operators import SCHEMAS
 from directml_py.testing.decision_source import DecisionSource
 
