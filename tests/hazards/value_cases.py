@@ -191,8 +191,8 @@ def lossy(operator, rule, place, words, names, lost, kept):
     )
     def what_gets_lost(bench, wrong):
         dtype = np.uint32 if operator.startswith("BIT") else np.float32
-        x, *others = (four(dtype, one, 1, 1, 1) for one in (lost if wrong else kept))
-        dispatch(bench, struct, x, others=others, **ATTRIBUTES.get(operator, {}))
+        tensors = [four(dtype, one, 1, 1, 1) for one in (lost if wrong else kept)]
+        dispatch(bench, struct, tensors[0], others=tensors[1:], **ATTRIBUTES.get(operator, {}))
 
 
 for entry in LOSSES:

@@ -13,6 +13,20 @@ from onnx import helper
 OPSET, IR_VERSION = 18, 8
 # The domain of ONNX Runtime's own operators: an attribute of their nodes.
 MICROSOFT = "com.microsoft"
+# Operators whose references some samples have no kernel for, or wrong results or errors, in the last ONNX Runtime for
+# Python 3.10.
+OLD_RUNTIME = tuple(map(int, onnxruntime.__version__.split(".")[:2])) <= (1, 23)
+BEYOND_OLD_RUNTIME = frozenset(
+    {
+        "CONVOLUTION_INTEGER",
+        "FOLD",
+        "MATRIX_MULTIPLY_INTEGER",
+        "PADDING",
+        "PADDING1",
+        "QUANTIZED_LINEAR_CONVOLUTION",
+        "REVERSE_SUBSEQUENCES",
+    }
+)
 
 
 def element_type(dtype: Any) -> int:
