@@ -87,6 +87,7 @@ class Runner:
             cwd=self.folder,
             capture_output=True,
             text=True,
+            errors="surrogateescape",
             timeout=300,
         )
 
@@ -148,8 +149,10 @@ def test_cmake_and_the_loader_find_the_library(ran: Runner) -> None:
 def test_pkg_config_finds_it(ran: Runner) -> None:
     if shutil.which("pkg-config") is None:
         missing("pkg-config")
-    # Its options are quoted as a shell reads them.
-    options = shlex.split(ran.shell("pkg-config --libs directml").stdout)
+    # Its options are quoted as a shell reads them, each byte that is not ASCII by itself.
+    options = [
+        os.fsdecode(os.fsencode(one)) for one in shlex.split(ran.shell("pkg-config --libs directml").stdout)
+    ]
     assert f"-L{config_path('--libdir')}" in options
 
 
