@@ -80,9 +80,13 @@ def gather_nd(x: Array, coordinates: Coordinates, output: Array, scratch: Array)
     sizes of 1 may be missing or added anywhere. Indices are read at each call: negative ones count from the end, and
     those out of range are clamped.
     """
-    native = native_gather_scatter("CLAMPED", x, coordinates, output)
-    if native:
-        return native
+    return native_gather_scatter("CLAMPED", x, coordinates, output) or gather_rows_nd(
+        x, coordinates, output, scratch
+    )
+
+
+def gather_rows_nd(x: Array, coordinates: Coordinates, output: Array, scratch: Array) -> Run:
+    """``gather_nd`` by linear indices, where the native kernel declines."""
     find, rows, places = bind_linear_indices(x, coordinates, safe_indices, scratch)
     read = gather(rows, places, output, 0)
 

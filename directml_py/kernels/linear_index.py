@@ -9,7 +9,7 @@ from itertools import starmap
 import numpy as np
 
 from .gather import native_gather, reference_gather
-from .gather_scatter_nd import Coordinates, as_rows, gather_nd, native_gather_scatter, sizes_of
+from .gather_scatter_nd import Coordinates, as_rows, gather_rows_nd, native_gather_scatter, sizes_of
 from .launch import NativeRun
 from .native_arrays import Array, Run
 
@@ -40,7 +40,7 @@ def gather_nd_within(x: Array, coordinates: Coordinates, output: Array, scratch:
     native = native_gather_scatter("CLAMPED", x, coordinates, output)
     if native:
         return unless_outside(native, outside)
-    reference = gather_nd(x, coordinates, output, scratch)
+    reference = gather_rows_nd(x, coordinates, output, scratch)
     bounded = [(indices, size) for indices, size in zip(coordinates, x.shape) if indices is not None]
     return lambda: reference() if all(starmap(is_inside, bounded)) else outside()
 
