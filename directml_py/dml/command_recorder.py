@@ -53,10 +53,10 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         bindings.one_thread.check("bindings", report)
         self._check_list(commandList, report)
         command = None
-        if not report.diagnostics or not report.errors:
+        if not report.errors:
             with bindings.one_thread:
                 command = self._command(commandList, dispatchable, bindings, report)
-        if command is not None and (not report.diagnostics or not report.errors):
+        if command is not None and not report.errors:
             commandList.record(command)
         if report.diagnostics:
             self.removal.remove("RecordDispatch failed:", report)
