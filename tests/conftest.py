@@ -83,7 +83,17 @@ def pytest_runtest_call(item):
         pytest.skip("the device denies a type of the test's tensors")
 
 
+def pytest_collection(session):
+    """Hardly anything of what is imported and collected is garbage."""
+    gc.disable()
+
+
 def pytest_collection_finish(session):
-    """Freeze modules and test items: tests that collect garbage need not visit these many objects."""
+    gc.enable()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def frozen_past():
+    """Tests that collect garbage need not visit the many objects of test items and of the modules before."""
     gc.collect()
     gc.freeze()

@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from toolchain import missing
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 COMPILED, PLAIN = "tests/include/test_target_version.py", "tests/abi/test_copies.py"

@@ -151,13 +151,10 @@ def test_native_blocks_and_threads(number, set_threads):
 
 
 def reversed_elements(x, lengths, axis):
-    """By plain loops; the sizes of ``lengths`` are those of ``x`` but 1 along ``axis``."""
-    output = x.copy()
-    rows, results = np.moveaxis(x, axis, -1), np.moveaxis(output, axis, -1)
-    for place in np.ndindex(*rows.shape[:-1]):
-        count = min(int(np.moveaxis(lengths, axis, -1)[place][0]), rows.shape[-1])
-        results[place][:count] = rows[place][:count][::-1]
-    return output
+    """The sizes of ``lengths`` are those of ``x`` but 1 along ``axis``."""
+    counts = np.minimum(lengths, x.shape[axis]).astype(np.int64)
+    places = np.expand_dims(np.arange(x.shape[axis]), [each for each in range(x.ndim) if each != axis])
+    return np.take_along_axis(x, np.where(places < counts, counts - 1 - places, places), axis)
 
 
 @pytest.mark.parametrize(

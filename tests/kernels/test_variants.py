@@ -20,15 +20,15 @@ CHOSEN = {
     "test_move.py": "not threshold and not channels and not side_by_side",
     "test_scan.py": "native",
 }
-SLOW = {"test_gather.py", "test_half.py", "test_move.py", "test_reduce.py"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(backend.native is None, reason="the native kernels are not built")
 @pytest.mark.skipif(bool(ISA), reason="this is such a run")
 @pytest.mark.parametrize(
     ("kernel", "file", "isa"),
     [
-        pytest.param(kernel, file, isa, id=f"{file}-{isa}", marks=[pytest.mark.slow] if file in SLOW else [])
+        pytest.param(kernel, file, isa, id=f"{file}-{isa}")
         for kernel in KERNELS
         for file in kernel.tests
         for isa in kernel.variants

@@ -120,6 +120,7 @@ def test_each_test_is_isolated(root, monkeypatch, capsys):
     assert "did not pass, 1 name a rule.\n25.00% of the tests that were not skipped pass." in out
 
 
+@pytest.mark.slow
 def test_what_has_a_line_is_not_run_again(root, monkeypatch, capsys):
     run(root, monkeypatch, capsys, "--files=some")
     (root / "ops" / "flaky").touch()
