@@ -13,7 +13,9 @@ Bytes = npt.NDArray[np.uint8]
 
 # The C allocator reuses smaller blocks itself; larger ones are returned to the system rather than held back.
 SIZES = range(1 << 18, (1 << 25) + 1)
-IDLE = 3
+# A network has as many: weights before and after they are packed, inputs, outputs, temporary and persistent resources.
+IDLE = 6
+MOST = 96 << 20
 
 
 class Recycling:
@@ -38,8 +40,16 @@ class Recycling:
         # NumPy collapses the bases of views to the array that owns the memory. Through a memoryview that chain ends at
         # this array, so its finalizer runs when the last view is gone.
         block = np.frombuffer(memory.data, np.uint8)
-        weakref.finalize(block, self._idle.append, memory).atexit = False
+        weakref.finalize(block, self._keep, memory).atexit = False
         return block
+
+    def _keep(self, memory: Bytes) -> None:
+        self._idle.append(memory)
+        while sum([block.size for block in tuple(self._idle)]) > MOST:
+            try:
+                self._idle.popleft()
+            except IndexError:
+                return
 
     def _pop_idle(self, size: int) -> Bytes | None:
         for _ in range(IDLE):

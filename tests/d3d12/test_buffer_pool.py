@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 
-from directml_py.d3d12.buffer_pool import IDLE, SIZES, Recycling
+from directml_py.d3d12.buffer_pool import IDLE, MOST, SIZES, Recycling
 
 SIZE = 1 << 20
 
@@ -79,6 +79,20 @@ def test_the_number_of_idle_blocks_is_limited(recycling: Recycling) -> None:
     found = [recycling._pop_idle(SIZE) for _ in range(IDLE + 1)]
     assert [place(array) for array in found[:IDLE]] == last  # type: ignore[arg-type]
     assert found[IDLE] is None
+
+
+def test_the_bytes_of_idle_blocks_are_limited(recycling: Recycling) -> None:
+    small, large = SIZES.start, SIZES[-1]
+    fit = MOST // large
+    assert fit < IDLE - 1
+    many = [recycling.memory(size) for size in (small, *[large] * (fit + 1))]
+    last = [place(array) for array in many[-fit:]]
+    while many:
+        del many[0]
+    assert recycling._pop_idle(small) is None
+    found = [recycling._pop_idle(large) for _ in range(fit + 1)]
+    assert [place(array) for array in found[:fit]] == last  # type: ignore[arg-type]
+    assert found[fit] is None
 
 
 @pytest.mark.parametrize("size", [SIZES.start - 1, SIZES.stop])
