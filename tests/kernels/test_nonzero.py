@@ -8,7 +8,7 @@ import pytest
 from directml_py.kernels.nonzero import nonzero
 
 from .test_gather import laid_out
-from .variants import LAYOUTS
+from .variants import LAYOUTS, assert_same_bytes
 
 pytestmark = pytest.mark.usefixtures("native")
 
@@ -27,7 +27,7 @@ def assert_found(x, width, layout="packed"):
         expected = memory.copy()
         memory[:] = before
         assert search() == len(right)
-        np.testing.assert_array_equal(memory, expected)
+        assert_same_bytes(memory, expected)
         memory += 1
 
 
