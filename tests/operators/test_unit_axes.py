@@ -57,7 +57,12 @@ def run(desc, seed):
         packing.store(desc.inputs[position].tensor.view(plain), inputs[position])
     with np.errstate(all="ignore"):
         program.bind(inputs, outputs, np.empty(program.temporary_size, np.uint8))()
-    return [slot.tensor and slot.tensor.view(memory).tolist() for slot, memory in zip(desc.outputs, outputs)]
+    return [slot.tensor and bits(slot.tensor.view(memory)) for slot, memory in zip(desc.outputs, outputs)]
+
+
+def bits(elements):
+    """Unsigned numbers, which tell zeros and NaNs apart."""
+    return np.array(elements).view(f"u{elements.itemsize}")
 
 
 @pytest.mark.parametrize("name", sorted(schema.name for schema in OPERATORS.values()))
