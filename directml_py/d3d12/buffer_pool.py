@@ -15,6 +15,7 @@ Bytes = npt.NDArray[np.uint8]
 SIZES = range(1 << 18, (1 << 25) + 1)
 # A network has as many: weights before and after they are packed, inputs, outputs, temporary and persistent resources.
 IDLE = 6
+# Bytes of all idle blocks.
 MOST = 96 << 20
 
 
@@ -45,7 +46,8 @@ class Recycling:
 
     def _keep(self, memory: Bytes) -> None:
         self._idle.append(memory)
-        while sum([block.size for block in tuple(self._idle)]) > MOST:
+        # A copy, unlike a tuple, allocates nothing while it iterates, so that no finalizer changes the deque meanwhile.
+        while sum([block.size for block in self._idle.copy()]) > MOST:
             try:
                 self._idle.popleft()
             except IndexError:
