@@ -83,13 +83,14 @@ def pytest_runtest_call(item):
         pytest.skip("the device denies a type of the test's tensors")
 
 
+@pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
     """Hardly anything of what is imported and collected is garbage."""
     gc.disable()
-
-
-def pytest_collection_finish(session):
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="module")
