@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
-from .protobuf import captured
+from .protobuf import NodeMessage
 from .values import Array, OnnxValue, Sizes
 
 # Above this number of elements the host only runs nodes that move elements.
@@ -34,7 +34,9 @@ RANDOM = {
 IR_VERSION = 10
 
 
-def is_foldable(node: Any, inputs: Mapping[str, OnnxValue], outputs: Mapping[str, tuple[Any, Sizes]]) -> bool:
+def is_foldable(
+    node: NodeMessage, inputs: Mapping[str, OnnxValue], outputs: Mapping[str, tuple[Any, Sizes]]
+) -> bool:
     """Whether the host should compute the node."""
     if any(value.array is None for value in inputs.values()) or node.op_type in RANDOM:
         return False
@@ -45,9 +47,11 @@ def is_foldable(node: Any, inputs: Mapping[str, OnnxValue], outputs: Mapping[str
     return max(sizes, default=0) <= LARGE
 
 
-def folded(node: Any, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]) -> list[Array] | None:
+def folded(
+    node: NodeMessage, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]
+) -> list[Array] | None:
     """The outputs of a node; None if the evaluator cannot compute them."""
-    needed = [*dict.fromkeys(name for name in (*node.input, *sorted(captured(node))) if name)]
+    needed = [*dict.fromkeys(name for name in (*node.inputs, *sorted(node.captured)))]
     given = [
         onnx.helper.make_tensor_value_info(
             name, onnx.helper.np_dtype_to_tensor_dtype(inputs[name].dtype), None
@@ -55,7 +59,7 @@ def folded(node: Any, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]
         for name in needed
     ]
     wanted = [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name]
-    graph = onnx.helper.make_graph([node], "folded", given, wanted)
+    graph = onnx.helper.make_graph([node.proto], "folded", given, wanted)
     imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
     model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
     try:

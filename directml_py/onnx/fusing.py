@@ -21,7 +21,7 @@ from ..api.operator_descs import (
 )
 from ..descs.decode import decode_operator_desc
 from ..descs.operator_desc import OperatorDesc
-from .protobuf import attributes_of, captured
+from .protobuf import NodeMessage
 from .values import OnnxValue
 
 # An activation's desc and, for each of its fields, the attribute and the default.
@@ -70,29 +70,29 @@ class Fusions:
     """The activations in a list of nodes that may be fused with the preceding node: those that are the only reader of
     its output."""
 
-    def __init__(self, nodes: Sequence[Any], outputs: Iterable[str], opsets: dict[str, int]) -> None:
+    def __init__(self, nodes: Sequence[NodeMessage], outputs: Iterable[str], opsets: dict[str, int]) -> None:
         counts = Counter(name for node in nodes for name in node.input)
         for node in nodes:
-            counts.update(captured(node) - set(node.input))
+            counts.update(node.captured.difference(node.input))
         counts.update(outputs)
         self._after = {
             node.input[0]: node
             for node in nodes
-            if node.op_type in ACTIVATIONS and node.domain in ("", "ai.onnx") and counts[node.input[0]] == 1
+            if node.op_type in ACTIVATIONS and not node.domain and counts[node.input[0]] == 1
         }
         self._taken: set[str] = set()
 
-    def activation_after(self, node: Any) -> Any:
+    def activation_after(self, node: NodeMessage) -> Any:
         """The desc of the activation that may be fused with ``node``, or None."""
-        if node.op_type not in FUSABLE or node.domain not in ("", "ai.onnx") or len(node.output) != 1:
+        if node.op_type not in FUSABLE or node.domain or len(node.output) != 1:
             return None
         after = self._after.get(node.output[0])
-        return None if after is None else activation_desc(after.op_type, attributes_of(after))
+        return None if after is None else activation_desc(after.op_type, after.attributes)
 
-    def take(self, node: Any) -> None:
+    def take(self, node: NodeMessage) -> None:
         """Record that ``node`` runs the activation after it."""
         self._taken.add(node.output[0])
 
-    def done(self, node: Any, scope: MutableMapping[str, OnnxValue]) -> OnnxValue | None:
+    def done(self, node: NodeMessage, scope: MutableMapping[str, OnnxValue]) -> OnnxValue | None:
         """The output of an activation that was already fused."""
         return scope[node.input[0]] if node.input and node.input[0] in self._taken else None

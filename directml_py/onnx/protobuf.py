@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from ..late import lazy
 from .errors import Refusal
 from .values import Array, OnnxValue, Sizes
 
@@ -19,6 +20,7 @@ SMALL = 1024
 _inferred: dict[Hashable, tuple[tuple[np.dtype[Any], Sizes] | None, ...]] = {}
 MOST_LAYERS = 4096
 GRAPH, GRAPHS = int(onnx.AttributeProto.GRAPH), int(onnx.AttributeProto.GRAPHS)
+NO_NAMES: frozenset[str] = frozenset()
 
 
 # How the most frequent kinds of attributes are read.
@@ -28,15 +30,63 @@ READERS: dict[int, Callable[[Any], Any]] = {
     int(onnx.AttributeProto.FLOATS): lambda entry: list(entry.floats),
     int(onnx.AttributeProto.INTS): lambda entry: list(entry.ints),
 }
+# Attributes that are numbers and text.
+PLAIN = {*READERS, int(onnx.AttributeProto.STRING), int(onnx.AttributeProto.STRINGS)}
 
 
-def attributes_of(node: Any) -> dict[str, Any]:
-    """The attributes of a node by name; text is decoded."""
-    return {entry.name: _value(entry) for entry in node.attribute}
+class NodeMessage:
+    """A NodeProto, ``proto``, read once, since protobuf makes new objects of whatever it is asked for. Names are those
+    of NodeProto; ONNX's own domain is ""."""
+
+    def __init__(self, proto: Any) -> None:
+        self.proto = proto
+        self.op_type: str = proto.op_type
+        self.domain: str = "" if proto.domain == "ai.onnx" else proto.domain
+        self.input: tuple[str, ...] = tuple(proto.input)
+        self.output: tuple[str, ...] = tuple(proto.output)
+        self.name: str = proto.name or next(filter(None, self.output), self.op_type)
+
+    @lazy
+    def captured(self) -> frozenset[str]:
+        """The names of an outer scope that the node's subgraphs read."""
+        if not self.domain and not _may_have_subgraphs(self.op_type):
+            return NO_NAMES
+        return frozenset(captured(self.proto))
+
+    @lazy
+    def inputs(self) -> tuple[str, ...]:
+        """The names of inputs that are present, without repetitions."""
+        return tuple(dict.fromkeys(filter(None, self.input)))
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes by name; text is decoded."""
+        return self._decoded[0]
+
+    @lazy
+    def _decoded(self) -> tuple[dict[str, Any], set[int]]:
+        """The attributes by name, and their types."""
+        attributes: dict[str, Any] = {}
+        kinds: set[int] = set()
+        for entry in self.proto.attribute:
+            kind = entry.type
+            attributes[entry.name] = _value(entry, kind)
+            kinds.add(kind)
+        return attributes, kinds
+
+    @lazy
+    def attributes_key(self) -> Hashable:
+        """What distinguishes the attributes from those of other nodes; None if there are subgraphs among them."""
+        attributes, kinds = self._decoded
+        if kinds <= PLAIN:
+            return repr(attributes)
+        if kinds & {GRAPH, GRAPHS}:
+            return None
+        return tuple(entry.SerializeToString() for entry in self.proto.attribute)
 
 
-def _value(entry: Any) -> Any:
-    read = READERS.get(entry.type)
+def _value(entry: Any, kind: int) -> Any:
+    read = READERS.get(kind)
     if read is None or entry.ref_attr_name:
         return _plain(onnx.helper.get_attribute_value(entry))
     return read(entry)
@@ -70,10 +120,8 @@ def _may_have_subgraphs(kind: str) -> bool:
 
 
 def captured(node: Any) -> set[str]:
-    """The names of an outer scope that a node's subgraphs read."""
+    """The names of an outer scope that the subgraphs of a NodeProto read."""
     found: set[str] = set()
-    if not node.domain and not _may_have_subgraphs(node.op_type):
-        return found
     for graph in subgraphs(node):
         own = {item.name for item in (*graph.input, *graph.initializer)}
         for inner in graph.node:
@@ -83,18 +131,14 @@ def captured(node: Any) -> set[str]:
     return found
 
 
-def reads(node: Any) -> set[str]:
-    return {name for name in node.input if name} | captured(node)
-
-
-def live(nodes: Sequence[Any], outputs: Iterable[str]) -> list[Any]:
+def live(nodes: Sequence[NodeMessage], outputs: Iterable[str]) -> list[NodeMessage]:
     """The nodes that ``outputs`` depend on, in order."""
     needed = set(outputs)
     kept = []
     for node in reversed(nodes):
-        if needed & {name for name in node.output if name}:
+        if any(name and name in needed for name in node.output):
             kept.append(node)
-            needed |= reads(node)
+            needed.update(node.inputs, node.captured)
     return kept[::-1]
 
 
@@ -115,12 +159,12 @@ def type_and_sizes(message: Any) -> tuple[np.dtype[Any], Sizes] | None:
 
 
 def inferred_outputs(
-    schema: Any, node: Any, inputs: dict[str, OnnxValue], opsets: dict[str, int]
+    schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue], opsets: dict[str, int]
 ) -> dict[str, tuple[np.dtype[Any], Sizes]]:
     """The types and sizes of a node's outputs, as far as they can be inferred. Raises ``onnx``'s ``InferenceError``."""
     if schema is None or not schema.has_type_and_shape_inference_function:
         return {}
-    layer = _layer(schema, node, inputs, opsets)
+    layer = _layer(node, inputs, opsets)
     results = _inferred.get(layer)
     if results is None:
         found = _infer(schema, node, inputs, opsets)
@@ -132,17 +176,14 @@ def inferred_outputs(
     return {name: result for name, result in zip(node.output, results) if result is not None}
 
 
-def _layer(schema: Any, node: Any, inputs: dict[str, OnnxValue], opsets: dict[str, int]) -> Hashable:
+def _layer(node: NodeMessage, inputs: dict[str, OnnxValue], opsets: dict[str, int]) -> Hashable:
     """What inference looks at, which repeated layers of a network share; None for a node with subgraphs."""
-    attributes = []
-    for entry in node.attribute:
-        if entry.type in (GRAPH, GRAPHS):
-            return None
-        attributes.append(entry.SerializeToString())
+    if node.attributes_key is None:
+        return None
     return (
-        (schema.domain, schema.name, schema.since_version, *opsets.items()),
-        tuple(attributes),
-        tuple(_traits(inputs[name]) if name else None for name in node.input),
+        (node.op_type, node.domain, *opsets.items()),
+        node.attributes_key,
+        tuple([_traits(inputs[name]) if name else None for name in node.input]),
         tuple(map(bool, node.output)),
     )
 
@@ -156,7 +197,7 @@ def _traits(value: OnnxValue) -> Hashable:
 
 
 def _infer(
-    schema: Any, node: Any, inputs: dict[str, OnnxValue], opsets: dict[str, int]
+    schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue], opsets: dict[str, int]
 ) -> dict[str, tuple[np.dtype[Any], Sizes]]:
     types = {name: tensor_type(value) for name, value in inputs.items()}
     data = {
@@ -165,16 +206,16 @@ def _infer(
         if value.array is not None and value.size <= SMALL and name in node.input
     }
     imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
-    found = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=imports)
+    found = onnx.shape_inference.infer_node_outputs(schema, node.proto, types, data, opset_imports=imports)
     known = {name: type_and_sizes(message) for name, message in found.items()}
     return {name: entry for name, entry in known.items() if entry is not None}
 
 
-def constant_of(node: Any) -> Array | None:
+def constant_of(node: NodeMessage) -> Array | None:
     """The content of a Constant node other than a sparse one."""
-    if len(node.attribute) != 1:
-        raise Refusal(f"has {len(node.attribute)} attributes; one must be its value")
-    (entry,) = node.attribute
+    if len(node.proto.attribute) != 1:
+        raise Refusal(f"has {len(node.proto.attribute)} attributes; one must be its value")
+    (entry,) = node.proto.attribute
     value = onnx.helper.get_attribute_value(entry)
     if entry.name == "value":
         return np.asarray(onnx.numpy_helper.to_array(value))

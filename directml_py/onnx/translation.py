@@ -26,7 +26,7 @@ from .folding import folded, is_foldable
 from .function_bodies import body_of
 from .fusing import Fusions
 from .node import OnnxNode
-from .protobuf import attributes_of, captured, constant_of, inferred_outputs, live, tensor_type
+from .protobuf import NodeMessage, constant_of, inferred_outputs, live, tensor_type
 from .translators import Result, Results
 from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
 
@@ -79,16 +79,16 @@ class Translation:
     ) -> None:
         """Translate the ``nodes`` that ``outputs`` depend on; ``progress`` yields them one by one."""
         wanted = list(outputs)
-        needed = live(nodes, wanted)
+        needed = live([NodeMessage(node) for node in nodes], wanted)
         fusions = Fusions(needed, wanted, opsets)
         for node in needed if progress is None else progress(needed):
             self._outer(node, scope, opsets, fusions)
 
-    def _outer(self, node: Any, scope: Scope, opsets: dict[str, int], fusions: Fusions) -> None:
+    def _outer(self, node: NodeMessage, scope: Scope, opsets: dict[str, int], fusions: Fusions) -> None:
         if self._depth:
             self.node(node, scope, opsets, fusions)
             return
-        first, name = len(self.graph.nodes), _name(node)
+        first, name = len(self.graph.nodes), node.name
         try:
             self._depth += 1
             with self.graph.name_scope(name):
@@ -110,11 +110,13 @@ class Translation:
         finally:
             self._depth -= 1
 
-    def node(self, node: Any, scope: Scope, opsets: dict[str, int], fusions: Fusions | None = None) -> None:
+    def node(
+        self, node: NodeMessage, scope: Scope, opsets: dict[str, int], fusions: Fusions | None = None
+    ) -> None:
         """Add the outputs of one node to ``scope``."""
-        where = f"node {_name(node)!r} ({node.op_type})"
+        where = f"node {node.name!r} ({node.op_type})"
         try:
-            given = self._given(node, scope)
+            given = _given(node, scope)
             results, inferred = self._results(node, given, scope, opsets, fusions)
             inputs = frozenset().union(*(value.inputs for value in given.values()))
             for name, result in zip(node.output, results):
@@ -142,22 +144,15 @@ class Translation:
                 f"its attributes and inputs do not fit together ({words})", self.file, where
             ) from error
 
-    def _given(self, node: Any, scope: Scope) -> dict[str, OnnxValue]:
-        """The values that a node and its subgraphs read."""
-        missing = [name for name in node.input if name and name not in scope]
-        if missing:
-            raise Refusal("no node computes it", f"input {missing[0]}")
-        return {name: scope[name] for name in _read(node, scope)}
-
     def _results(
         self,
-        node: Any,
+        node: NodeMessage,
         inputs: dict[str, OnnxValue],
         scope: Scope,
         opsets: dict[str, int],
         fusions: Fusions | None,
     ) -> tuple[Sequence[Result], Inferred]:
-        domain = "" if node.domain == "ai.onnx" else node.domain
+        domain = node.domain
         if domain not in opsets:
             raise Refusal(f"the model imports no operator set of the domain {domain!r}")
         if node.op_type == "Constant" and not domain:
@@ -174,16 +169,15 @@ class Translation:
         except (onnx.shape_inference.InferenceError, ValueError, RuntimeError) as error:
             # Some calls in ONNX's own functions are rejected by inference but accepted by the evaluator.
             inferred, problem = {}, str(error).strip().splitlines()[0]
-        results = None if flow else self._by_host(node, domain, inputs, inferred, opsets)
+        results = None if flow else self._by_host(node, inputs, inferred, opsets)
         if results is not None:
             return results, inferred
         if problem:
             raise Refusal(problem)
-        attributes = attributes_of(node)
         made = OnnxNode(
             node.op_type,
             opsets[domain],
-            attributes,
+            dict(node.attributes),
             [scope[name] if name else None for name in node.input],
             node.output,
             inferred,
@@ -216,12 +210,12 @@ class Translation:
             raise Refusal(f"operator set {version} {words}has no such operator") from None
 
     def _by_host(
-        self, node: Any, domain: str, inputs: dict[str, OnnxValue], inferred: Inferred, opsets: dict[str, int]
+        self, node: NodeMessage, inputs: dict[str, OnnxValue], inferred: Inferred, opsets: dict[str, int]
     ) -> list[Array] | None:
         """The outputs, if they follow from values that the host knows."""
-        if node.op_type in ("Shape", "Size") and not domain:
+        if node.op_type in ("Shape", "Size") and not node.domain:
             shape = inputs[node.input[0]].shape
-            get = attributes_of(node)
+            get = node.attributes
             part = shape[get.get("start", 0) : get.get("end", len(shape))]
             number = np.array(part if node.op_type == "Shape" else math.prod(shape), np.int64)
             return [number]
@@ -244,10 +238,10 @@ class Translation:
         self.run(body.node, [item.name for item in body.output], inner, opsets)
         return [inner[item.name] for item in body.output]
 
-    def _expanded(self, schema: Any, node: Any, scope: Scope, opsets: dict[str, int]) -> list[Result]:
+    def _expanded(self, schema: Any, node: NodeMessage, scope: Scope, opsets: dict[str, int]) -> list[Result]:
         """The outputs of an operator that ONNX defines by others."""
         types = [tensor_type(scope[name]) if name else onnx.TypeProto() for name in node.input]
-        body = body_of(schema, node, types, opsets)
+        body = body_of(schema, node.proto, types, opsets)
         if body is None:
             raise Refusal("no DirectML operators compute it")
         inner: Scope = {formal: scope[name] for formal, name in zip(body.inputs, node.input) if name}
@@ -278,11 +272,10 @@ class Translation:
             result = self.graph.reinterpret(result, wanted)
         return OnnxValue(name, dtype, shape, None, result, inputs)
 
-    def _placeholders(self, node: Any, scope: Scope, opsets: dict[str, int]) -> None:
-        domain = "" if node.domain == "ai.onnx" else node.domain
+    def _placeholders(self, node: NodeMessage, scope: Scope, opsets: dict[str, int]) -> None:
         try:
-            schema = schema_of(node.op_type, opsets.get(domain, 1), domain)
-            inputs = {name: scope[name] for name in _read(node, scope)}
+            schema = schema_of(node.op_type, opsets.get(node.domain, 1), node.domain)
+            inputs = _given(node, scope)
             inferred = inferred_outputs(schema, node, inputs, opsets)
         except Exception:
             return
@@ -303,15 +296,14 @@ def schema_of(kind: str, version: int, domain: str) -> Any:
     return onnx.defs.get_schema(kind, version, domain)
 
 
-def lowest_level(node: Any, scope: Scope, opsets: dict[str, int], above: int) -> str:
+def lowest_level(node: NodeMessage, scope: Scope, opsets: dict[str, int], above: int) -> str:
     """The lowest feature level above ``above`` whose operators compute a node; empty if none does."""
     for level in sorted(level for level in DML_FEATURE_LEVEL if level > above):
         graph = Graph(DMLCreateDevice(D3D12CreateDevice(), feature_level=level))
         constants = Constants(0)
         own: Scope = {}
         try:
-            for name in _read(node, scope):
-                value = scope[name]
+            for name, value in _given(node, scope).items():
                 own[name] = OnnxValue(name, value.dtype, value.shape, value.array)
                 if value.array is None:
                     index, sizes = constants.add(name, np.empty(0)), tensor_sizes(value.shape)
@@ -329,15 +321,15 @@ def _listed(results: Results) -> Sequence[Result]:
     return results
 
 
-def _name(node: Any) -> str:
-    return str(node.name or next(filter(None, node.output), node.op_type))
-
-
-def _read(node: Any, scope: Scope) -> list[str]:
-    """The names that a node and its subgraphs read."""
-    names = dict.fromkeys(filter(None, node.input))
-    names.update((name, None) for name in captured(node) if name in scope)
-    return [*names]
+def _given(node: NodeMessage, scope: Scope) -> dict[str, OnnxValue]:
+    """The values that a node and its subgraphs read."""
+    missing = [name for name in node.inputs if name not in scope]
+    if missing:
+        raise Refusal("no node computes it", f"input {missing[0]}")
+    given = {name: scope[name] for name in node.inputs}
+    if node.captured:
+        given.update((name, scope[name]) for name in node.captured if name in scope)
+    return given
 
 
 def _hint(needed: str, inputs: Sequence[str]) -> str:

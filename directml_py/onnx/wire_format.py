@@ -7,8 +7,7 @@ of onnx.proto.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
 
 GRAPH, INITIALIZER, RAW_DATA = 7, 5, 9
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -17,89 +16,88 @@ FIXED = {FIXED64: 8, FIXED32: 4}
 LEAST = 4096
 
 
-class WireField(NamedTuple):
-    """A field of a message: its number, where it begins with its tag, and its content if that has a length."""
-
-    number: int
-    start: int
-    content: slice | None
-
-
 def without_weights(data: memoryview) -> tuple[bytes, list[memoryview | None]] | None:
     """The message without large ``raw_data``, and these by the position of the initializer.
 
     None for what this cannot read: damaged data, and a graph in several parts.
     """
     weights: list[memoryview | None] = []
-    try:
-        fields = list(_fields(data, 0, len(data)))
-        if sum(field.number == GRAPH for field in fields) != 1:
+    graphs = 0
+
+    def light_graph(start: int, stop: int) -> bytes:
+        nonlocal graphs
+        graphs += 1
+        return _field(GRAPH, _replaced(data, start, stop, INITIALIZER, light_tensor))
+
+    def light_tensor(start: int, stop: int) -> bytes | None:
+        weights.append(None)
+        if stop - start < LEAST:
             return None
-        return b"".join(_cut(data, slice(0, len(data)), (GRAPH, INITIALIZER, RAW_DATA), weights)), weights
+        light = _replaced(data, start, stop, RAW_DATA, taken)
+        return None if weights[-1] is None else _field(INITIALIZER, light)
+
+    def taken(start: int, stop: int) -> bytes | None:
+        if stop - start < LEAST:
+            return None
+        weights[-1] = data[start:stop]
+        return b""
+
+    try:
+        light = _replaced(data, 0, len(data), GRAPH, light_graph)
     except (IndexError, ValueError):
         return None
+    return (light, weights) if graphs == 1 else None
 
 
-def _cut(
-    data: memoryview, message: slice, path: tuple[int, ...], weights: list[memoryview | None]
-) -> Iterator[bytes | memoryview]:
-    """The parts of a message without the fields that ``path`` leads to, which are added to ``weights``."""
-    number, *further = path
-    if number == RAW_DATA:
-        weights.append(None)
-        if message.stop - message.start < LEAST:
-            yield data[message]
-            return
-    start = message.start
-    for field in _fields(data, message.start, message.stop):
-        content = field.content
-        if (
-            field.number != number
-            or content is None
-            or (not further and content.stop - content.start < LEAST)
-        ):
-            continue
-        yield data[start : field.start]
-        start = content.stop
-        if further:
-            inner = b"".join(_cut(data, content, tuple(further), weights))
-            yield _varint(number << 3 | BYTES) + _varint(len(inner)) + inner
-        else:
-            weights[-1] = data[content]
-    yield data[start : message.stop]
+def _replaced(
+    data: memoryview, start: int, stop: int, number: int, replacement: Callable[[int, int], bytes | None]
+) -> bytes:
+    """The message from ``start`` to ``stop`` with other fields for those of one number: ``replacement`` is called with
+    where their contents begin and end; if it returns None they stay."""
+    parts: list[bytes | memoryview] = []
+    for own, begin, first, last in _fields(data, start, stop):
+        new = replacement(first, last) if own == number else None
+        if new is not None:
+            parts += data[start:begin], new
+            start = last
+    parts.append(data[start:stop])
+    return b"".join(parts)
 
 
-def _fields(data: memoryview, start: int, stop: int) -> Iterator[WireField]:
-    """The fields of a message. Raises ``IndexError`` and ``ValueError`` for damaged ones."""
+def _field(number: int, content: bytes) -> bytes:
+    return _varint(number << 3 | BYTES) + _varint(len(content)) + content
+
+
+def _fields(data: memoryview, start: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
+    """The fields of a message that have a length: the number, where the tag begins, where the content begins and ends.
+
+    Raises ``IndexError`` and ``ValueError`` for damaged ones.
+    """
     place = start
     while place < stop:
-        begin, tag, content = place, data[place], None
-        if tag < 0x80:
-            place += 1
-        else:
-            tag, place = _number(data, place)
+        begin = place
+        tag, place = _number(data, place)
         kind = tag & 7
         if kind == VARINT:
             _, place = _number(data, place)
         elif kind == BYTES:
-            length = data[place]
-            if length < 0x80:
-                place += 1
-            else:
-                length, place = _number(data, place)
-            content = slice(place, place + length)
-            place += length
+            length, place = _number(data, place)
+            first, place = place, place + length
+            if place <= stop:
+                yield tag >> 3, begin, first, place
         elif kind in FIXED:
             place += FIXED[kind]
         else:
             raise ValueError(f"wire type {kind}")
         if place > stop:
             raise ValueError("a field is longer than its message")
-        yield WireField(tag >> 3, begin, content)
 
 
 def _number(data: memoryview, place: int) -> tuple[int, int]:
     """The varint at ``place``, and the place after it."""
+    byte = data[place]
+    if byte < 0x80:
+        return byte, place + 1
     number = shift = 0
     while True:
         byte = data[place]

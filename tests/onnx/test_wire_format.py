@@ -55,6 +55,16 @@ def test_small_tensors_stay():
     assert weights == [None, large.tobytes()]
 
 
+def test_what_becomes_empty_stays():
+    """An initializer that is its weights alone keeps its place among the others, and an empty graph is one."""
+    data = LARGE.tobytes()
+    tensors = [onnx.TensorProto(name="first"), onnx.TensorProto(raw_data=data), onnx.TensorProto(name="last")]
+    for initializers in (tensors, tensors[1:2], []):
+        model = onnx.ModelProto(graph=onnx.GraphProto(initializer=initializers))
+        assert reparsed(model.SerializeToString()) == model
+    assert reparsed(onnx.ModelProto(graph=onnx.GraphProto()).SerializeToString()).HasField("graph")
+
+
 def test_damaged_data_is_left_to_protobuf():
     """Each beginning of a model, most of which end within a field."""
     model = adding(LARGE)
