@@ -37,11 +37,14 @@ static __thread dml_work_stack dml_own_work_stack;
 static pthread_key_t dml_work_stack_key;
 static pthread_once_t dml_work_stack_once = PTHREAD_ONCE_INIT;
 static int dml_work_stacks_end;
+/* That of a thread that has ended, for the next one: page faults take longer than the start of a thread. */
+static void *dml_idle_work_stack;
 
 static void dml_free_work_stack(void *memory)
 {
     dml_own_work_stack.memory = NULL;
-    munmap(memory, DML_STACK_BYTES);
+    if ((memory = __atomic_exchange_n(&dml_idle_work_stack, memory, __ATOMIC_ACQ_REL)) != NULL)
+        munmap(memory, DML_STACK_BYTES);
 }
 
 static void dml_make_work_stack_key(void)
@@ -58,7 +61,9 @@ static __attribute__((noinline)) unsigned char *dml_make_work_stack(void)
     pthread_once(&dml_work_stack_once, dml_make_work_stack_key);
     if (!dml_work_stacks_end)
         return NULL;
-    memory = mmap(NULL, DML_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+    memory = __atomic_exchange_n(&dml_idle_work_stack, NULL, __ATOMIC_ACQ_REL);
+    if (memory == NULL)
+        memory = mmap(NULL, DML_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
     if (mprotect(memory, guard, PROT_NONE) != 0 || pthread_setspecific(dml_work_stack_key, memory) != 0) {
