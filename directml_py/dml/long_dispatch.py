@@ -6,16 +6,20 @@ from collections.abc import Iterable
 from math import isqrt, prod
 
 from ..descs.operator_desc import OperatorDesc
+from ..kernels.backend import backend
 from ..operators import operator_of
 
 FAMILIES = frozenset(("matrix", "window", "quantized", "recurrent"))
-# A few milliseconds on one core; starting another thread takes a tenth of a millisecond.
-LONG = 1 << 26
+# At most 30 ms on one core in the native kernels, which handle interrupts between operators; NumPy takes as long for
+# fewer products where it has no BLAS. Another thread delays a dispatch by a fifth of a millisecond.
+LONG = 1 << 29
+LONG_IN_NUMPY = 1 << 26
 
 
 def is_long(descs: Iterable[OperatorDesc]) -> bool:
     """Whether a keyboard interrupt should not wait for the end of a dispatch of these operators."""
-    return any(products(desc) > LONG for desc in descs)
+    most = LONG_IN_NUMPY if backend.native is None else LONG
+    return any(products(desc) > most for desc in descs)
 
 
 def products(desc: OperatorDesc) -> int:

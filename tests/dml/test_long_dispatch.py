@@ -7,6 +7,7 @@ import pytest
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
 from directml_py.dml.long_dispatch import is_long, products
+from directml_py.kernels.backend import backend
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
@@ -43,6 +44,20 @@ def test_products_of_attention():
 @pytest.mark.parametrize(("queries", "past", "expected"), [(1, 4000, False), (1000, 1000, True)])
 def test_long_attention(queries, past, expected):
     assert is_long([attention(queries, past)]) is expected
+
+
+@pytest.mark.parametrize(("exponent", "has_kernels"), [(29, True), (26, False)])
+def test_operators_that_last_30_ms(monkeypatch, exponent, has_kernels):
+    """Of a graph, each operator counts for itself: native kernels handle interrupts between them."""
+    monkeypatch.setattr(backend, "native", object() if has_kernels else None)
+
+    def product(columns):
+        sizes = [(256, 1 << exponent - 16), (1 << exponent - 16, columns), (256, columns)]
+        a, b, out = (tensor(1, 1, *size) for size in sizes)
+        return decode_operator_desc(dml.DML_GEMM_OPERATOR_DESC(a, b, None, out, Alpha=1.0)).desc
+
+    assert not is_long([product(256)] * 100)
+    assert is_long([product(2), product(257)])
 
 
 def test_products_of_matrices():
