@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,9 +84,9 @@ class Graph(Functions, metaclass=_Made):
         self._input_names: set[str] = set()
         self.nodes: list[Node] = []
         self._outputs: dict[str, Expression] = {}
-        self._scopes: list[str] = []
+        self._prefix = ""
         self._names: set[str] = set()
-        self._counts: Counter[str] = Counter()
+        self._counts: dict[str, int] = {}
 
     def _function(self, name: str) -> Any:
         # The class creates the method, which ordinary lookup finds from then on.
@@ -192,14 +191,9 @@ class Graph(Functions, metaclass=_Made):
         self._check(desc, where)
         return Expression(self, input.source, desc)
 
-    @contextmanager
-    def name_scope(self, name: str) -> Iterator[None]:
+    def name_scope(self, name: str) -> AbstractContextManager[None]:
         """Prefixes the names of nodes added in the block with ``name/``."""
-        self._scopes.append(checked_name(name))
-        try:
-            yield
-        finally:
-            self._scopes.pop()
+        return _NameScope(self, checked_name(name))
 
     @property
     def outputs(self) -> dict[str, Expression]:
@@ -302,13 +296,31 @@ class Graph(Functions, metaclass=_Made):
 
     def _name(self, kind: str, name: str | None) -> str:
         """``name`` prefixed with the scopes; for None, the first free name of the kind."""
-        prefix = "".join(f"{scope}/" for scope in self._scopes)
-        full_name = prefix + checked_name(kind if name is None else name)
-        while name is None and (full_name in self._names or full_name == prefix + kind):
-            full_name = f"{prefix}{kind}{self._counts[prefix + kind]}"
-            self._counts[prefix + kind] += 1
+        if name is not None:
+            full_name = self._prefix + checked_name(name)
+        else:
+            stem = self._prefix + kind
+            count = self._counts.get(stem, 0)
+            while (full_name := f"{stem}{count}") in self._names:
+                count += 1
+            self._counts[stem] = count + 1
         self._names.add(full_name)
         return full_name
+
+
+class _NameScope(AbstractContextManager[None]):
+    """The block of ``Graph.name_scope``; a generator would take longer than the nodes of some blocks."""
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self._graph = graph
+        self._name = name
+
+    def __enter__(self) -> None:
+        self._before = self._graph._prefix
+        self._graph._prefix += f"{self._name}/"
+
+    def __exit__(self, *error: object) -> None:
+        self._graph._prefix = self._before
 
 
 TYPES = (int, DML_TENSOR_DATA_TYPE)

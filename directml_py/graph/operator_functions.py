@@ -36,6 +36,7 @@ SHORT = "element_wise_"
 _layers: dict[Hashable, OperatorDesc] = {}
 MOST_LAYERS = 4096
 RECORDS = (TensorDesc, OperatorDesc, type(None))
+INTEGERS = frozenset((int,))
 PLAIN = (int, bool, str, type, *(type(np.dtype(code)) for code in "fdeBbHhIiQq"))
 ANNOTATIONS = {"integer": "int", "float": "float", "bool": "bool"}
 ELEMENTS = {"FLOAT": "float", "UINT": "int", "INT": "int", "DML_OPERATOR_DESC": "OperatorDesc"}
@@ -298,7 +299,7 @@ def distinct(value: Any) -> Hashable:
     if kind is float:
         return kind, value.hex()
     if kind in (list, tuple):
-        return kind, *map(distinct, value)
+        return kind, (tuple(value) if INTEGERS.issuperset(map(type, value)) else tuple(map(distinct, value)))
     raise TypeError(f"{kind.__name__} has no key")
 
 
