@@ -75,13 +75,6 @@ class IDMLBindingTable(IDMLDeviceChild):
         self.needs = {} if desc is None else desc.dispatchable.needs
         self._prepared: Prepared | None = None
 
-    @property
-    def descriptor_indices(self) -> dict[BindingPoint, int]:
-        """The index of each binding point's descriptor within the table's range."""
-        if self.desc is None or not self.desc.dispatchable.has_descriptors:
-            return {}
-        return {slot: index for index, slot in enumerate(self.needs)}
-
     def follow(self, report: Report) -> bool:
         """After the Reset of an initializer, drop the bindings if the new operators have other needs.
 
@@ -90,7 +83,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         if self.desc is None:
             return False
         needs = self.desc.dispatchable.needs
-        if needs != self.needs:
+        if needs is not self.needs and needs != self.needs:
             self.views, self.needs, self._prepared = {}, needs, None
         count = self.desc.dispatchable.descriptor_count
         fits = count <= self.desc.size
@@ -204,9 +197,10 @@ class IDMLBindingTable(IDMLDeviceChild):
             self.views.update(views)
             if self.device.d3d12_device.sync_validator is not None:
                 self.bound_at = caller()
-            for slot, index in self.descriptor_indices.items():
-                if slot.kind == kind:
-                    self.desc.cpu.write(index, self.views.get(slot))
+            if self.desc.dispatchable.has_descriptors:
+                for index, slot in enumerate(self.needs):
+                    if slot.kind == kind:
+                        self.desc.cpu.write(index, self.views.get(slot))
             for index in range(len(self.needs), self.desc.dispatchable.descriptor_count):
                 self.desc.cpu.write(index, None)
         self.removal.remove(f"{method} failed:", report)

@@ -57,13 +57,13 @@ def add_epilogue(run: Run, code: Code, inputs: Sequence[Array | None], outputs: 
         return False
     place, extents = find_results(run.task)
     task, arrays = run.task, [*[inputs[number] for number, _ in code.inputs], *outputs]
+    if set_activation(task, code, arrays, place, extents):
+        return True
     programs = task.epilogue.programs
     number = next((number for number, other in enumerate(programs) if other == ffi.NULL), None)
     views = views_of(arrays, outputs[0].shape, extents)
     if number is None or views is None or place not in map(address, views[: len(code.inputs)]):
         return False
-    if set_activation(task, code, views):
-        return True
     set_residual(task, code, views)
     tensors, program = task_of(code, views, len(code.inputs), False)
     for tensor, view in zip(tensors, views):
@@ -82,17 +82,22 @@ def views_of(arrays: Sequence[Any], sizes: Sequence[int], extents: Sequence[int]
     return views if all(map(np.may_share_memory, views, arrays)) else None
 
 
-def set_activation(task: Any, code: Code, views: Sequence[Array]) -> bool:
+def set_activation(
+    task: Any, code: Code, arrays: Sequence[Any], place: int, extents: tuple[int, int, int]
+) -> bool:
     """Let a kernel itself clip what it stores, if it does so and that is what a program does."""
     bounds, lib = clip_bounds(code), backend.native.lib
-    is_stored = (
-        hasattr(task, "activation") and getattr(task, "function", 0) == lib.DML_DEPTHWISE_POOL_PRODUCTS
-    )
-    is_plain = is_stored and task.activation == lib.DML_CONV_IDENTITY and task.normalization.prepared == 0
-    if bounds is None or not is_plain or task.epilogue.programs[0] != backend.native.ffi.NULL:
+    if bounds is None or not hasattr(task, "activation"):
         return False
-    stored, result = views
-    if stored.dtype != np.float32 or address(stored) != address(result) or stored.strides != result.strides:
+    is_plain = task.activation == lib.DML_CONV_IDENTITY and task.normalization.prepared == 0
+    is_stored = getattr(task, "function", 0) == lib.DML_DEPTHWISE_POOL_PRODUCTS
+    if not is_plain or not is_stored or task.epilogue.programs[0] != backend.native.ffi.NULL:
+        return False
+    stored, result = arrays
+    is_whole = stored.shape == result.shape and prod(stored.shape) == prod(extents)
+    if not is_whole or stored.dtype != np.float32 or stored.strides != result.strides:
+        return False
+    if not address(stored) == address(result) == place:
         return False
     low, high = bounds
     task.activation = lib.DML_CONV_RELU if high is None else lib.DML_CONV_CLIP

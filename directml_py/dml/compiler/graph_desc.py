@@ -63,11 +63,11 @@ class GraphDescNode:
     desc: OperatorDesc | None
     data: bytes | None = None
 
-    @property
+    @lazy
     def inputs(self) -> tuple[TensorSlot, ...]:
         return self.desc.inputs if self.desc is not None else ()
 
-    @property
+    @lazy
     def outputs(self) -> tuple[TensorSlot, ...]:
         """The output tensors; a constant has one, whose tensor desc comes from its consumers."""
         return self.desc.outputs if self.desc is not None else (TensorSlot("Data", "Data", None),)

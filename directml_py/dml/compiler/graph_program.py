@@ -142,7 +142,7 @@ class GraphProgram:
         """The kernel stores what the epilogue replaces; elsewhere if it would overwrite another of its inputs."""
         value = Value(step.node, 0)
         others = [port for port, _ in epilogue.inputs if self.plan.sources[port] != value]
-        if not apart(bound.value(value), [array_of(bound.port(port)) for port in others]):
+        if others and not apart(bound.value(value), [array_of(bound.port(port)) for port in others]):
             bound.put_apart(value)
         run = self._call(step, bound, temporary, notify)
         return run_with_code(run, epilogue.code, *_arrays(epilogue, bound))
