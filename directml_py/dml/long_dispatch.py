@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from math import isqrt, prod
 
 from ..descs.operator_desc import OperatorDesc
@@ -22,6 +23,7 @@ def is_long(descs: Iterable[OperatorDesc]) -> bool:
     return any(products(desc) > most for desc in descs)
 
 
+@lru_cache(maxsize=1024)
 def products(desc: OperatorDesc) -> int:
     """The approximate number of multiply-adds; exact for a product of two matrices, from their element counts MK, KN
     and MN. 0 for operators without sums of products."""

@@ -40,19 +40,20 @@ def are_all_defined(desc: OperatorDesc) -> bool:
 class DispatchProgram(Protocol):
     """The tensors that a program binds, and its execution over their bytes.
 
-    ``in_place`` are the indices of inputs whose memory some output may be bound to, also where no page says so.
-    ``temporary_size`` is in bytes.
-    ``packed`` are the OWNED_BY_DML inputs that are passed prepacked. ``results`` are the outputs with undefined
-    elements.
+    ``temporary_size`` is in bytes. ``packed`` are the OWNED_BY_DML inputs that are passed prepacked. ``results`` are
+    the outputs with undefined elements.
     """
 
     title: str
-    in_place: frozenset[int]
     inputs: tuple[TensorSlot, ...]
     outputs: tuple[TensorSlot, ...]
     temporary_size: int
     packed: Mapping[int, WeightLayout]
     results: Mapping[int, Results]
+
+    @property
+    def in_place(self) -> frozenset[int]:
+        """The indices of inputs whose memory some output may be bound to, also where no page says so."""
 
     @property
     def operators(self) -> Iterable[OperatorDesc]:

@@ -21,10 +21,10 @@ def fuse_conv_batch_norm(plan: Plan) -> Plan:
         if step.node not in single or not isinstance(source, Value) or source.node not in single:
             continue
         first = fused.get(source.node, single[source.node])
-        if first.copies or len(first.nodes) > 1 or not _has_one_reader(plan, source):
+        if first.copies or len(first.nodes) > 1:
             continue
         pair = _fused_step(plan, first, step)
-        if pair is not None:
+        if pair is not None and _has_one_reader(plan, source):
             fused[step.node] = pair
             producers.add(first.node)
             eliminated.add(source)
@@ -34,10 +34,10 @@ def fuse_conv_batch_norm(plan: Plan) -> Plan:
 
 def _fused_step(plan: Plan, first: Step, second: Step) -> Step | None:
     desc, following = (plan.graph.node(step.node).desc for step in (first, second))
-    if desc is None or following is None or not all(map(plan.flow.may_run_with_others, (desc, following))):
+    if desc is None or following is None:
         return None
     kernel = fused_kernel_of(desc, following)
-    if kernel is None:
+    if kernel is None or not all(map(plan.flow.may_run_with_others, (desc, following))):
         return None
     return replace(
         second,

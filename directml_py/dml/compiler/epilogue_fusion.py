@@ -71,6 +71,12 @@ def _has_epilogue(plan: Plan, step: Step) -> bool:
 
 def _find_pair(plan: Plan, step: Step, firsts: Mapping[int, Step]) -> Pair | None:
     """The last of ``firsts`` whose result only ``step`` reads, and replaces."""
+    if not any(
+        isinstance(source, Value) and source.node in firsts
+        for node in step.nodes
+        for _, source in plan.flow.inputs_of(node)
+    ):
+        return None
     program = step.fused or _own_program(plan, step)
     if program is None:
         return None

@@ -15,6 +15,7 @@ from ...kernels.elementwise.lower import bound_code
 from ...kernels.epilogue import run_with_code
 from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import apart
+from ...late import lazy
 from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, WeightLayout, moving_kernel
 from ..program import (
@@ -30,7 +31,7 @@ from ..program import (
     view_of,
 )
 from .graph_desc import GraphDesc, GraphInput, Port, Value
-from .in_place import in_place_pairs, why_not_in_place
+from .in_place import Pairs, in_place_pairs, why_not_in_place
 from .plan import BlockRoot, OutputRoot, PartOf, Plan
 from .plan_step import Fused, Step
 from .planner import plan_graph
@@ -49,8 +50,6 @@ class GraphProgram:
 
     def __init__(self, graph: GraphDesc, kernels: Kernels = kernel_of, is_inspected: bool = False) -> None:
         self.graph = graph
-        self._pairs = in_place_pairs(graph)
-        self.in_place = frozenset(position for position, _ in self._pairs)
         self.plan: Plan = plan_graph(graph, kernels, is_inspected)
         self.temporary_size = self.plan.temporary_size
         self.packed: Mapping[int, WeightLayout] = self.plan.packed.inputs
@@ -68,6 +67,14 @@ class GraphProgram:
             for node in graph.nodes
             if node is not None and node.data is not None
         }
+
+    @lazy
+    def _pairs(self) -> Pairs:
+        return in_place_pairs(self.graph)
+
+    @lazy
+    def in_place(self) -> frozenset[int]:
+        return frozenset(position for position, _ in self._pairs)
 
     def works_in_place(self, input: int, output: int) -> bool:
         return (input, output) in self._pairs or not why_not_in_place(self.graph, input, output)

@@ -21,6 +21,8 @@ def check_shared_inputs(graph: GraphDesc, report: Report) -> None:
     if any(len(writers) > 1 for writers in graph.writers.values()):
         return
     for position, ports in readers.items():
+        if len(ports) == 1:
+            continue
         copies = [port for port in ports if Value(port.node, 0) in written and changes_nothing(graph, port)]
         _check_first(graph, position, ports, copies, report)
         if not changes_nothing(graph, ports[0]):
