@@ -99,4 +99,6 @@ def beyond_list(states: D3D12_RESOURCE_STATES, list_type: D3D12_COMMAND_LIST_TYP
 
 def state_problem(states: D3D12_RESOURCE_STATES, flags: int) -> str | None:
     """Why a buffer with these D3D12_RESOURCE_FLAGS cannot be in ``states``; None if it can."""
+    if not states:
+        return None
     return texture_state(states) or combined_write_state(states) or missing_flag(states, flags)

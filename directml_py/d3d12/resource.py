@@ -23,6 +23,7 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID_UNMAP_RANGE_NOT_EMPTY,
     D3D12_MESSAGE_SEVERITY_ERROR,
     D3D12_MESSAGE_SEVERITY_WARNING,
+    D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
     D3D12_RESOURCE_FLAGS,
     D3D12_RESOURCE_STATES,
 )
@@ -68,6 +69,7 @@ class Buffer(Lifetime):
     """A resource's memory and state, which recorded commands still refer to after the resource is released."""
 
     __slots__ = (
+        "allows_unordered_access",
         "flags",
         "has_fixed_state",
         "heap_type",
@@ -88,6 +90,7 @@ class Buffer(Lifetime):
         self.initial_state = initial_state
         self.width: int = desc.Width
         self.flags = D3D12_RESOURCE_FLAGS(desc.Flags)
+        self.allows_unordered_access = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS in self.flags
         self.heap_type = D3D12_HEAP_TYPE(placement.properties.Type)
         self.has_fixed_state = self.heap_type in FIXED_STATES
         self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]

@@ -212,7 +212,7 @@ def check_view(view: BufferRange, need: Need, path: str, report: Report) -> None
         *others, last = (kind.name for kind in need.heap_types)
         names = f"{', '.join(others)} or {last}" if others else last
         report.add(HEAP_TYPE, f"{path}.Buffer", f"lies in a heap of {heap_type.name}; it must be {names}")
-    elif heap_type != UPLOAD and not view.buffer.flags & ALLOW_UNORDERED_ACCESS:
+    elif heap_type != UPLOAD and not view.buffer.allows_unordered_access:
         report.add(UNORDERED_ACCESS, f"{path}.Buffer", f"was made without {ALLOW_UNORDERED_ACCESS.name}")
 
 

@@ -159,6 +159,9 @@ class Translation:
             array = constant_of(node)
             if array is not None:
                 return [array], {}
+        done = None if fusions is None else fusions.done(node, scope)
+        if done is not None:
+            return [done], {}
         schema = self._schema(node.op_type, domain, opsets[domain])
         try:
             # Subgraphs may hold what is right only where they are run.
@@ -190,9 +193,6 @@ class Translation:
         if translate is None:
             return self._expanded(schema, node, scope, opsets), inferred
         if fusions is not None:
-            done = fusions.done(node, scope)
-            if done is not None:
-                return [done], inferred
             made.activation = fusions.activation_after(node)
         offered = made.activation
         found = translate(made)
