@@ -147,6 +147,8 @@ class TensorDesc:
             elements = unpacked(buffer, self._element_offsets, dtype)
             elements.flags.writeable = False
             return elements
+        if self.strides is None:
+            return np.frombuffer(buffer, dtype, self.element_count).reshape(self.sizes)
         view: npt.NDArray[Any] = np.ndarray(self.sizes, dtype, buffer, strides=self._byte_strides)
         return view
 
