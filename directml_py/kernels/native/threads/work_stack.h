@@ -59,18 +59,15 @@ static __attribute__((noinline)) unsigned char *dml_make_work_stack(void)
     const size_t guard = (size_t)sysconf(_SC_PAGESIZE);
     void *memory;
     pthread_once(&dml_work_stack_once, dml_make_work_stack_key);
-    if (!dml_work_stacks_end)
-        return NULL;
-    memory = __atomic_exchange_n(&dml_idle_work_stack, NULL, __ATOMIC_ACQ_REL);
+    memory = dml_work_stacks_end ? __atomic_exchange_n(&dml_idle_work_stack, NULL, __ATOMIC_ACQ_REL) : MAP_FAILED;
     if (memory == NULL)
         memory = mmap(NULL, DML_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    if (mprotect(memory, guard, PROT_NONE) != 0 || pthread_setspecific(dml_work_stack_key, memory) != 0) {
-        munmap(memory, DML_STACK_BYTES);
-        return NULL;
-    }
-    return memory;
+    if (mprotect(memory, guard, PROT_NONE) == 0 && pthread_setspecific(dml_work_stack_key, memory) == 0)
+        return memory;
+    munmap(memory, DML_STACK_BYTES);
+    return NULL;
 }
 
 /* Calls body(context) with the stack pointer at `top`, which has an alignment of 16. */
