@@ -51,7 +51,7 @@ def folded(
     node: NodeMessage, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]
 ) -> list[Array] | None:
     """The outputs of a node; None if the evaluator cannot compute them."""
-    needed = [*dict.fromkeys(name for name in (*node.inputs, *sorted(node.captured)))]
+    needed = [*dict.fromkeys((*node.present_inputs, *sorted(node.captured)))]
     given = [
         onnx.helper.make_tensor_value_info(
             name, onnx.helper.np_dtype_to_tensor_dtype(inputs[name].dtype), None

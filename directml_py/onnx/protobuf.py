@@ -54,8 +54,8 @@ class NodeMessage:
         return frozenset(captured(self.proto))
 
     @lazy
-    def inputs(self) -> tuple[str, ...]:
-        """The names of inputs that are present, without repetitions."""
+    def present_inputs(self) -> tuple[str, ...]:
+        """The names of inputs that are not left out, without repetitions."""
         return tuple(dict.fromkeys(filter(None, self.input)))
 
     @property
@@ -138,7 +138,7 @@ def live(nodes: Sequence[NodeMessage], outputs: Iterable[str]) -> list[NodeMessa
     for node in reversed(nodes):
         if any(name and name in needed for name in node.output):
             kept.append(node)
-            needed.update(node.inputs, node.captured)
+            needed.update(node.present_inputs, node.captured)
     return kept[::-1]
 
 

@@ -323,10 +323,10 @@ def _listed(results: Results) -> Sequence[Result]:
 
 def _given(node: NodeMessage, scope: Scope) -> dict[str, OnnxValue]:
     """The values that a node and its subgraphs read."""
-    missing = [name for name in node.inputs if name not in scope]
+    missing = [name for name in node.present_inputs if name not in scope]
     if missing:
         raise Refusal("no node computes it", f"input {missing[0]}")
-    given = {name: scope[name] for name in node.inputs}
+    given = {name: scope[name] for name in node.present_inputs}
     if node.captured:
         given.update((name, scope[name]) for name in node.captured if name in scope)
     return given
