@@ -11,8 +11,8 @@ from ..kernels.backend import backend
 from ..operators import operator_of
 
 FAMILIES = frozenset(("matrix", "window", "quantized", "recurrent"))
-# At most 30 ms on one core in the native kernels, which handle interrupts between operators; NumPy takes as long for
-# fewer products where it has no BLAS. Another thread delays a dispatch by a fifth of a millisecond.
+# Some 30 ms on one core with AVX2 in the native kernels, which handle interrupts between operators; NumPy takes as long
+# for fewer products where it has no BLAS. Another thread delays a dispatch by a fifth of a millisecond.
 LONG = 1 << 29
 LONG_IN_NUMPY = 1 << 26
 
