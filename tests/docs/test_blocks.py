@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import shutil
 import sys
@@ -73,7 +74,9 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @contextlib.contextmanager
 def as_in_a_new_process() -> Iterator[None]:
-    """Logging is off, and what a page enables is disabled afterwards."""
+    """Logging is off, and what a page enables is disabled afterwards. The devices of earlier pages, which the debug
+    layer would warn of, are collected."""
+    gc.collect()
     root, was_on, modules = logging.getLogger(), debug_layer_enabled(), set(sys.modules)
     handlers, root.handlers = root.handlers, []
     try:
