@@ -155,12 +155,11 @@ class IDMLDevice(IDMLObject):
         """CreateOperator of a desc that was checked at the device's feature level."""
         if self.profile.denied and decoded is not None:
             check_types(self.profile, decoded, report)
-        if decoded is not None and not report.diagnostics:
-            return IDMLOperator(self, decoded)
-        name = "the operator" if decoded is None else decoded.struct.name
-        reserved = any(diagnostic.rule == FAULT_RULES["reserved"].id for diagnostic in report.errors)
-        hresult = DXGI_ERROR_UNSUPPORTED if reserved else E_INVALIDARG
-        self.removal.report(f"CreateOperator refuses {name}:", report, hresult)
+        if report.diagnostics:
+            name = "the operator" if decoded is None else decoded.struct.name
+            reserved = any(diagnostic.rule == FAULT_RULES["reserved"].id for diagnostic in report.errors)
+            hresult = DXGI_ERROR_UNSUPPORTED if reserved else E_INVALIDARG
+            self.removal.report(f"CreateOperator refuses {name}:", report, hresult)
         assert decoded is not None
         return IDMLOperator(self, decoded)
 
