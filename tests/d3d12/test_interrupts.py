@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -316,6 +317,38 @@ def test_a_gemm_is_interrupted_within_100_ms():
     session.wait()
     assert (session.read(out, np.float32) == size).all()
     assert taken < 1
+
+
+INTERRUPTED_PROGRAM = """
+import os, signal, threading
+import numpy as np
+import directml_py as dml
+from directml_py.session import Session
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+session = Session()
+square = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 4096, 4096])
+op = session.compile(dml.DML_GEMM_OPERATOR_DESC(ATensor=square, BTensor=square, OutputTensor=square, Alpha=1))
+session.initialize(op)
+a, out = session.buffer(4096 * 4096 * 4), session.buffer(4096 * 4096 * 4)
+for _ in range(3):
+    session.dispatch(op, [a, a, None], [out])
+    session.barrier(out)
+session.commands.Close()
+threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    session.queue.ExecuteCommandLists([session.commands])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupted_program_ends():
+    """A BLAS whose thread was lost within a call would wait for it forever."""
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_PROGRAM], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "interrupted\n", "")
 
 
 def test_an_event_that_fails_while_another_thread_submits():
