@@ -19,7 +19,9 @@ def panels_size(gates: int, hidden: int, depth: int) -> int:
 
 def pack_panels(matrices: Array, gates: int, memory: Array) -> None:
     """Pack matrices {count, gates * hidden, depth} of FLOAT32 or FLOAT16 into consecutive panels of FLOAT32 in
-    ``memory``, bytes."""
+    ``memory``, bytes. They need not be aligned: weights may lie anywhere in a file."""
+    if matrices.dtype != FLOAT32 and not matrices.flags.aligned:
+        matrices = matrices.copy()
     task = backend.native.ffi.new("dml_prepack *")
     task.count, rows, task.k = matrices.shape
     task.gates, task.hidden, task.panels = gates, rows // gates, address(memory)

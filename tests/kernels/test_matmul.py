@@ -93,6 +93,28 @@ def test_few_rows_pass_through_panels(rows, depth, columns, left):
         assert (room[..., columns:] == 7).all()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("axes", [(0, 1, 2), (0, 2, 1)], ids=["rows", "columns"])
+@pytest.mark.parametrize("gap", [0, 3])
+def test_panels_are_packed_from_any_address(native, dtype, axes, gap):
+    """Also where a line is longer than what is packed at once, and the last panel is not whole."""
+    matrices = whole_numbers((2, 97, 133), DTYPES[dtype], 1).transpose(axes)
+    _, rows, depth = matrices.shape
+    size = panels_size(1, rows, depth)
+    memory, _ = aligned(np.empty(2 * size + 64, np.uint8), 2 * size)
+    pack_panels(matrices, 1, memory)
+    wanted = memory.tobytes()
+    width = matrices.shape[-1] + gap
+    data = np.concatenate([matrices, np.full((2, rows, gap), 7, matrices.dtype)], -1).tobytes()
+    for offset in range(1, matrices.itemsize):
+        moved = np.frombuffer(b"\xff" * offset + data, matrices.dtype, 2 * rows * width, offset)
+        moved = moved.reshape(2, rows, width)[..., :depth]
+        assert not moved.flags.aligned
+        memory.fill(0xFF)
+        pack_panels(moved, 1, memory)
+        assert memory.tobytes() == wanted
+
+
 def test_a_row_alone_is_that_among_others(native):
     a, b = (np.random.default_rng(4).standard_normal(sizes, np.float32) for sizes in ((5, 700), (700, 97)))
     size = panels_size(1, 97, 700)
