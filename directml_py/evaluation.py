@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -11,8 +11,11 @@ import numpy.typing as npt
 
 from .d3d12.allocation import Allocation
 from .d3d12.buffer_pool import Bytes
+from .d3d12.interruptible import StillRunning, run_interruptibly, still_running
 from .descs.operator_desc import TensorSlot
 from .descs.tensor import TensorDesc
+from .dml.dispatchable import Run
+from .dml.long_dispatch import is_long
 from .dml.program import DispatchProgram
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -22,6 +25,8 @@ Array: TypeAlias = npt.NDArray[Any]
 SMALL = 1 << 15
 # Bound programs that are kept: several threads may run one operator.
 IDLE = 2
+# The distance in bytes of constants in one block, at which views and vector loads are aligned.
+APART = 256
 
 
 class Evaluation:
@@ -32,7 +37,7 @@ class Evaluation:
         self._program = program
         self._is_small = not program.packed and _size(program) <= SMALL
         # Programs that no thread is running.
-        self._idle: list[_BoundProgram] = []
+        self._idle: list[BoundProgram] = []
 
     def run(self, arrays: Sequence[Array | None]) -> list[Array | None]:
         """The outputs, in new arrays. ``arrays`` agree with the inputs."""
@@ -42,33 +47,98 @@ class Evaluation:
         try:
             bound = idle.pop()
         except IndexError:
-            bound = _BoundProgram(self._program)
+            bound = BoundProgram(self._program, _tensors(self.inputs), _tensors(self._program.outputs))
+        bound.clear()
         results = bound.run(arrays)
         if len(idle) < IDLE:
             idle.append(bound)
         return results
 
 
-class _BoundProgram:
-    """A program bound to memory of its own."""
+class BoundProgram:
+    """A program bound to memory of its own, which one thread at a time runs.
 
-    def __init__(self, program: DispatchProgram) -> None:
-        inputs, outputs = _memory(program.inputs), _memory(program.outputs)
-        temporary = _temporary(program)
-        self._stores = list(map(_storing, program.inputs, inputs))
-        self._loads = list(map(_loading, program.outputs, outputs))
-        # Results that an operator leaves undefined are zeros every time.
-        self._written = [memory for memory in (*outputs, temporary) if memory is not None]
-        self._call = program.bind(inputs, outputs, temporary)
+    ``inputs`` and ``outputs`` are the tensors that arrays are stored to and loaded from. ``constants`` are the arrays
+    of the inputs from ``first`` on, each of which is copied or packed as soon as it is taken.
+    """
 
-    def run(self, arrays: Sequence[Array | None]) -> list[Array | None]:
+    def __init__(
+        self,
+        program: DispatchProgram,
+        inputs: Sequence[TensorDesc | None],
+        outputs: Sequence[TensorDesc | None],
+        first: int | None = None,
+        constants: Iterable[Array] = (),
+    ) -> None:
+        read, written, temporary = _memory(inputs[:first]), _memory(outputs), _temporary(program)
+        self._stores = list(map(_storing, inputs, read))
+        self._loads = list(map(_loading, outputs, written))
+        self._written = [memory for memory in (*written, temporary) if memory is not None]
+        if first is not None:
+            read += _kept(program, inputs, first, constants)
+        self._call = _bound(program, read, written, temporary)
+        self._interrupted: StillRunning | None = None
+
+    def clear(self) -> None:
+        """Results that an operator leaves undefined will be zeros, and not those of the last run."""
+        for memory in self._written:
+            memory.fill(0)
+
+    def run(self, arrays: Iterable[Array | None]) -> list[Array | None]:
+        """The outputs, in new arrays. ``arrays`` agree with the inputs that are not constant."""
+        if self._interrupted is not None:
+            self._interrupted.join()
+            self._interrupted = None
         for store, array in zip(self._stores, arrays):
             if store is not None:
                 store(array)
-        for memory in self._written:
-            memory.fill(0)
-        self._call()
+        try:
+            self._call()
+        except BaseException as error:
+            self._interrupted = still_running(error)
+            raise
         return [None if load is None else load() for load in self._loads]
+
+
+def _kept(
+    program: DispatchProgram, inputs: Sequence[TensorDesc | None], first: int, constants: Iterable[Array]
+) -> list[Bytes | None]:
+    """The memory of the constant inputs, with their contents."""
+    sizes, end = list[int](), 0
+    for index, tensor in enumerate(inputs[first:], first):
+        packing = program.packed.get(index)
+        sizes.append(0 if tensor is None else tensor.total_size if packing is None else packing.size)
+        end += -(-sizes[-1] // APART) * APART
+    block, end, kept = Allocation(end, is_zeroed=False).bytes, 0, list[Bytes | None]()
+    for index, (array, size) in enumerate(zip(constants, sizes), first):
+        tensor, packing = inputs[index], program.packed.get(index)
+        memory = block[end : end + size]
+        end += -(-size // APART) * APART
+        if tensor is None:
+            kept.append(None)
+            continue
+        if packing is None:
+            tensor.store(memory, array)
+        else:
+            packing.store(
+                array if array.shape == tensor.sizes else np.broadcast_to(array, tensor.sizes), memory
+            )
+        kept.append(memory)
+    return kept
+
+
+def _tensors(slots: Sequence[TensorSlot]) -> list[TensorDesc | None]:
+    return [slot.tensor for slot in slots]
+
+
+def _bound(
+    program: DispatchProgram,
+    inputs: Sequence[Bytes | None],
+    outputs: Sequence[Bytes | None],
+    temporary: Bytes | None,
+) -> Run:
+    run = program.bind(inputs, outputs, temporary)
+    return partial(run_interruptibly, run) if is_long(program.operators) else run
 
 
 def _size(program: DispatchProgram) -> int:
@@ -77,25 +147,23 @@ def _size(program: DispatchProgram) -> int:
     return program.temporary_size + sum(slot.tensor.total_size for slot in slots if slot.tensor is not None)
 
 
-def _memory(slots: Sequence[TensorSlot]) -> list[Bytes | None]:
-    return [None if slot.tensor is None else Allocation(slot.tensor.total_size).bytes for slot in slots]
+def _memory(tensors: Sequence[TensorDesc | None]) -> list[Bytes | None]:
+    return [None if tensor is None else Allocation(tensor.total_size).bytes for tensor in tensors]
 
 
 def _temporary(program: DispatchProgram) -> Bytes | None:
     return Allocation(program.temporary_size).bytes if program.temporary_size else None
 
 
-def _storing(slot: TensorSlot, memory: Bytes | None) -> Callable[[Any], None] | None:
+def _storing(tensor: TensorDesc | None, memory: Bytes | None) -> Callable[[Any], None] | None:
     """The function that writes an array to the tensor in ``memory``; None for an absent tensor."""
-    tensor = slot.tensor
     if tensor is None or memory is None:
         return None
     return partial(tensor.store, memory) if tensor.is_nibbles else partial(np.copyto, tensor.view(memory))
 
 
-def _loading(slot: TensorSlot, memory: Bytes | None) -> Callable[[], Array] | None:
+def _loading(tensor: TensorDesc | None, memory: Bytes | None) -> Callable[[], Array] | None:
     """The function that copies the tensor out of ``memory``; None for an absent tensor."""
-    tensor = slot.tensor
     if tensor is None or memory is None:
         return None
     return partial(tensor.load, memory) if tensor.is_nibbles else tensor.view(memory).copy
@@ -112,8 +180,8 @@ def _run(program: DispatchProgram, arrays: Sequence[Array | None]) -> list[Array
         assert array is not None
         packing.store(array, memory)
         inputs[position] = memory
-    outputs = _memory(program.outputs)
-    program.bind(inputs, outputs, _temporary(program))()
+    outputs = _memory(_tensors(program.outputs))
+    _bound(program, inputs, outputs, _temporary(program))()
     return [
         None if slot.tensor is None or memory is None else _elements(slot.tensor, memory)
         for slot, memory in zip(program.outputs, outputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..abi.hresult import DMLError
+from ..abi.locks import renew_after_fork
 from ..d3d12 import D3D12CreateDevice
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..garbage_collector import paused
@@ -20,7 +22,7 @@ from ..late import loading
 from .constants import Constants
 from .errors import OnnxError, Refusal, ValueNeeded
 from .model_file import Bindings, Declared, ModelFile, bound_sizes
-from .running import Executable
+from .running import DirectExecution, RecordedExecution, is_observed
 from .translation import NodeOutcome, Translation
 from .values import Array, OnnxValue, data_type, in_memory, tensor_sizes
 
@@ -53,6 +55,8 @@ class Model:
         self._constants = constants
         # Loads the model again, for constants that are dropped once they are in device memory.
         self._again: Callable[[], Model] | None = None
+        self._lock = threading.RLock()
+        renew_after_fork(self, "_lock")
 
     def __repr__(self) -> str:
         inputs, outputs = (
@@ -74,6 +78,9 @@ class Model:
     def _uploading(self) -> Iterator[Array]:
         """The constants one by one; those of a file are not kept."""
         arrays = self._constants.arrays
+        if any(array is None for array in arrays):
+            yield from self.constants
+            return
         for index, array in enumerate(arrays):
             assert array is not None
             yield array
@@ -89,17 +96,23 @@ class Model:
             raise OnnxError("; ".join(map(str, error.diagnostics)) or str(error.args[0]), self.file) from None
 
     @cached_property
-    def _executable(self) -> Executable | None:
-        if not self.graph.outputs:
-            return None
+    def _direct(self) -> DirectExecution:
         with paused():
-            return Executable(self.compiled, self._constants.first, self._uploading())
+            return DirectExecution(self.compiled, self._constants.first, self._uploading())
+
+    @cached_property
+    def _recorded(self) -> RecordedExecution:
+        with paused():
+            return RecordedExecution(self.compiled, self._constants.first, self._uploading())
 
     def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
         """The outputs by name, a sequence as a list. Inputs are passed by keyword, or in a dict if their names are not
         identifiers.
 
-        Raises ``TypeError`` and ``ValueError`` that name a missing or unsuitable input.
+        Several threads may run one model; their runs take turns. On a debug layer, in a capture, and on devices with a
+        profile the graph is initialized, bound and dispatched step by step, so that these see what a program does;
+        otherwise its program runs directly on arrays, with the same result. Raises ``TypeError`` and ``ValueError``
+        that name a missing or unsuitable input.
         """
         given = {**(inputs or {}), **named}
         unknown = [name for name in given if name not in self.inputs]
@@ -107,8 +120,14 @@ class Model:
             names = ", ".join(map(repr, self.inputs)) or "none"
             raise ValueError(f"the model has no input {unknown[0]!r}; it has {names}")
         arrays = {name: _checked(value, given.get(name)) for name, value in self.inputs.items()}
-        results = self._executable.run(arrays) if self._executable is not None else {}
+        results = self._results(arrays) if self.graph.outputs else {}
         return {name: _result(name, value, results) for name, value in self.outputs.items()}
+
+    def _results(self, arrays: Mapping[str, Array]) -> dict[str, Array]:
+        with self._lock:
+            if is_observed(self.graph.device):
+                return self._recorded.run(arrays)
+            return self._direct.run(arrays)
 
     def save(self, path: str | Path) -> list[Path]:
         """Write the graph as a serialized graph that DxDispatch runs, and its constants to files beside it.

@@ -1,4 +1,5 @@
-"""Execution of a compiled graph: constants stay in memory, and one recorded dispatch is executed repeatedly."""
+"""Execution of a compiled graph whose constants stay in memory: bound to arrays directly, or as one recorded dispatch
+that is executed repeatedly, for observers to see."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_HEAP_PROPERTIES
 from ..d3d12 import CD3DX12_RESOURCE_DESC, ID3D12GraphicsCommandList, ID3D12Resource
+from ..d3d12.observers import watchers
 from ..descs.tensor import TensorDesc
+from ..dml import IDMLDevice
+from ..dml.profiles import KIND
+from ..evaluation import BoundProgram
 from ..graph.compiled import CompiledGraph
 from ..session import APART, DIRECT, Range, Session, part
 from .values import Array
@@ -27,7 +32,36 @@ HEAP = D3D12_HEAP_PROPERTIES(
 )
 
 
-class Executable:
+def is_observed(device: IDMLDevice) -> bool:
+    """Whether calls have effects beyond their results: on a debug layer, in a capture, with a demanding profile.
+
+    So have those on a removed device, which fail.
+    """
+    return bool(
+        watchers.all
+        or device.removal.debug
+        or device.d3d12_device.sync_validator is not None
+        or device.profile != KIND
+        or not device.removal.alive()
+    )
+
+
+class DirectExecution:
+    """The program of ``compiled``, bound to ``constants``, the arrays of its inputs from ``first`` on."""
+
+    def __init__(self, compiled: CompiledGraph, first: int, constants: Iterable[Array]) -> None:
+        inputs, outputs = [*compiled.inputs.values()], [*compiled.outputs.values()]
+        self._inputs = [*compiled.inputs][:first]
+        self._outputs = [*compiled.outputs]
+        self._program = BoundProgram(compiled.operator.program, inputs, outputs, first, constants)
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """Takes and returns arrays with the tensors' sizes and types."""
+        results = self._program.run([inputs.get(name) for name in self._inputs])
+        return {name: array for name, array in zip(self._outputs, results) if array is not None}
+
+
+class RecordedExecution:
     """``compiled``, initialized with ``constants``, the arrays of its inputs from ``first`` on.
 
     Its dispatch is recorded once. Bound buffers lie in a heap that the CPU reads and writes, so that no tensor is
@@ -53,13 +87,12 @@ class Executable:
         targets = [buffer for _, buffer in self._outputs.values()]
         temporary = session.temporary(operator)
         table = session.table(operator, bound, targets, temporary, persistent)
-        self._commands: ID3D12GraphicsCommandList = session.d3d12.CreateCommandList(
-            0, DIRECT, session.d3d12.CreateCommandAllocator(DIRECT)
-        )
+        allocator = session.d3d12.CreateCommandAllocator(DIRECT)
+        self._commands: ID3D12GraphicsCommandList = session.d3d12.CreateCommandList(0, DIRECT, allocator)
         self._commands.SetDescriptorHeaps([session.heap])
         session.record(operator, table, self._commands)
         self._commands.Close()
-        self._kept = [compiled, bound, targets, temporary, persistent, table]
+        self._kept = [compiled, bound, targets, temporary, persistent, table, allocator]
 
     def _uploaded(
         self, tensors: Sequence[TensorDesc | None], first: int, constants: Iterable[Array]

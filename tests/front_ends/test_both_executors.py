@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.d3d12.observers import Observer, watchers
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.invalid_descs import derived_rules
 from directml_py.testing.valid_descs import valid_desc
 
+from ..observation import observed
 from ..operators.values import arrays_for, as_stored
 from ..rules.derived import invalid_desc_of
 
@@ -26,25 +26,6 @@ HIGHEST = max(dml.DML_FEATURE_LEVEL)
 SEEDS = 4
 LARGEST_ALIGNMENT = 1 << 16
 UNUSUAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5]
-
-
-class CommandCount(Observer):
-    def __init__(self):
-        self.count = 0
-
-    def before(self, command):
-        self.count += 1
-
-
-@contextmanager
-def observed():
-    """An observer that has seen commands run, if any operator has."""
-    observer = CommandCount()
-    watchers.add(observer)
-    try:
-        yield observer
-    finally:
-        watchers.remove(observer)
 
 
 @contextmanager
