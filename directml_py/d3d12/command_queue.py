@@ -14,12 +14,13 @@ from .barriers import Problem
 from .buffer_rules import check_node_mask
 from .command_allocator import command_list_type
 from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
+from .d3d12_constants import UINT64_MAX
 from .device_child import ID3D12Pageable, short
 from .execution import CallExecution, Execution, Recording
 from .fence import ID3D12Fence
 from .markers import Marked, Marker
 from .observers import watchers
-from .scheduler import WorkQueue, let_go
+from .scheduler import WorkQueue, drain, let_go
 from .tile_mappings import Ranges, Regions, check_copy, check_update
 from .timestamps import TICKS_PER_SECOND, ticks
 
@@ -74,38 +75,61 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         if device.removed or not lists:
             self._check_objects(lists)
             return
-        executions: Sequence[Execution] = ()
-        observers, problem = watchers.all, None
+        executions: list[Execution] = []
+        problem = None
         try:
-            call = None
-            if observers or device.reorders or device.sync_validator is not None:
-                # Created without the lock held: it refers to objects that the program may release meanwhile.
-                call = self._call(lists)
-                problem = self._problem(lists) if call is None else None
-            # Not by ``with``, which takes twice as long; ``submit``, or ``let_go`` after an exception, releases it.
-            device.lock.acquire()
-            recordings = self._recordings(lists) if problem is None else None
-            if recordings is None:
-                problem = problem or self._problem(lists)
-                device.lock.release()
+            if watchers.all or device.reorders or device.sync_validator is not None:
+                problem = self._submit_call(lists, executions)
             else:
-                executions = recordings if call is None else [call]
-                for execution in executions:
-                    execution.start(self.work)
-                if call is not None:
-                    device.lock.release()
-                    call.submitted()
-                    for observer in observers:
-                        observer.submitted(self, call, lists)
-                    device.lock.acquire()
-                device.submit(self.work, executions)
+                # Not by ``with``, which takes twice as long; ``run``, or ``let_go`` after an exception, releases it.
+                device.lock.acquire()
+                for entry in lists:
+                    if not self._can_execute(entry):
+                        for execution in executions:
+                            execution.finish()
+                        problem = self._problem(lists)
+                        device.lock.release()
+                        break
+                    executions.append(entry.recording)
+                    entry.recording.start(self.work)
+                else:
+                    # What ``submit`` does without the debug layer.
+                    self.work.run(executions)
+                    if device.ready:
+                        drain(device)
         except BaseException:
             let_go(device.lock)
             for execution in executions:
                 self.work.forget(execution)
+            if executions:
+                device.recover()
             raise
         if problem is not None:
             device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
+
+    def _submit_call(
+        self, lists: Sequence[ID3D12GraphicsCommandList], executions: list[Execution]
+    ) -> Problem | None:
+        """Submit all lists as one execution, which is added to ``executions`` first."""
+        device = self.device
+        # Created without the lock held: it refers to objects that the program may release meanwhile.
+        call = self._call(lists)
+        if call is None:
+            return self._problem(lists)
+        device.lock.acquire()
+        if self._recordings(lists) is None:
+            problem = self._problem(lists)
+            device.lock.release()
+            return problem
+        executions.append(call)
+        call.start(self.work)
+        device.lock.release()
+        call.submitted()
+        for observer in watchers.all:
+            observer.submitted(self, call, lists)
+        device.lock.acquire()
+        device.submit(self.work, executions)
+        return None
 
     def UpdateTileMappings(
         self,
@@ -162,24 +186,26 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         now = ticks()
         return now, now
 
+    def _can_execute(self, entry: Any) -> bool:
+        if not isinstance(entry, ID3D12GraphicsCommandList):
+            return False
+        recording = entry.recording
+        return (
+            entry.device is self.device
+            and entry.type is self.type
+            and not entry.open
+            and not entry.errors
+            and recording.queue is None
+            and recording.generation == recording.memory.generation
+        )
+
     def _recordings(self, lists: Sequence[ID3D12GraphicsCommandList]) -> list[Recording] | None:
         """What is recorded in ``lists``, None if one of them cannot be executed."""
         recordings: list[Recording] = []
         for entry in lists:
-            if not isinstance(entry, ID3D12GraphicsCommandList):
+            if not self._can_execute(entry) or entry.recording in recordings:
                 return None
-            recording = entry.recording
-            if (
-                entry.device is not self.device
-                or entry.type is not self.type
-                or entry.open
-                or entry.errors
-                or recording.queue is not None
-                or recording.generation != recording.memory.generation
-                or recording in recordings
-            ):
-                return None
-            recordings.append(recording)
+            recordings.append(entry.recording)
         return recordings
 
     def _call(self, lists: Sequence[ID3D12GraphicsCommandList]) -> CallExecution | None:
@@ -231,7 +257,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
             device.check_alive()
         if not isinstance(fence, ID3D12Fence) or fence.device is not device:
             child(fence, ID3D12Fence, "fence", device)
-        target = unsigned(value, "value")
+        target = value if type(value) is int and 0 <= value <= UINT64_MAX else unsigned(value, "value")
         for observer in watchers.all:
             observer.signaled(self, fence, target)
         device.signal(self.work, fence.state, target)

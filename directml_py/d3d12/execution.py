@@ -69,7 +69,7 @@ class Execution(Work):
             observer.started(self)
         try:
             try:
-                for step in steps[self._position :]:
+                for step in steps[self._position :] if self._position else steps:
                     if device.removed:
                         return
                     self._begun += 1

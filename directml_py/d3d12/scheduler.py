@@ -71,9 +71,9 @@ class WorkQueue:
                 self.device.ready[self] = None
                 self.entries.append(work)
 
-    def run(self, works: Sequence[Work] = ()) -> None:
-        """Add ``works``, and run entries from the front until none can be claimed. Called with the lock held, which it
-        releases.
+    def run(self, works: Sequence[Work] = (), most: int | None = None) -> bool:
+        """Add ``works``, and run entries from the front until none can be claimed, or ``most`` have run. Called with
+        the lock held, which it releases. False if there was none to claim.
 
         Entries that cannot be claimed are either left to another thread, which runs them after its own, or blocked
         until a fence makes the queue ready.
@@ -84,7 +84,7 @@ class WorkQueue:
         try:
             if not device.removed:
                 entries.extend(works)
-            while self.running is None and entries:
+            while self.running is None and entries and most != 0:
                 work = entries[0]
                 if work.may_block and work.blocked():
                     break
@@ -96,45 +96,27 @@ class WorkQueue:
                     work.run()
                     work.done = True
                 lock.acquire()
-                self.leave(work)
+                work.finish()
+                if entries and entries[0] is work:
+                    entries.popleft()
+                self.running = None
                 finished, work = work, None
+                if most is not None:
+                    most -= 1
             lock.release()
-            del finished
         except BaseException:
             self.give_up(work)
             raise
+        return finished is not None
 
     def run_one(self) -> bool:
         """Run only the first entry; False if there was none to claim."""
-        lock, work = self.device.lock, None
         try:
-            lock.acquire()
-            if self.running is not None or not self.entries or self.entries[0].blocked():
-                lock.release()
-                return False
-            work = self.entries[0]
-            self.thread = get_ident()
-            self.running = work
-            lock.release()
-            if not work.done:
-                work.run()
-            lock.acquire()
-            self.leave(work)
-            finished, work = work, None
-            lock.release()
+            self.device.lock.acquire()
+            return self.run(most=1)
         except BaseException:
-            self.give_up(work)
+            self.give_up(None)
             raise
-        del finished
-        return True
-
-    def leave(self, work: Work) -> None:
-        """Remove a claimed entry that has run, with the lock held."""
-        work.finish()
-        entries = self.entries
-        if entries and entries[0] is work:
-            entries.popleft()
-        self.running = None
 
     def give_up(self, work: Work | None) -> None:
         """After an exception, leave the queue to others. ``work``: the entry that this thread may have claimed."""
