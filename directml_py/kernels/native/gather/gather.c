@@ -10,7 +10,7 @@ enum { DML_INDEX_UINT32, DML_INDEX_INT32, DML_INDEX_UINT64, DML_INDEX_INT64 };
 #define DML_GATHER_FEW_INDICES 16
 /* So many are converted at once, on the stack; fewer if they move much memory, for threads to share. */
 #define DML_GATHER_BLOCK 4096
-#define DML_GATHER_BLOCK_BYTES (1 << 19)
+#define DML_GATHER_BLOCK_BYTES (1 << 17)
 /* So much of x is prefetched before it is needed. */
 #define DML_GATHER_AHEAD_BYTES (1 << 16)
 /* So much of x stays in a second-level cache, from where prefetching costs more than it saves. */
