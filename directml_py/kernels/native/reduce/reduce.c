@@ -132,12 +132,11 @@ static int dml_reduce_choose(dml_reduce *task)
    that results do not. */
 static void dml_reduce_cut(dml_reduce *task)
 {
-    int64_t size = dml_type_sizes[task->type], inner = task->kept[0].size, part, wanted;
-    int64_t block = task->fold < DML_REDUCE_EXP ? DML_REDUCE_BLOCK : DML_REDUCE_BLOCK / 4;
-    if (task->rows) {
-        int64_t most = (64 << 10) / (task->count * size);
-        block = most < 1 ? 1 : most < block ? most : block;
-    }
+    int64_t size = dml_type_sizes[task->type], inner = task->kept[0].size, part = task->count * size, wanted;
+    int64_t block = task->fold < DML_REDUCE_EXP ? DML_REDUCE_BLOCK : DML_REDUCE_BLOCK / 4, least = task->rows ? 1 : 64;
+    /* Of columns that stay in a cache, half are worth a thread. */
+    int64_t most = task->rows ? (64 << 10) / part : part * inner <= (512 << 10) ? (128 << 10) / part : block;
+    block = most < least ? least : most < block ? most : block;
     task->block = block < inner ? block : inner;
     task->blocks = (inner + task->block - 1) / task->block;
     task->units = task->blocks;
