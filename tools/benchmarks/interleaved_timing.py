@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -75,20 +76,26 @@ class Row:
         return self.ours / self.limit if self.limit else None
 
 
+@contextmanager
+def fresh_collector() -> Iterator[None]:
+    """Hides existing objects from the garbage collector, so that earlier rows do not affect what is timed."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
 def interleaved(
     calls: Mapping[str, Callable[[], object]], after: Callable[[], object] = lambda: None
 ) -> dict[str, float]:
     """The median time of each call in microseconds, interleaved over several rounds.
 
-    Rounds of a call end when they agree or have taken long. ``after`` is called after each round, untimed. Existing
-    objects are hidden from the garbage collector, so that earlier rows do not affect this one.
+    Rounds of a call end when they agree or have taken long. ``after`` is called after each round, untimed.
     """
-    gc.collect()
-    gc.freeze()
-    try:
+    with fresh_collector():
         return _interleaved(calls, after)
-    finally:
-        gc.unfreeze()
 
 
 def _interleaved(calls: Mapping[str, Callable[[], object]], after: Callable[[], object]) -> dict[str, float]:

@@ -18,7 +18,7 @@ import directml_py as dml
 from directml_py.graph import Graph, GraphFileError, load
 from directml_py.session import Session
 
-from .interleaved_timing import Row
+from .interleaved_timing import Row, fresh_collector
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
@@ -32,7 +32,8 @@ def rows() -> Iterator[Row]:
         "a descriptor heap while the others live": (descriptor_heaps, 10_000),
     }
     for name, (measured, count) in cases.items():
-        few, many = (min(measured(size) / size for _ in range(2)) for size in (count // 4, count))
+        with fresh_collector():
+            few, many = (min(measured(size) / size for _ in range(2)) for size in (count // 4, count))
         yield Row("scaling", f"{name}, {count:,} of them", many * 1e6, {f"{count // 4:,} of them": few * 1e6})
 
 
