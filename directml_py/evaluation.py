@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from .d3d12.allocation import Allocation
+from .d3d12.allocation import CACHE_LINE, Allocation
 from .d3d12.buffer_pool import Bytes
 from .d3d12.interruptible import StillRunning, run_interruptibly, still_running
 from .descs.operator_desc import TensorSlot
@@ -25,8 +26,6 @@ Array: TypeAlias = npt.NDArray[Any]
 SMALL = 1 << 15
 # Bound programs that are kept: several threads may run one operator.
 IDLE = 2
-# The distance in bytes of constants in one block, at which views and vector loads are aligned.
-APART = 256
 
 
 class Evaluation:
@@ -104,26 +103,26 @@ def _kept(
     program: DispatchProgram, inputs: Sequence[TensorDesc | None], first: int, constants: Iterable[Array]
 ) -> list[Bytes | None]:
     """The memory of the constant inputs, with their contents."""
-    sizes, end = list[int](), 0
-    for index, tensor in enumerate(inputs[first:], first):
-        packing = program.packed.get(index)
-        sizes.append(0 if tensor is None else tensor.total_size if packing is None else packing.size)
-        end += -(-sizes[-1] // APART) * APART
-    block, end, kept = Allocation(end, is_zeroed=False).bytes, 0, list[Bytes | None]()
-    for index, (array, size) in enumerate(zip(constants, sizes), first):
-        tensor, packing = inputs[index], program.packed.get(index)
-        memory = block[end : end + size]
-        end += -(-size // APART) * APART
+    layouts = [(tensor, program.packed.get(index)) for index, tensor in enumerate(inputs[first:], first)]
+    sizes = [
+        0 if tensor is None else tensor.total_size if packing is None else packing.size
+        for tensor, packing in layouts
+    ]
+    ends = list(accumulate(-(-size // CACHE_LINE) * CACHE_LINE for size in sizes))
+    block = Allocation(ends[-1] if ends else 0, is_zeroed=False).bytes
+    kept = list[Bytes | None]()
+    for array, (tensor, packing), size, start in zip(constants, layouts, sizes, [0, *ends]):
         if tensor is None:
             kept.append(None)
             continue
+        memory = block[start : start + size]
+        kept.append(memory)
         if packing is None:
             tensor.store(memory, array)
         else:
             packing.store(
                 array if array.shape == tensor.sizes else np.broadcast_to(array, tensor.sizes), memory
             )
-        kept.append(memory)
     return kept
 
 

@@ -158,7 +158,7 @@ def attention(masks: bool, threads: int) -> Contest:
     """Multi-head attention. With ``masks`` a third of the keys is masked for each query."""
     arrays = [filled("float32", (1, LENGTH, HEADS * WIDTH)) for _ in range(3)]
     distances = np.add.outer(np.arange(LENGTH), np.arange(LENGTH))
-    mask = (distances % 3 > 0).astype(np.int32).reshape(1, 1, LENGTH, LENGTH)
+    mask = np.tile((distances % 3 > 0).astype(np.int32), (1, HEADS, 1, 1))
     visible = None if torch is None or not masks else torch.from_numpy(mask != 0)
 
     def pytorch(*tensors: Any) -> None:
