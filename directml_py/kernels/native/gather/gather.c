@@ -103,31 +103,21 @@ static void dml_gather_offsets(dml_gather *task, const char *indices, int64_t st
 {
     int64_t size = task->axis_size, axis_stride = task->axis_stride;
     int outside = 0;
-    if (task->index_type == DML_INDEX_INT32) {
-        for (int64_t i = 0; i < count; i++, indices += stride) {
-            int32_t index;
-            memcpy(&index, indices, sizeof index);
-            offsets[i] = dml_place(index, size, &outside) * axis_stride;
-        }
-    } else if (task->index_type == DML_INDEX_UINT32) {
-        for (int64_t i = 0; i < count; i++, indices += stride) {
-            uint32_t index;
-            memcpy(&index, indices, sizeof index);
-            offsets[i] = dml_place_unsigned(index, (uint64_t)size, &outside) * axis_stride;
-        }
-    } else if (task->index_type == DML_INDEX_INT64) {
-        for (int64_t i = 0; i < count; i++, indices += stride) {
-            int64_t index;
-            memcpy(&index, indices, sizeof index);
-            offsets[i] = dml_place(index, size, &outside) * axis_stride;
-        }
-    } else {
-        for (int64_t i = 0; i < count; i++, indices += stride) {
-            uint64_t index;
-            memcpy(&index, indices, sizeof index);
-            offsets[i] = dml_place_unsigned(index, (uint64_t)size, &outside) * axis_stride;
-        }
+#define DML_OFFSETS(type, place, size)                                                                                 \
+    for (int64_t i = 0; i < count; i++, indices += stride) {                                                           \
+        type index;                                                                                                    \
+        memcpy(&index, indices, sizeof index);                                                                         \
+        offsets[i] = place(index, size, &outside) * axis_stride;                                                       \
     }
+    if (task->index_type == DML_INDEX_INT32)
+        DML_OFFSETS(int32_t, dml_place, size)
+    else if (task->index_type == DML_INDEX_UINT32)
+        DML_OFFSETS(uint32_t, dml_place_unsigned, (uint64_t)size)
+    else if (task->index_type == DML_INDEX_INT64)
+        DML_OFFSETS(int64_t, dml_place, size)
+    else
+        DML_OFFSETS(uint64_t, dml_place_unsigned, (uint64_t)size)
+#undef DML_OFFSETS
     if (outside)
         __atomic_store_n(&task->outside, 1, __ATOMIC_RELAXED);
 }
