@@ -6,7 +6,6 @@ Without observers, an operator is bound to arrays without buffers, tables and li
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -20,22 +19,13 @@ from directml_py.testing.valid_descs import valid_desc
 from ..observation import observed
 from ..operators.values import arrays_for, as_stored
 from ..rules.derived import invalid_desc_of
+from ..rules.layer import debug_layer
 
 OPERATORS = sorted(SCHEMAS)
 HIGHEST = max(dml.DML_FEATURE_LEVEL)
 SEEDS = 4
 LARGEST_ALIGNMENT = 1 << 16
 UNUSUAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5]
-
-
-@contextmanager
-def debug_layer():
-    switch = dml.D3D12GetDebugInterface()
-    switch.EnableDebugLayer()
-    try:
-        yield
-    finally:
-        switch.DisableDebugLayer()
 
 
 def outcome(desc, arrays, level=HIGHEST):

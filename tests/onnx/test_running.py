@@ -17,15 +17,15 @@ from onnx import TensorProto, helper, numpy_helper
 import directml_py as dml
 
 from ..observation import observed
+from ..rules.layer import debug_layer
 from .models import parsed
 
 RANDOM = np.random.default_rng(5)
 SCALED = "f (float[2] x) => (float[2] y) <float[2] w = {2, 3}> { y = Mul(x, w) }"
 
 
-def network(dtype=np.float32, name=""):
-    """A convolution that Winograd's method computes, and a product over panels, with their weights; ``name`` moves the
-    weights in the file."""
+def network(dtype):
+    """A convolution that Winograd's method computes, and a product over panels, with their weights."""
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     sizes = {"filters": (16, 16, 3, 3), "bias": (16,), "matrix": (16 * 256, 70), "row": (70,)}
     weights = [
@@ -40,7 +40,7 @@ def network(dtype=np.float32, name=""):
     ]
     graph = helper.make_graph(
         nodes,
-        "g" + name,
+        "g",
         [helper.make_tensor_value_info("x", kind, [1, 16, 16, 16])],
         [helper.make_tensor_value_info("y", kind, [1, 70])],
         weights,
@@ -48,7 +48,7 @@ def network(dtype=np.float32, name=""):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
 
-def image(dtype=np.float32):
+def image(dtype):
     return RANDOM.standard_normal((1, 16, 16, 16)).astype(dtype)
 
 
@@ -77,7 +77,7 @@ def test_both_ways_agree(dtype, first):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_weights_at_every_address(dtype):
-    """``raw_data`` lies at any byte of a file, whose array NumPy calls unaligned."""
+    """``raw_data`` lies at any byte of a file, here moved by the graph's name."""
     x, model = image(dtype), network(dtype)
     wanted = dml.onnx.load(model).run(x=x)["y"].tobytes()
     for length in range(1, 5):
@@ -147,12 +147,8 @@ def test_a_removed_device_runs_nothing():
 
 
 def test_the_debug_layer_sees_a_run():
-    switch = dml.D3D12GetDebugInterface()
-    switch.EnableDebugLayer()
-    try:
+    with debug_layer():
         device = dml.DMLCreateDevice(dml.D3D12CreateDevice(), dml.DML_CREATE_DEVICE_FLAG_DEBUG)
-    finally:
-        switch.DisableDebugLayer()
     model = dml.onnx.load(
         parsed("f (float[2] x, int64[2] i) => (float[2] y) { y = GatherElements<axis = 0>(x, i) }", opset=13),
         device=device,
