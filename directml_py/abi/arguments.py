@@ -41,7 +41,8 @@ def integer(value: Any, name: str) -> int:
 def unsigned(value: Any, name: str, bits: int = 64, rule: Rule | None = None) -> int:
     """``value`` as an unsigned integer of ``bits`` bits."""
     number = value if type(value) is int else integer(value, name)
-    if not 0 <= number < 1 << bits:
+    # Of a negative number -1 is left.
+    if number >> bits:
         raise refusal(name, f"must be an unsigned {bits}-bit number, not {number}", rule)
     return number
 

@@ -14,13 +14,12 @@ from .barriers import Problem
 from .buffer_rules import check_node_mask
 from .command_allocator import command_list_type
 from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
-from .d3d12_constants import UINT64_MAX
 from .device_child import ID3D12Pageable, short
 from .execution import CallExecution, Execution, Recording
 from .fence import ID3D12Fence
 from .markers import Marked, Marker
 from .observers import watchers
-from .scheduler import WorkQueue, drain, let_go
+from .scheduler import WorkQueue, let_go
 from .tile_mappings import Ranges, Regions, check_copy, check_update
 from .timestamps import TICKS_PER_SECOND, ticks
 
@@ -81,7 +80,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
             if watchers.all or device.reorders or device.sync_validator is not None:
                 problem = self._submit_call(lists, executions)
             else:
-                # Not by ``with``, which takes twice as long; ``run``, or ``let_go`` after an exception, releases it.
+                # Not by ``with``, which takes twice as long; ``submit``, or ``let_go`` after an exception, releases it.
                 device.lock.acquire()
                 for entry in lists:
                     if not self._can_execute(entry):
@@ -93,10 +92,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
                     executions.append(entry.recording)
                     entry.recording.start(self.work)
                 else:
-                    # What ``submit`` does without the debug layer.
-                    self.work.run(executions)
-                    if device.ready:
-                        drain(device)
+                    device.submit(self.work, executions)
         except BaseException:
             let_go(device.lock)
             for execution in executions:
@@ -257,7 +253,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
             device.check_alive()
         if not isinstance(fence, ID3D12Fence) or fence.device is not device:
             child(fence, ID3D12Fence, "fence", device)
-        target = value if type(value) is int and 0 <= value <= UINT64_MAX else unsigned(value, "value")
+        target = unsigned(value, "value")
         for observer in watchers.all:
             observer.signaled(self, fence, target)
         device.signal(self.work, fence.state, target)

@@ -71,9 +71,9 @@ class WorkQueue:
                 self.device.ready[self] = None
                 self.entries.append(work)
 
-    def run(self, works: Sequence[Work] = (), most: int | None = None) -> bool:
-        """Add ``works``, and run entries from the front until none can be claimed, or ``most`` have run. Called with
-        the lock held, which it releases. False if there was none to claim.
+    def run(self, works: Sequence[Work] = (), only_first: bool = False) -> bool:
+        """Add ``works``, and run entries from the front until none can be claimed. Called with the lock held, which it
+        releases. False if there was none to claim.
 
         Entries that cannot be claimed are either left to another thread, which runs them after its own, or blocked
         until a fence makes the queue ready.
@@ -84,7 +84,7 @@ class WorkQueue:
         try:
             if not device.removed:
                 entries.extend(works)
-            while self.running is None and entries and most != 0:
+            while self.running is None and entries:
                 work = entries[0]
                 if work.may_block and work.blocked():
                     break
@@ -101,8 +101,8 @@ class WorkQueue:
                     entries.popleft()
                 self.running = None
                 finished, work = work, None
-                if most is not None:
-                    most -= 1
+                if only_first:
+                    break
             lock.release()
         except BaseException:
             self.give_up(work)
@@ -113,7 +113,7 @@ class WorkQueue:
         """Run only the first entry; False if there was none to claim."""
         try:
             self.device.lock.acquire()
-            return self.run(most=1)
+            return self.run(only_first=True)
         except BaseException:
             self.give_up(None)
             raise

@@ -32,20 +32,16 @@ class WorkSubmission(DeviceBase):
 
     def submit(self, queue: WorkQueue, works: Sequence[Work]) -> None:
         """Run ``works`` after the entries of ``queue``: as soon as they can, or under the debug layer when they are
-        waited for. Called with the lock held, which it releases."""
-        try:
-            if self._deferral is None:
-                queue.run(works)
-                if self.ready:
-                    drain(self._device)
-            else:
-                for work in works:
-                    queue.add(work)
-                self.lock.release()
-                self.progress()
-        except BaseException:
-            self.recover()
-            raise
+        waited for. Called with the lock held, which it releases; after an exception the caller must ``recover``."""
+        if self._deferral is None:
+            queue.run(works)
+            if self.ready:
+                drain(self._device)
+        else:
+            for work in works:
+                queue.add(work)
+            self.lock.release()
+            self.progress()
 
     def signal(self, queue: WorkQueue, fence: FenceValue, value: int) -> None:
         """Set ``fence`` after the entries of ``queue``: here and now if there are none and nothing waits for it."""
