@@ -65,7 +65,7 @@ for hold in map(int, sys.argv[1:]):
     try:
         caller.raise_and_call(mine, hold)
     except LookupError as caught:
-        print(caught is mine, caught.__context__, caught.__traceback__.tb_next)
+        print(caught is mine, caught.__context__, caught.__traceback__.tb_next, flush=True)
 """
 
 
