@@ -158,7 +158,9 @@ def _storing(tensor: TensorDesc | None, memory: Bytes | None) -> Callable[[Any],
     """The function that writes an array to the tensor in ``memory``; None for an absent tensor."""
     if tensor is None or memory is None:
         return None
-    return partial(tensor.store, memory) if tensor.is_nibbles else partial(np.copyto, tensor.view(memory))
+    return (
+        partial(tensor.store, memory) if tensor.is_nibbles else partial(tensor.view(memory).__setitem__, ...)
+    )
 
 
 def _loading(tensor: TensorDesc | None, memory: Bytes | None) -> Callable[[], Array] | None:

@@ -59,17 +59,21 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     Raises ``DMLError`` as CreateOperator and CompileOperator do, ``TypeError`` and ``ValueError``, which name the
     tensor, for inputs that do not match their tensors.
     """
-    if isinstance(inputs, (str, bytes)) or not isinstance(inputs, Sequence):
+    if type(inputs) is not list and (isinstance(inputs, (str, bytes)) or not isinstance(inputs, Sequence)):
         raise TypeError(
             f"inputs must be a list with an array for each input tensor, not {type(inputs).__name__}; "
             "for one array pass [array]"
         )
-    level = HIGHEST_FEATURE_LEVEL if feature_level is None else feature_level
+    level = (
+        HIGHEST_FEATURE_LEVEL
+        if feature_level is None
+        else enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level", LEVEL)
+    )
     if debug_layer_enabled() or watchers.all:
         device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level)
         compiled = device.CompileOperator(device.CreateOperator(desc))
         return Session(device).evaluate(compiled, _input_arrays(compiled.inputs, inputs))
-    evaluation = _evaluation(desc, enumerator(level, DML_FEATURE_LEVEL, "feature_level", LEVEL))
+    evaluation = _evaluation(desc, level)
     return evaluation.run(_input_arrays(evaluation.inputs, inputs))
 
 
@@ -106,7 +110,7 @@ def input_array(slot: TensorSlot, value: Any) -> Array | None:
             state = "absent from" if tensor is None else "present in"
             raise ValueError(f"{slot.path} is {state} the desc; its input must agree")
         return None
-    array = as_array(value, slot.path)
+    array = value if type(value) is np.ndarray else as_array(value, slot.path)
     if array is None:
         array = _from_python(slot.path, value, tensor)
     if array.dtype != tensor.dtype:

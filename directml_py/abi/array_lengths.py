@@ -7,6 +7,7 @@ created from.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -38,3 +39,8 @@ def extent_at(address: int) -> int | None:
     """The size in bytes of the array that begins at ``address``; None if unknown."""
     extent = _extents.get(address)
     return None if extent is None else extent.size
+
+
+def extents_at(addresses: Iterable[int]) -> list[int | None]:
+    """``extent_at`` of each address."""
+    return [None if extent is None else extent.size for extent in map(_extents.get, addresses)]

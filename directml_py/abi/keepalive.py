@@ -13,6 +13,8 @@ from typing import Any
 
 from .array_lengths import note_extent
 
+_CData: Any = type(ctypes.c_int()).__mro__[-2]
+
 
 class KeptBlock(bytearray):
     """The memory of one pointer, with a reference to the owner of the memory that it points to."""
@@ -44,6 +46,29 @@ def adopt(copy: Any, original: Any) -> None:
         # ctypes creates the dictionary on demand, for example for an array that copies the struct.
         (type(copy) * 1)()[0] = copy
         copy._objects.update(kept)
+
+
+def kept_objects(item: Any) -> list[Any]:
+    """The ctypes objects that ``item`` keeps alive, itself included."""
+    found: list[Any] = []
+    seen, waiting = set(), [item]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, _CData):
+            found.append(value)
+            waiting += value._objects, value._b_base_
+        elif isinstance(value, KeptBlock):
+            waiting.append(value.owner)
+        elif isinstance(value, memoryview):
+            waiting.append(value.obj)
+        elif isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, tuple):
+            waiting += value
+    return found
 
 
 def settle(item: Any) -> None:

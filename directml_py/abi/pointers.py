@@ -34,7 +34,9 @@ def locate(value: object, name: str) -> Location:
     """
     if value is None:
         return Location(0, None)
-    if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
+    if isinstance(value, (ctypes.Structure, ctypes.Union)):
+        return Location(ctypes.addressof(value), value, type(value).__name__, ctypes.sizeof(value))
+    if isinstance(value, ctypes.Array):
         kind = _decayed(type(value))
         return Location(ctypes.addressof(value), value, kind.__name__, ctypes.sizeof(kind))
     if isinstance(value, _CArgObject):

@@ -200,7 +200,8 @@ class Decoder:
         """Whether ``count`` elements, ``size`` bytes, exceed the array, if its length is known."""
         extent = extent_at(address)
         if self.trace is not None:
-            self.trace.extents.append((address, extent))
+            self.trace.arrays.append(address)
+            self.trace.extents.append(extent)
         if extent is None or size <= extent:
             return False
         owner, dot, field = (path + field).rpartition(".")
@@ -416,7 +417,7 @@ def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> De
         record = decoder.struct(type_name, raw, "")
     decoded = Decoded(record, tuple(decoder.faults))
     if trace is not None and not decoder.faults:
-        remember(key, trace, decoded)
+        remember(key, trace, decoded, location.owner)
     return decoded
 
 

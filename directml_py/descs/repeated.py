@@ -1,15 +1,16 @@
 """Descs that were decoded before: where the memory that a decoding read is unchanged, its result is still right.
 
-Programs keep descs and pass them again and again. To compare their memory takes one read of all its blocks; to decode
-it takes one read for each, and more besides.
+Programs keep descs and pass them again and again. Memory that ctypes objects own is compared directly, other memory by
+one read of all its blocks; to decode it takes one read for each, and more besides.
 """
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from ..abi.array_lengths import extent_at
+from ..abi.array_lengths import extents_at
 from ..abi.memory import SMALL, MemorySnapshot
+from ..abi.owned_snapshot import OwnedSnapshot, owned_snapshot
 
 # A desc's address selects its slot, which holds the last one decoded there.
 SLOTS = 256
@@ -25,11 +26,12 @@ class Trace:
     """All that a decoding depends on: the blocks of memory that it read, and the array lengths that it compared counts
     with. One that also depends on something else is not ``complete``."""
 
-    __slots__ = ("blocks", "complete", "extents")
+    __slots__ = ("arrays", "blocks", "complete", "extents")
 
     def __init__(self) -> None:
         self.blocks: list[tuple[int, bytes]] = []
-        self.extents: list[tuple[int, int | None]] = []
+        self.arrays: list[int] = []
+        self.extents: list[int | None] = []
         self.complete = True
 
 
@@ -37,12 +39,13 @@ class _Decoding:
     """The last decoding at a key. ``memory`` is None if it was not traced, as at first; ``is_traceable`` is False if
     its trace was incomplete or too large."""
 
-    __slots__ = ("extents", "is_traceable", "key", "memory", "result")
+    __slots__ = ("arrays", "extents", "is_traceable", "key", "memory", "result")
 
     def __init__(self, key: Key) -> None:
         self.key = key
-        self.memory: MemorySnapshot | None = None
-        self.extents: list[tuple[int, int | None]] = []
+        self.memory: OwnedSnapshot | MemorySnapshot | None = None
+        self.arrays: list[int] = []
+        self.extents: list[int | None] = []
         self.result: Any = None
         self.is_traceable = True
 
@@ -50,8 +53,7 @@ class _Decoding:
         """Whether decoding again might give another result than the traced one."""
         if self.memory is None:
             return False
-        now = [(address, extent_at(address)) for address, _ in self.extents]
-        return now != self.extents or not self.memory.are_unchanged()
+        return extents_at(self.arrays) != self.extents or not self.memory.are_unchanged()
 
 
 _slots: list[_Decoding | None] = [None] * SLOTS
@@ -70,12 +72,20 @@ def recall(key: Key) -> tuple[Any, Trace | None]:
     return None, Trace() if found.is_traceable else None
 
 
-def remember(key: Key, trace: Trace, result: Any) -> None:
-    """Keep the ``result`` of a decoding, if its trace is complete and small enough."""
+def remember(key: Key, trace: Trace, result: Any, owner: object) -> None:
+    """Keep the ``result`` of a decoding, if its trace is complete and small enough. ``owner``, the caller's object, may
+    own the memory."""
     decoding = _Decoding(key)
     if trace.complete and len(trace.blocks) <= MAX_BLOCKS:
-        memory = MemorySnapshot(trace.blocks)
-        if memory.size <= SMALL:
-            decoding.memory, decoding.extents, decoding.result = memory, trace.extents, result
+        memory = owned_snapshot(trace.blocks, owner) or _small_snapshot(trace.blocks)
+        if memory is not None:
+            decoding.memory, decoding.result = memory, result
+            decoding.arrays, decoding.extents = trace.arrays, trace.extents
     decoding.is_traceable = decoding.memory is not None
     _slots[(key[0] >> ADDRESS_BITS) % SLOTS] = decoding
+
+
+def _small_snapshot(blocks: list[tuple[int, bytes]]) -> MemorySnapshot | None:
+    """A snapshot that one read compares; None for blocks that are too large."""
+    memory = MemorySnapshot(blocks)
+    return memory if memory.size <= SMALL else None

@@ -73,6 +73,10 @@ class Profile:
         if self.removal_after is not None and self.removal_after < 1:
             raise ValueError(f"removal_after is {self.removal_after}; it must be at least 1")
 
+    # Of names alone, as these are what tells profiles apart.
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def temporary_size(self, size: int) -> int:
         """The TemporaryResourceSize of a dispatchable that uses ``size`` bytes."""
         return _grown(size, self.temporary)
@@ -126,7 +130,9 @@ def profile_of(value: ProfileLike) -> Profile:
         return value
     origin, text = "profile", value
     if text is None:
-        origin, text = PROFILE_VARIABLE, os.environ.get(PROFILE_VARIABLE, "") or KIND.name
+        if PROFILE_VARIABLE not in os.environ:
+            return KIND
+        origin, text = PROFILE_VARIABLE, os.environ[PROFILE_VARIABLE] or KIND.name
     if not isinstance(text, str):
         raise TypeError(f"profile must be a Profile, a name or None, not {type(text).__name__}")
     name, _, rest = text.partition(",")

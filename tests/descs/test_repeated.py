@@ -11,6 +11,8 @@ import pytest
 
 import directml_py as dml
 from directml_py.abi.array_lengths import note_extent
+from directml_py.abi.memory import MemorySnapshot
+from directml_py.abi.owned_snapshot import OwnedSnapshot
 from directml_py.descs import decode_operator_desc, repeated
 
 TIMES = 3
@@ -123,3 +125,68 @@ def test_the_number_of_descs_is_limited():
         sizes = [decode_operator_desc(desc).desc.InputTensor.sizes[1] for desc in descs]
     assert sizes == list(range(1, 2 * repeated.SLOTS))
     assert len(repeated._slots) == repeated.SLOTS
+
+
+def owned(desc):
+    """Whether what is remembered of ``desc`` is compared without the kernel."""
+    found = [
+        one
+        for one in repeated._slots
+        if one is not None and one.key[0] == ctypes.addressof(desc) and one.memory is not None
+    ]
+    return isinstance(found[0].memory, OwnedSnapshot)
+
+
+def test_memory_of_structs_is_compared_without_the_kernel(monkeypatch):
+    desc = identity([2, 3])
+    first = decoded_often(desc)
+    assert owned(desc)
+
+    def read(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("directml_py.descs.decode.read", read)
+    monkeypatch.setattr(MemorySnapshot, "are_unchanged", read)
+    assert decode_operator_desc(desc) is first
+
+
+def test_a_struct_over_memory_that_is_gone():
+    """A ctypes object of ``from_address`` lives on; the memory that it names does not."""
+    desc, other = identity([2, 3]), identity([4])
+    held = dml.tensor_desc(FLOAT32, [2, 3])
+    memory = mmap.mmap(-1, mmap.PAGESIZE)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    tensor = dml.DML_TENSOR_DESC.from_address(start)
+    ctypes.memmove(start, ctypes.addressof(held), ctypes.sizeof(tensor))
+    desc.InputTensor = tensor
+    assert decoded_often(desc).desc.InputTensor.sizes == (2, 3)
+    assert not owned(desc)
+    gc.collect()
+    memory.close()
+    assert [fault.kind for fault in decode_operator_desc(desc).faults] == ["unreadable"]
+    desc.InputTensor = other.InputTensor
+    assert decoded_often(desc).desc.InputTensor.sizes == (4,)
+
+
+def test_another_struct_at_the_address_of_one_that_is_gone():
+    address, sizes = None, []
+    for size in range(1, 200):
+        desc = identity([size])
+        if address in (None, ctypes.addressof(desc)):
+            address = ctypes.addressof(desc)
+            sizes.append((decoded_often(desc).desc.InputTensor.sizes, (size,)))
+        del desc
+    assert len(sizes) > 1
+    assert all(found == expected for found, expected in sizes)
+
+
+def test_a_struct_in_an_array_of_structs(probing):
+    """The array owns its memory."""
+    tensors = (dml.DML_TENSOR_DESC * 2)(
+        *(dml.tensor_desc(FLOAT32, [size]) for size in (2, 3)),
+    )
+    desc = dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(tensors[1], tensors[1])
+    assert decoded_often(desc).desc.InputTensor.sizes == (3,)
+    assert owned(desc)
+    ctypes.memmove(ctypes.addressof(tensors) + ctypes.sizeof(tensors[0]), tensors, ctypes.sizeof(tensors[0]))
+    assert decode_operator_desc(desc).desc.InputTensor.sizes == (2,)
