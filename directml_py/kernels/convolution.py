@@ -18,10 +18,23 @@ from .windows import Window
 FLOATS: dict[np.dtype[Any], str] = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
 BYTES: dict[np.dtype[Any], str] = {np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8"}
 SPATIAL = 3
-# 3 x 3 filters are transformed if they are applied to at least this many pixels, and take at most this many bytes.
-TRANSFORMED_PIXELS, TRANSFORMED_BYTES = 400, 4 << 20
-# Prepacked filters need fewer pixels, as they are not transformed at each call.
-KEPT_PIXELS = 144
+# Of the widest vectors, so that all variants choose alike.
+LANES = 16
+
+
+class TransformLimits(NamedTuple):
+    """When 3 x 3 filters are transformed: if they are applied to at least ``pixels``, take at most ``size`` bytes then,
+    and the windows, which save 20 of 36 products where each has 4 pixels, take at most so many lanes of whole vectors
+    per pixel."""
+
+    pixels: int
+    size: int
+    lanes: float = 0.38
+
+
+EACH_CALL = TransformLimits(400, 4 << 20)
+# Prepacked filters are not transformed at each call.
+PREPACKED = TransformLimits(49, 16 << 20)
 
 
 def convolution(
@@ -78,17 +91,19 @@ def scratch_of(
     output: Sequence[int],
     window: Window,
     groups: int,
-    least: int = TRANSFORMED_PIXELS,
+    limits: TransformLimits = EACH_CALL,
 ) -> int:
-    """The bytes for Winograd-transformed 3 x 3 filters, FLOAT32 like the output, which save 20 of 36 products. 0 if the
-    method does not pay: it takes many channels, many output channels and at least ``least`` pixels."""
+    """The bytes for Winograd-transformed 3 x 3 filters, FLOAT32 like the output. 0 if the method does not pay: it takes
+    many channels, many output channels and, within ``limits``, many pixels."""
     if backend.native is None or window != Window.of((3, 3), (1, 1), (1, 1), *window[3:5]):
         return 0
     lib, outputs = backend.native.lib, filters[0] // groups
     size = 16 * 4 * filters[0] * filters[1]
     few, many = lib.DML_CONV_LEAST_TRANSFORMED, lib.DML_CONV_MOST_TRANSFORMED
-    is_gain = few <= filters[1] <= many and outputs >= few and prod(output[2:]) >= least
-    return size if is_gain and size <= TRANSFORMED_BYTES else 0
+    pixels, windows = prod(output[2:]), prod(-(-size // 2) for size in output[2:])
+    is_wide = few <= filters[1] <= many and outputs >= few
+    fills_vectors = -(-windows // LANES) * LANES <= limits.lanes * pixels
+    return size if is_wide and fills_vectors and pixels >= limits.pixels and size <= limits.size else 0
 
 
 def transform(filters: Array, groups: int, memory: Array, is_turned: bool) -> None:

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "64f13bcd"
+DECLARATIONS = "24a29ce4"

@@ -61,6 +61,7 @@ CASES = {
     "two groups, channels that fill none": {"channels": 19, "groups": 2, "outputs": 40},
     "turned round": {"mode": dml.DML_CONVOLUTION_MODE_CONVOLUTION},
     "padded": {"padding": 5},
+    "few pixels, which fill a vector of windows": {"size": 7},
     "as many pixels as are transformed each time": {"size": 21},
 }
 
@@ -98,6 +99,7 @@ def test_what_is_no_number_reaches_only_those_that_see_it(bench, value, place):
 def test_filters_that_are_left_alone(bench):
     """Too few pixels or channels, other types, backwards, or not owned by DirectML."""
     for case in (
+        {"size": 6},
         {"size": 11},
         {"channels": 15},
         {"data_type": FLOAT16},

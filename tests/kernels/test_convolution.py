@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from directml_py.kernels.backend import backend
-from directml_py.kernels.convolution import convolution, scratch_of
+from directml_py.kernels.convolution import LANES, TransformLimits, convolution, scratch_of
 from directml_py.kernels.decisions import Declined
 from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
@@ -243,7 +243,8 @@ def test_padding_is_multiplied(dtype):
 def transformed(x, filters, window, groups=1, **options):
     """The results of Winograd's method, in memory with other bytes between and around the planes."""
     steps = window.forward(x.shape[2:])
-    size = scratch_of(filters.shape, (len(x), len(filters), *steps), window, groups, least=1)
+    limits = TransformLimits(pixels=1, size=1 << 30, lanes=LANES)
+    size = scratch_of(filters.shape, (len(x), len(filters), *steps), window, groups, limits)
     assert size == 64 * filters.shape[0] * filters.shape[1]
     scratch = np.full(size, 255, np.uint8)
     memory = np.full((len(x), len(filters), prod(steps) + 5), 77, np.float32)
@@ -279,9 +280,12 @@ def test_transformed_filters(image, padding):
         np.testing.assert_array_equal(found, np.where(expected < 0, expected / 2, expected))
 
 
-def test_as_many_channels_as_can_be_transformed():
-    x, filters = whole_numbers((1, 128, 21, 20)), whole_numbers((128, 128, 3, 3), seed=3)
-    np.testing.assert_array_equal(transformed(x, filters, SQUARE), convolve(x, filters, SQUARE, (21, 20)))
+@pytest.mark.parametrize(
+    ("channels", "image"), [(128, (21, 20)), (300, (9, 33)), (512, (7, 7)), (512, (40, 9))]
+)
+def test_as_many_channels_as_can_be_transformed(channels, image):
+    x, filters = whole_numbers((1, channels, *image)), whole_numbers((128, channels, 3, 3), seed=3)
+    np.testing.assert_array_equal(transformed(x, filters, SQUARE), convolve(x, filters, SQUARE, image))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
@@ -302,7 +306,7 @@ def test_what_is_no_number_reaches_only_those_that_see_it(value):
             changed[place] = before
 
 
-@pytest.mark.parametrize("channels", [16, 64, 128])
+@pytest.mark.parametrize("channels", [16, 64, 128, 512])
 def test_transformed_filters_are_nearly_as_exact(channels):
     """Of normal numbers, the largest error is at most three times that of sums of products one by one."""
     rng = np.random.default_rng(channels)
@@ -318,15 +322,16 @@ def test_transformed_filters_are_nearly_as_exact(channels):
 
 
 def test_what_is_not_transformed():
-    """Few channels, outputs or pixels; too many channels or bytes; other windows."""
+    """Few channels, outputs or pixels; too many channels, bytes, or windows for the pixels; other windows."""
     enough = ((16, 16, 3, 3), (1, 16, 20, 20), Window.of((3, 3)), 1)
     assert scratch_of(*enough) == 64 * 16 * 16
     for place, other in (
         (0, (16, 15, 3, 3)),
         (0, (15, 16, 3, 3)),
-        (0, (16, 129, 3, 3)),
+        (0, (16, 513, 3, 3)),
         (0, (600, 128, 3, 3)),
         (1, (1, 16, 19, 21)),
+        (1, (1, 16, 1, 999)),
         (2, Window.of((3, 3), (1, 2))),
         (2, Window.of((3, 3), dilations=(2, 1))),
         (2, Window.of((3, 2))),

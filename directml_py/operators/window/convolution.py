@@ -13,8 +13,9 @@ from ...descs.operator_desc import OperatorDesc
 from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.convolution import (
-    KEPT_PIXELS,
-    TRANSFORMED_PIXELS,
+    EACH_CALL,
+    PREPACKED,
+    TransformLimits,
     byte_convolution,
     convolution,
     scratch_of,
@@ -252,7 +253,7 @@ def prepacked_filter(
     """``bind`` over a prepacked Winograd-transformed filter, followed by the original, for non-finite values."""
     if not desc.FilterTensor.is_owned_by_dml or is_backward(desc):
         return None
-    size = transformed_size(desc, KEPT_PIXELS)
+    size = transformed_size(desc, PREPACKED)
     if size == 0:
         return None
 
@@ -266,19 +267,18 @@ def prepacked_filter(
 
 def kept_filter(desc: OperatorDesc, memory: Array) -> tuple[Array, Array]:
     """The transformed filter and the original in prepacked memory."""
-    size, sizes = transformed_size(desc, KEPT_PIXELS), desc.FilterTensor.sizes
+    size, sizes = transformed_size(desc, PREPACKED), desc.FilterTensor.sizes
     return memory[:size], memory[size : size + 4 * prod(sizes)].view(np.float32).reshape(sizes)
 
 
-def transformed_size(desc: OperatorDesc, least: int = TRANSFORMED_PIXELS) -> int:
-    """The bytes of the Winograd-transformed filter; 0 where that method is not used, as for fewer pixels than
-    ``least``."""
+def transformed_size(desc: OperatorDesc, limits: TransformLimits = EACH_CALL) -> int:
+    """The bytes of the Winograd-transformed filter; 0 where that method is not used, as beyond the ``limits``."""
     if any(
         slot.tensor is not None and slot.tensor.dtype != np.float32 for slot in (*desc.inputs, *desc.outputs)
     ):
         return 0
     sizes = desc.FilterTensor.sizes, desc.OutputTensor.sizes
-    return scratch_of(*sizes, filter_window(desc), desc.GroupCount, least)
+    return scratch_of(*sizes, filter_window(desc), desc.GroupCount, limits)
 
 
 def is_of_channels(desc: OperatorDesc) -> bool:

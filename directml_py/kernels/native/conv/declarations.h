@@ -57,7 +57,7 @@ typedef struct {
 int64_t dml_conv_signed_size(const dml_conv *task);
 /* What filters may be transformed: FLOAT32, 3 by 3, strides and dilations of 1, so many channels and filters a
    group. */
-enum { DML_CONV_LEAST_TRANSFORMED = 16, DML_CONV_MOST_TRANSFORMED = 128 };
+enum { DML_CONV_LEAST_TRANSFORMED = 16, DML_CONV_MOST_TRANSFORMED = 512 };
 /* Of a task, what `transformed` is to hold. */
 void dml_conv_transform(const dml_conv *task);
 void dml_conv_run(const dml_conv *task);

@@ -15,7 +15,7 @@ enum {
     /* Filters of a block that pay for transforming the input once more. */
     DML_CONV_WINOGRAD_MIN_MC = 64,
     /* Pairs of steps, times channels: what they see is on the stack. */
-    DML_CONV_PAIRS = DML_CONV_MOST_TRANSFORMED * 48
+    DML_CONV_PAIRS = DML_CONV_MOST_TRANSFORMED * 16
 };
 
 typedef struct {

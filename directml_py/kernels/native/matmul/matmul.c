@@ -212,10 +212,12 @@ static void dml_matmul_check(const dml_matmul_products *task)
 void dml_matmul_run(const dml_matmul_products *task)
 {
     dml_matmul_check(task);
-    double products = (double)task->m * (double)task->n * (double)task->k;
+    double m = (double)task->m, n = (double)task->n, k = (double)task->k;
+    double operations = m * n * k / DML_MATMUL_PER_BYTE, bytes = 4 * (m * k + k * n + m * n);
+    double cost = operations > bytes ? operations : bytes;
     for (int i = 0; i < task->rank; i++)
-        products *= (double)task->sizes[i];
-    dml_parallel(dml_matmul_units, (void *)task, task->units, 1, (int64_t)(products / DML_MATMUL_PER_BYTE));
+        cost *= (double)task->sizes[i];
+    dml_parallel(dml_matmul_units, (void *)task, task->units, 1, (int64_t)cost);
 }
 
 static int32_t dml_byte(const uint8_t *place, int is_signed)

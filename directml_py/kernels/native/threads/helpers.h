@@ -16,7 +16,7 @@
 #define DML_HELPER_TEAM(state) ((state) & ~(DML_HELPER_JOINED | DML_HELPER_AWAITED))
 
 #define DML_MAX_HELPERS 63
-/* Loops keep up to 512 KiB on their stack, which is all, or more, that threads get on macOS and with musl. */
+/* Loops keep up to 640 KiB on their stack, more than threads get on macOS and with musl. */
 #define DML_STACK_BYTES (2 << 20)
 /* To wake a thread takes 10 to 30 us, and on virtual processors more: for so long it is better to watch, and where
    the last rest was a short one for twice as long as that. */
