@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -258,3 +263,28 @@ def test_sums_of_bytes_wrap(native):
     out = np.empty((1, 3), np.int32)
     matmul.byte_products(a, None, b, None, out)()
     assert (out == depth * 255**2 - (1 << 32)).all()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux lists threads there")
+@pytest.mark.parametrize("rows", [1, 4])
+def test_products_that_are_short_for_the_bytes_they_read_start_threads(rows):
+    """A factor of 9 MB, of which each element is used once or a few times."""
+    code = f"""
+        import os
+        import numpy as np
+        from directml_py.kernels.backend import backend
+        from directml_py.kernels.matmul import multiply_packed
+        from directml_py.kernels.prepacked_weights import aligned, panels_size
+
+        backend.native.lib.dml_set_threads(2)
+        a, out = np.ones(({rows}, 768), np.float32), np.empty(({rows}, 3072), np.float32)
+        size = panels_size(1, 3072, 768)
+        memory, _ = aligned(np.zeros(size + 64, np.uint8), size)
+        before = len(os.listdir("/proc/self/task"))
+        multiply_packed(a, memory, out)()
+        print(len(os.listdir("/proc/self/task")) - before, out.any())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.split() == ["1", "False"], done.stderr
