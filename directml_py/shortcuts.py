@@ -16,6 +16,7 @@ from .d3d12 import D3D12CreateDevice
 from .d3d12.debug import debug_layer_enabled
 from .d3d12.observers import watchers
 from .descs.arrays import as_array
+from .descs.decode import decode_operator_desc
 from .descs.format import braces
 from .descs.operator_desc import OperatorDesc, TensorSlot
 from .descs.tensor import TensorDesc
@@ -23,7 +24,7 @@ from .dml import DMLCreateDevice
 from .dml.dml_device import HIGHEST_FEATURE_LEVEL, LEVEL
 from .dml.profiles import Profile, profile_of
 from .evaluation import Evaluation
-from .operators import check
+from .operators import check, checked
 from .session import Session
 from .validation.report import Report
 
@@ -80,11 +81,13 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
 def _evaluation(desc: Any, level: DML_FEATURE_LEVEL) -> Evaluation:
     """What CompileOperator makes of ``desc`` on devices of its own."""
     profile = profile_of(None)
-    decoded, report = check(desc, level)
-    if decoded is None or report.diagnostics or profile.removal_after is not None:
-        device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
-        return Evaluation(device.CompileOperator(device.CreateOperator(desc)).program)
-    return _compiled(decoded, level, profile)
+    decoded, faults = decode_operator_desc(desc)
+    if decoded is not None and not faults and profile.removal_after is None:
+        decoded, diagnostics = checked(decoded, level)
+        if not diagnostics:
+            return _compiled(decoded, level, profile)
+    device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
+    return Evaluation(device.CompileOperator(device.CreateOperator(desc)).program)
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct as _struct
 from collections.abc import Callable
 from functools import cache
@@ -11,8 +12,9 @@ from ..abi.array_lengths import extent_at
 from ..abi.counted_structs import MAX_ELEMENTS
 from ..abi.interface import IUnknown
 from ..abi.memory import PAGE, PAGE_BITS, MemoryFault, is_probing, read, read_string
-from ..abi.pointers import Location, check_type, locate
+from ..abi.pointers import check_type, locate
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
+from ..abi.structure import TypedOperatorDesc
 from ..api.enums import (
     DML_TENSOR_DATA_TYPE,
     DML_TENSOR_FLAG_NONE,
@@ -376,11 +378,11 @@ def _conversions(name: str) -> tuple[tuple[int, FieldSchema, Callable[..., Any]]
     )
 
 
-def _top(location: Location, layout: _struct.Struct, name: str, decoder: Decoder) -> Raw | None:
-    if not location.address:
+def _top(address: int, layout: _struct.Struct, name: str, decoder: Decoder) -> Raw | None:
+    if not address:
         decoder.fault(name, "null", "is null")
         return None
-    return decoder.unpack(layout, location.address, name)
+    return decoder.unpack(layout, address, name)
 
 
 def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
@@ -391,11 +393,11 @@ def decode_struct(value: object, type_name: str, name: str = "desc") -> Decoded:
     """
     location = locate(value, name)
     check_type(location, ctypes_class(type_name), name)
-    return _decode(location, type_name, name)
+    return _decode(location.address, location.owner, type_name, name)
 
 
-def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> Decoded:
-    key = location.address, type_name, depth
+def _decode(address: int, owner: object, type_name: str, name: str, depth: int = 0) -> Decoded:
+    key = address, type_name, depth
     known, trace = recall(key)
     if known is not None:
         decoded: Decoded = known
@@ -403,7 +405,7 @@ def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> De
     decoder = Decoder()
     decoder.trace = trace
     decoder.depth = depth
-    raw = _top(location, struct_layout(type_name), name, decoder)
+    raw = _top(address, struct_layout(type_name), name, decoder)
     if raw is None:
         return Decoded(None, tuple(decoder.faults))
     record: Any
@@ -417,7 +419,7 @@ def _decode(location: Location, type_name: str, name: str, depth: int = 0) -> De
         record = decoder.struct(type_name, raw, "")
     decoded = Decoded(record, tuple(decoder.faults))
     if trace is not None and not decoder.faults:
-        remember(key, trace, decoded, location.owner)
+        remember(key, trace, decoded, owner)
     return decoded
 
 
@@ -429,8 +431,11 @@ def decode_operator_desc(value: object, name: str = "desc", *, nested: bool = Fa
     """
     if isinstance(value, OperatorDesc):
         return Decoded(value, ())
+    # Most are such structs, of which it is known where and what they are.
+    if isinstance(value, TypedOperatorDesc) and type(value).__name__ in OPERATOR_SCHEMAS:
+        return _decode(ctypes.addressof(value), value, type(value).__name__, name, int(nested))
     location = locate(value, name)
     claimed = location.type_name
     type_name = claimed if claimed in OPERATOR_SCHEMAS else "DML_OPERATOR_DESC"
     check_type(location, ctypes_class(type_name), name)
-    return _decode(location, type_name, name, depth=int(nested))
+    return _decode(location.address, location.owner, type_name, name, int(nested))

@@ -2,7 +2,7 @@
 
 from .operator import SCHEMAS, Kernel, Move, Operator
 from .registry import operator_of
-from .validate import check, check_inputs, every_rule, fused_kernel_of, kernel_of
+from .validate import check, check_inputs, checked, every_rule, fused_kernel_of, kernel_of
 
 __all__ = [
     "SCHEMAS",
@@ -11,6 +11,7 @@ __all__ = [
     "Operator",
     "check",
     "check_inputs",
+    "checked",
     "every_rule",
     "fused_kernel_of",
     "kernel_of",
