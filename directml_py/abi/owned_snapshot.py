@@ -1,4 +1,4 @@
-"""Snapshots of memory that ctypes objects own: it is read without the kernel, as it is mapped while they live."""
+"""Snapshots of memory that ctypes objects own, which is mapped as long as they live and so is read without probing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .keepalive import kept_objects
+from .memory import SMALL
 
 
 class OwnedSnapshot:
@@ -29,8 +30,8 @@ class OwnedSnapshot:
 
 
 def owned_snapshot(blocks: Sequence[tuple[int, bytes]], item: Any) -> OwnedSnapshot | None:
-    """A snapshot of the memory of ``blocks``, addresses with the bytes there; None unless objects that ``item`` keeps
-    alive own all of it, with these bytes."""
+    """A snapshot of the memory of ``blocks``, addresses with the bytes there; None unless small objects that ``item``
+    keeps alive own all of it, with these bytes."""
     # Others, as from ``from_address``, may outlive the memory.
     owners = {ctypes.addressof(owner): owner for owner in kept_objects(item) if owner._b_needsfree_}
     starts = sorted(owners)
@@ -45,4 +46,6 @@ def owned_snapshot(blocks: Sequence[tuple[int, bytes]], item: Any) -> OwnedSnaps
         if bytes(memoryview(owner).cast("B")[offset : offset + len(data)]) != data:
             return None
         found[start] = owner
+    if sum(map(ctypes.sizeof, found.values())) > SMALL:
+        return None
     return OwnedSnapshot(list(found.values()))

@@ -431,7 +431,7 @@ def decode_operator_desc(value: object, name: str = "desc", *, nested: bool = Fa
     """
     if isinstance(value, OperatorDesc):
         return Decoded(value, ())
-    # Most are such structs, of which it is known where and what they are.
+    # The usual case: the type and the address are known.
     if isinstance(value, TypedOperatorDesc) and type(value).__name__ in OPERATOR_SCHEMAS:
         return _decode(ctypes.addressof(value), value, type(value).__name__, name, int(nested))
     location = locate(value, name)

@@ -73,7 +73,7 @@ class Profile:
         if self.removal_after is not None and self.removal_after < 1:
             raise ValueError(f"removal_after is {self.removal_after}; it must be at least 1")
 
-    # Of names alone, as these are what tells profiles apart.
+    # Hashing all fields would take longer than what profiles are looked up for; few have the same name.
     def __hash__(self) -> int:
         return hash(self.name)
 

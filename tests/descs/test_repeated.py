@@ -168,6 +168,17 @@ def test_a_struct_over_memory_that_is_gone():
     assert decoded_often(desc).desc.InputTensor.sizes == (4,)
 
 
+def test_sizes_in_a_large_array():
+    """It is not compared as a whole."""
+    desc, other = identity([2, 3]), identity([2, 3])
+    array = (ctypes.c_uint32 * 100_000)(2, 3)
+    buffer_of(desc.InputTensor).Sizes = array
+    assert decoded_often(desc) == decoded_often(other)
+    assert not owned(desc)
+    array[1] = 5
+    assert decode_operator_desc(desc).desc.InputTensor.sizes == (2, 5)
+
+
 def test_another_struct_at_the_address_of_one_that_is_gone():
     address, sizes = None, []
     for size in range(1, 200):
