@@ -13,7 +13,7 @@ from typing import Any
 
 from .array_lengths import note_extent
 
-_CData: Any = type(ctypes.c_int()).__mro__[-2]
+_CData: Any = ctypes.Structure.__base__
 
 
 class KeptBlock(bytearray):
