@@ -93,11 +93,13 @@ static DML_ONCE void dml_conv_block(const dml_conv *task, const dml_conv_unit *u
     }
     for (int64_t k = 0; k < work.kc; k++)
         work.places[k] = k * nr;
+    int64_t together = task->is_direct ? count : 1;
+    tile.n = together * nr;
     for (int64_t ir = 0; ir < unit->m; ir += mr) {
         tile.m = dml_least(unit->m - ir, mr);
         tile.channel = unit->channel + ir;
         tile.filters = unit->filters + ir * task->filter_stride * dml_conv_size(task->type);
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count; i += together) {
             work.pixels = work.panel + i * panel_size;
             tile.output = unit->output + ir * task->output_strides[1] + i * nr;
             dml_conv_multiply(task, &tile, &work);

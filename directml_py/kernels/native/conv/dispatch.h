@@ -14,11 +14,12 @@ enum { DML_CONV_LINE_ELEMENTS = 16 };
 
 /* The epilogue of a register tile of FLOAT32: its rows are stored at `target`, `stride` elements apart, with a bias
    each, unless that is NULL, normalized in FLOAT32, unless `channels` is, added to what lies at `residual` as they do
-   at `target`, unless that is, and then activated. The last vector of a row has `last_count` elements. */
+   at `target`, unless that is, and then activated. A row has `n` elements: those of one panel, whose last vector has
+   `last_count`, or those of several full ones. */
 typedef struct {
     float *target;
     const float *residual;
-    int64_t stride, last_count, bias_stride;
+    int64_t n, stride, last_count, bias_stride;
     const float *bias;
     const dml_batch_norm_channel *channels;
     const dml_conv *task;
@@ -26,8 +27,8 @@ typedef struct {
 } dml_conv_epilogue;
 
 /* A microkernel: mr filters, `row` elements apart, times a panel of nr pixels, whose k-th of `kc` rows is at
-   `places[k]`. It accumulates in the tile if `adds`. With an `epilogue` the sums go there, and not to the tile; of
-   bytes it is NULL. */
+   `places[k]`. It accumulates in the tile if `adds`. With an `epilogue` the sums go there, and not to the tile, and
+   panels that are packed one behind the other may be as many as its rows take; of bytes it is NULL. */
 typedef void (*dml_conv_tile)(void *tile, const void *filters, int64_t row, const void *panel, const int64_t *places,
                               int64_t kc, int adds, const dml_conv_epilogue *epilogue);
 typedef dml_conv_tile dml_conv_tiles[DML_CONV_MAX_VECTORS][DML_CONV_MR_COUNT];

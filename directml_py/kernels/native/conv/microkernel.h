@@ -13,30 +13,30 @@
                                                        const dml_conv_epilogue *epilogue)                              \
     {                                                                                                                  \
         KERNEL(conv_##KIND) sums[MR][VECTORS], *results = tile;                                                        \
-        const ITEM *lines[MR];                                                                                         \
-        _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                          \
-        {                                                                                                              \
-            lines[i] = (const ITEM *)filters + i * row;                                                                \
-            _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) sums[i][j] =                                    \
-                adds ? results[i * VECTORS + j] : (KERNEL(conv_##KIND)){0};                                            \
-        }                                                                                                              \
-        DML_ROLLED for (int64_t k = 0; k < kc; k++)                                                                    \
-        {                                                                                                              \
-            const KERNEL(conv_unaligned_##KIND) *pixels = (const void *)((const ITEM *)panel + places[k]);             \
-            if (k % DML_CONV_LINE_ELEMENTS == 0)                                                                       \
-                _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++) DML_CONV_PREFETCH(lines[i] + MR * row + k);      \
-            KERNEL(conv_##KIND) b[VECTORS];                                                                            \
-            _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) b[j] = pixels[j];                               \
+        const ITEM *lines[MR], *rows = panel;                                                                          \
+        const int64_t width = VECTORS * (int64_t)(sizeof **sums / sizeof(ITEM)), end = epilogue ? epilogue->n : width; \
+        _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++) lines[i] = (const ITEM *)filters + i * row;              \
+        for (int64_t n = 0; n < end; n += width, rows += kc * width) {                                                 \
             _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                      \
-                _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) STEP(sums[i][j], b[j], lines[i][k]);        \
+                _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) sums[i][j] =                                \
+                    adds ? results[i * VECTORS + j] : (KERNEL(conv_##KIND)){0};                                        \
+            DML_ROLLED for (int64_t k = 0; k < kc; k++)                                                                \
+            {                                                                                                          \
+                const KERNEL(conv_unaligned_##KIND) *pixels = (const void *)(rows + places[k]);                        \
+                if (k % DML_CONV_LINE_ELEMENTS == 0)                                                                   \
+                    _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++) DML_CONV_PREFETCH(lines[i] + MR * row + k);  \
+                KERNEL(conv_##KIND) b[VECTORS];                                                                        \
+                _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) b[j] = pixels[j];                           \
+                _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                  \
+                    _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) STEP(sums[i][j], b[j], lines[i][k]);    \
+            }                                                                                                          \
+            if (epilogue)                                                                                              \
+                _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                  \
+                    KERNEL(conv_epilogue_##KIND)(epilogue, i, n, sums[i], VECTORS);                                    \
         }                                                                                                              \
-        if (epilogue) {                                                                                                \
+        if (!epilogue)                                                                                                 \
             _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                      \
-                KERNEL(conv_epilogue_##KIND)(epilogue, i, sums[i], VECTORS);                                           \
-            return;                                                                                                    \
-        }                                                                                                              \
-        _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                          \
-            _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) results[i * VECTORS + j] = sums[i][j];          \
+                _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) results[i * VECTORS + j] = sums[i][j];      \
     }
 
 #define DML_CONV_TILES(KIND, ITEM, STEP, VECTORS, MAX_MR)                                                              \

@@ -39,6 +39,7 @@ typedef struct {
 static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv *task, int64_t channel, int64_t output, int64_t n)
 {
     dml_conv_epilogue epilogue = {.target = (float *)task->output + output,
+                                  .n = n,
                                   .stride = task->output_strides[1],
                                   .last_count = ((n - 1) & (dml_dispatch->conv->lanes - 1)) + 1,
                                   .bias_stride = task->bias_stride,
