@@ -69,8 +69,8 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
     }
     if (plan->memory > DML_DEPTHWISE_POOL_MEMORY)
         return 0;
-    plan->is_flat = columns == steps[2] && dml_dispatch->depthwise_pool->is_flat &&
-                    dml_dispatch->depthwise_pool->is_flat(task);
+    plan->is_flat = columns == steps[2] && dml_dispatch->depthwise_pool->plan_flat &&
+                    dml_dispatch->depthwise_pool->plan_flat(&plan->masks, task);
     first = plan->memory;
     dml_depthwise_pool_measure(plan, 2, columns);
     more = plan->memory - first;

@@ -16,6 +16,8 @@
 #define DML_DEPTHWISE_POOL_TOGETHER (16 << 10)
 /* Vectors run on for up to so many places. */
 #define DML_DEPTHWISE_POOL_SLACK 64
+/* Vectors whose masks are kept. */
+#define DML_DEPTHWISE_POOL_PERIOD 64
 
 /* How a window moves along one dimension. Elements that lie a stride apart form a phase; in its phase, a tap sees the
    element `offsets` behind the one of the step's number. Of a phase, elements up to `reaches` beyond the last step
@@ -25,6 +27,13 @@ typedef struct {
     int64_t phase_of[DML_DEPTHWISE_POOL_TAPS], offsets[DML_DEPTHWISE_POOL_TAPS], firsts[DML_DEPTHWISE_POOL_TAPS],
         reaches[DML_DEPTHWISE_POOL_TAPS];
 } dml_depthwise_pool_axis;
+
+/* Of planes as flat rows: which lanes see a column of taps inside, for as many vectors as it takes until all begins
+   again. What vectors from `first` on and before `behind` read is all on the plane. */
+typedef struct {
+    int64_t period, vectors, first, behind, elements, above[5];
+    uint16_t last, columns[DML_DEPTHWISE_POOL_PERIOD][5];
+} dml_depthwise_pool_masks;
 
 /* A task cut in units: so many `rows` and `columns` of the output at a time. Their input is packed as
    {tap along the first dimension, phase of rows, phase of columns, height, width}, so that each tap is at a constant
@@ -39,6 +48,7 @@ typedef struct {
     int is_masked;
     /* Whether vectors run across the ends of its rows: a plane is one flat row. */
     int is_flat;
+    dml_depthwise_pool_masks masks;
     /* Whether a unit is all bytes of a channel, one behind the other, whose sum is within INT32. */
     int is_whole;
     /* In floats, all but the last of one part of a unit's memory. */
@@ -51,8 +61,8 @@ typedef struct {
 typedef struct {
     /* Whether masked loads can read the input in place; NULL if there are none. */
     int (*is_masked)(const dml_depthwise_pool *task);
-    /* The same of planes as flat rows. */
-    int (*is_flat)(const dml_depthwise_pool *task);
+    /* The same of planes as flat rows, whose masks are found. */
+    int (*plan_flat)(dml_depthwise_pool_masks *masks, const dml_depthwise_pool *task);
     /* Units from `begin` to `end`. */
     void (*run)(const dml_depthwise_pool_plan *plan, int64_t begin, int64_t end);
     /* Channels from `begin` to `end`. */
