@@ -154,6 +154,13 @@ def test_sign_and_negate(kind):
     assert np.signbit(run("ELEMENT_WISE_NEGATE", x)).tolist()[:4] == [False, False, True, True]
 
 
+@pytest.mark.parametrize("kind", FLOATS)
+def test_value_scale_adds_zeros_of_either_sign(kind):
+    x = array(kind, *[-0.0] * 3).reshape(1, 3, 1, 1)
+    result = run("VALUE_SCALE_2D", x, Scale=1.0, ChannelCount=3, Bias=[-0.0, 0.0, -0.0])
+    assert np.signbit(result).ravel().tolist() == [True, False, True]
+
+
 @pytest.mark.parametrize("kind", ["FLOAT32", "FLOAT16", "INT64", "UINT8"])
 @pytest.mark.parametrize("output", ["UINT8", "UINT32"])
 def test_comparisons(kind, output):

@@ -20,13 +20,13 @@ class ValueScale2D(Operator):
         return lambda x: scale_bias(x, desc.Scale, bias)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        bias = channels(desc)
+        biases = [channels(desc)] if len({bias.hex() for bias in desc.Bias}) > 1 else []
 
-        def scaled(x: Array, bias: Array) -> Array:
+        def scaled(x: Array, bias: float | Array = desc.Bias[0]) -> Array:
             return scale_bias(x, desc.Scale, bias)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return map_elements(scaled, [inputs[0], bias], outputs)
+            return map_elements(scaled, [inputs[0], *biases], outputs)
 
         return Kernel(bind)
 
