@@ -121,8 +121,11 @@ static void dml_elementwise_block_direct(dml_elementwise_worker *worker, int64_t
             for (int k = 0; k < worker->direct; k++)
                 worker->steps[k].call(target, k ? target : from + done * own, k || !other ? NULL : other + done * own,
                                       worker->steps[k].lanes, n);
+            /* Two inputs of bytes are read faster than the processor prefetches them by itself. */
+            const dml_elementwise_ahead ahead[] = {{from + done + n, 64}, {other ? other + done + n : from, 64}};
             if (worker->stream)
-                dml_dispatch->elementwise->stream(output + done * size, made, n * size, NULL, 0);
+                dml_dispatch->elementwise->stream(output + done * size, made, n * size, ahead,
+                                                  own == 1 && task->inputs > 1 ? 2 : 0);
         }
     }
 }

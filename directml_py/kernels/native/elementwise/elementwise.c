@@ -342,12 +342,15 @@ static void dml_elementwise_fill(char *place, const dml_elementwise_constant *co
 }
 
 /* Whether results are written by streaming stores. Where most of the time is that of reading, as of FLOAT32 that become
-   bytes, these cost more than they save. */
+   bytes, or of functions, whose own stores wait for them, these cost more than they save. */
 static int dml_elementwise_streams(const dml_elementwise *task)
 {
     const int64_t size = dml_elementwise_sizes[task->tensors[task->inputs].type];
     for (int i = 0; i < task->inputs; i++)
         if (task->tensors[i].strides[task->rank - 1] != 0 && dml_elementwise_sizes[task->tensors[i].type] > 2 * size)
+            return 0;
+    for (int i = 0; i < task->steps; i++)
+        if (task->first_step[i].code >= DML_STEP_exp_float32)
             return 0;
     return task->output_bytes >= dml_stream_bytes;
 }

@@ -84,8 +84,7 @@ static void dml_enter(void *context, int64_t begin, int64_t end)
 {
     dml_barrier_team *team = context;
     int32_t index = __atomic_load_n(&team->members, __ATOMIC_ACQUIRE), pauses = 0;
-    (void)begin;
-    (void)end;
+    (void)begin, (void)end;
     do {
         if (index & DML_CLOSED)
             return;
