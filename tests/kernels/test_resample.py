@@ -11,6 +11,7 @@ from directml_py.kernels.csr import Taps, apply
 from directml_py.kernels.decisions import Declined
 from directml_py.kernels.interpolation import Stretched, nearest
 from directml_py.kernels.roi.patches import patches
+from directml_py.kernels.roi.pooling import average_regions, largest_of_regions
 from directml_py.kernels.roi.sample_points import Grid, windows_of
 from directml_py.kernels.windows import Window
 
@@ -154,7 +155,7 @@ def test_regions(is_linear, dtype):
                 points[patch.outputs] = patch.mean(patch.read(image, owners, outside))
         expected = points.reshape(regions, *steps, channels).transpose(0, 3, 1, 2).astype(dtype)
         output, memory = guarded(expected.shape, dtype)
-        resample.average_regions(x, owners, *sampled(slice(None)), output, outside)
+        average_regions(x, owners, *sampled(slice(None)), output, outside)
         np.testing.assert_array_max_ulp(output, expected, 1)
         assert (memory[..., :GUARD] == 7).all()
         assert (memory[..., -GUARD:] == 7).all()
@@ -242,7 +243,7 @@ def test_largest_of_regions(dtype):
                 part = x[owners[region]][:, bounds[0][y]][:, :, bounds[1][across]]
                 expected[region, :, row, column] = np.fmax.reduce(part, axis=(1, 2))
         output, memory = guarded(expected.shape, dtype)
-        resample.largest_of_regions(x, owners, rows, columns, output)
+        largest_of_regions(x, owners, rows, columns, output)
         np.testing.assert_array_equal(output, expected)
         assert (memory[..., :GUARD] == 7).all()
         assert (memory[..., -GUARD:] == 7).all()

@@ -13,8 +13,8 @@ from ...descs.tensor import TensorDesc
 from ...kernels.gather import safe_indices
 from ...kernels.half import widened
 from ...kernels.native_arrays import Array, Run
-from ...kernels.resample import average_regions, largest_of_regions, takes_regions
 from ...kernels.roi.patches import parts_of, patches
+from ...kernels.roi.pooling import average_regions, largest_of_regions, takes_regions
 from ...kernels.roi.sample_points import BinSamples, Grid, windows_of
 from ...text.plural import counted_words
 from ...validation.report import Report
