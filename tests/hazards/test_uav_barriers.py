@@ -10,7 +10,7 @@ from work import grows_like_its_size
 import directml_py as dml
 from directml_py.d3d12.resource import BufferRange
 from directml_py.d3d12.sync_validation.access import Access, AccessKind
-from directml_py.d3d12.sync_validation.range_map import LastAccess, RangeMap
+from directml_py.d3d12.sync_validation.range_map import RangeMap
 from directml_py.d3d12.sync_validation.uav_barriers import AccessesSinceBarrier
 
 STATE = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
@@ -141,9 +141,10 @@ def test_ranges_against_bytes():
             ranges.put(start, end, turn)
             by_byte.update(dict.fromkeys(range(start, end), turn))
             start, end = pick.randrange(24), pick.randrange(24)
-            touched = [byte for byte in range(start, end) if byte in by_byte]
-            expected = LastAccess(touched[0], by_byte[touched[0]]) if touched else None
-            assert ranges.first(start, end) == expected
+            parts = list(ranges.parts(start, end))
+            touched = {byte: turn for first, last, turn in parts for byte in range(first, last)}
+            assert len(touched) == sum(last - first for first, last, _ in parts)
+            assert touched == {byte: by_byte[byte] for byte in range(start, end) if byte in by_byte}
         assert len(ranges) <= len(by_byte)
 
 

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class LastAccess(Generic[T]):
-    """The last access ``by`` to the byte at ``address``, the first accessed byte of a queried range."""
-
-    address: int
-    by: T
 
 
 class RangeMap(Generic[T]):
@@ -48,13 +39,6 @@ class RangeMap(Generic[T]):
         self._starts[first:last] = starts
         self._ends[first:last] = ends
         self._by[first:last] = accesses
-
-    def first(self, start: int, end: int) -> LastAccess[T] | None:
-        """The first accessed byte from ``start`` to ``end`` with its last access, or None."""
-        index = bisect_right(self._ends, start)
-        if end <= start or index == len(self._starts) or self._starts[index] >= end:
-            return None
-        return LastAccess(max(start, self._starts[index]), self._by[index])
 
     def parts(self, start: int, end: int) -> Iterator[tuple[int, int, T]]:
         """The accessed parts from ``start`` to ``end``, each with its last access. The map must not change during the

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .access import Access
-from .range_map import LastAccess, RangeMap
+from .range_map import RangeMap
 
 if TYPE_CHECKING:
     from ..resource import Buffer
@@ -33,12 +33,13 @@ class _Touched:
         ranges = self.writes if use.access.writes else self.reads
         ranges.put(*_extent(use.access), use)
 
-    def conflicts(self, access: Access, since: int) -> Iterator[LastAccess[_Use]]:
-        """The first write, and the first read, after command number ``since`` that ``access`` conflicts with."""
+    def conflicts(self, access: Access, since: int) -> Iterator[tuple[int, _Use]]:
+        """The first write, and the first read, after command number ``since`` that ``access`` conflicts with, each
+        after the address of its first byte."""
         for ranges in (self.writes, self.reads) if access.writes else (self.writes,):
             for start, _, use in ranges.parts(*_extent(access)):
                 if use.turn > since:
-                    yield LastAccess(start, use)
+                    yield start, use
                     break
 
 
@@ -128,11 +129,7 @@ class AccessesSinceBarrier:
                 access, max(since.get((buffer, own), -1), since.get((None, own), -1))
             )
         ]
-        return (
-            min(conflicts, key=lambda conflict: (conflict.address, -conflict.by.turn)).by
-            if conflicts
-            else None
-        )
+        return min(conflicts, key=lambda conflict: (conflict[0], -conflict[1].turn))[1] if conflicts else None
 
     def _add(self, use: _Use) -> None:
         buffer = use.access.range.buffer
