@@ -341,8 +341,8 @@ static void dml_elementwise_fill(char *place, const dml_elementwise_constant *co
         memcpy(place + count * constant->bytes, place, (size_t)(count * constant->bytes));
 }
 
-/* Whether results are written by streaming stores. Where most of the time is that of reading, as of FLOAT32 that become
-   bytes, or of functions, whose own stores wait for them, these cost more than they save. */
+/* Whether results are written by streaming stores. They cost more than they save where most of the time is that of
+   reading, as of FLOAT32 that become bytes, or of functions, whose own stores wait for them. */
 static int dml_elementwise_streams(const dml_elementwise *task)
 {
     const int64_t size = dml_elementwise_sizes[task->tensors[task->inputs].type];
