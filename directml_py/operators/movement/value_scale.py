@@ -20,6 +20,7 @@ class ValueScale2D(Operator):
         return lambda x: scale_bias(x, desc.Scale, bias)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
+        # What all channels share is no operand; zeros of either sign are not the same.
         biases = [channels(desc)] if len({bias.hex() for bias in desc.Bias}) > 1 else []
 
         def scaled(x: Array, bias: float | Array = desc.Bias[0]) -> Array:

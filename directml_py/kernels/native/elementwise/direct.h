@@ -122,10 +122,10 @@ static void dml_elementwise_block_direct(dml_elementwise_worker *worker, int64_t
                 worker->steps[k].call(target, k ? target : from + done * own, k || !other ? NULL : other + done * own,
                                       worker->steps[k].lanes, n);
             /* Two inputs of bytes are read faster than the processor prefetches them by itself. */
-            const dml_elementwise_ahead ahead[] = {{from + done + n, 64}, {other ? other + done + n : from, 64}};
+            const int fetched = own == 1 && task->inputs > 1 ? 2 : 0;
+            const dml_elementwise_ahead ahead[] = {{from + done + n, 64}, {fetched ? other + done + n : NULL, 64}};
             if (worker->stream)
-                dml_dispatch->elementwise->stream(output + done * size, made, n * size, ahead,
-                                                  own == 1 && task->inputs > 1 ? 2 : 0);
+                dml_dispatch->elementwise->stream(output + done * size, made, n * size, ahead, fetched);
         }
     }
 }

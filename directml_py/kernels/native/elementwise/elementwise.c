@@ -342,7 +342,7 @@ static void dml_elementwise_fill(char *place, const dml_elementwise_constant *co
 }
 
 /* Whether results are written by streaming stores. They cost more than they save where most of the time is that of
-   reading, as of FLOAT32 that become bytes, or of functions, whose own stores wait for them. */
+   reading, as of FLOAT32 that become bytes, or of functions from exp on, whose own stores wait for them. */
 static int dml_elementwise_streams(const dml_elementwise *task)
 {
     const int64_t size = dml_elementwise_sizes[task->tensors[task->inputs].type];
