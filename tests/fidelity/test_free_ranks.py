@@ -71,8 +71,8 @@ def test_an_image_of_another_type_than_its_regions():
         for name, dtype in (("FLOAT16", np.float16), ("FLOAT32", np.float32))
     ]
     np.testing.assert_array_equal(*gradients)
-    # Two by two samples, at the start of a region and halfway to its end, where slopes are 1 along rows and 4 down.
-    np.testing.assert_array_equal(gradients[1], [[2 * (1 + 1 / 2), 8 * (1 + 1 / 2), 2 * 1 / 2, 8 * 1 / 2]])
+    # Two by two elements at 0 and 1, in an image of 4 by 4 whose slopes are 1 along rows and 4 down.
+    np.testing.assert_array_equal(gradients[1], [[2 * (4 + 3), 8 * (4 + 3), 2 * 1, 8 * 1]])
     (problem,) = dml.validate(region_gradient("FLOAT32", True))
     assert problem.rule == "DML-ROI_ALIGN_GRAD-image-data-type"
     (warned,) = dml.validate(region_gradient("FLOAT32", False), strict=True)

@@ -107,6 +107,14 @@ def test_points_as_directml_has_been_recorded(reduction):
             np.testing.assert_array_equal(value, np.full((3, 4), first + 25 * channel))
 
 
+def test_exactly_one_element_before_the_first_is_outside():
+    """As in Microsoft's library: the samples along X are at -4, -3, -2 and -1."""
+    column = np.array([-4, -2, 2, 1, 0], np.float32).reshape(1, 1, 5, 1)
+    fields = {"samples": 2, "scale": (2.0, 0.375), "input_offset": 0.5, "mode": NEAREST}
+    found = align(column, [[-2, 0.5, 0, 4]], (1, 2), outside=0.5, **fields)
+    assert found.ravel().tolist() == [0.5, 0.5]
+
+
 SQUARE = np.array([[[[1, 2], [3, 4]]]], np.float32)
 
 
@@ -143,10 +151,10 @@ def test_corners_as_microsofts_library_has_them():
 
 @BOTH
 def test_bounds(mode):
-    """Up to one element outside is the element at the edge."""
+    """Less than one element before the first is the first, and up to one after the last is the last."""
     x = line(10, 20, 30)
-    beyond = np.nextafter(np.float32([-1, 3]), np.float32([-2, 4]))
-    regions = points(-1, -0.75, 3, 2.5, *beyond, -1.5, 4)
+    before, beyond = np.nextafter(np.float32([-1, 3]), np.float32([0, 4]))
+    regions = points(before, -0.75, 3, 2.5, -1, beyond, -1.5, 4)
     found = align(x, regions, mode=mode, outside=-7.0)
     assert found.ravel().tolist() == [10, 10, 30, 30, -7, -7, -7, -7]
     # Along rows too: one coordinate is enough.
@@ -181,7 +189,7 @@ def test_coordinates_that_are_no_numbers(mode, reduction):
 def test_infinity_stays_where_it_is(mode):
     """Elements of weight 0 are not read."""
     x = line(1, INFINITY, 3, NAN)
-    found = align(x, points(0, 2, 1, -1, 0.75), mode=mode)
+    found = align(x, points(0, 2, 1, -0.75, 0.75), mode=mode)
     assert found.ravel().tolist() == [1, 3, INFINITY, 1, INFINITY]
     assert np.isnan(align(x, points(3), mode=mode)).all()
 

@@ -52,12 +52,13 @@ class Patch(NamedTuple):
         return self.sum_of(image, batches, self.rows.taps(), self.columns.taps(), outside)
 
     def slopes(self, image: Array, batches: Array) -> tuple[Array, Array]:
-        """The partial derivatives of the value at each point, by channel, with respect to its row and its column.
+        """The slopes of linear interpolation along rows and along columns at each point, by channel.
 
         They are 0 on an element, where the slopes of both sides meet, and outside.
         """
-        (above, below), (left, right) = self.rows.ends(), self.columns.ends()
-        rows, columns = self.rows.taps(), self.columns.taps()
+        over_rows, over_columns = self.rows.interpolated(), self.columns.interpolated()
+        (above, below), (left, right) = over_rows.ends(), over_columns.ends()
+        rows, columns = over_rows.taps(), over_columns.taps()
         return (
             self.sum_of(image, batches, [below], columns) - self.sum_of(image, batches, [above], columns),
             self.sum_of(image, batches, rows, [right]) - self.sum_of(image, batches, rows, [left]),

@@ -19,14 +19,15 @@ class SamplePoints(NamedTuple):
     """Sample points along one axis of an image.
 
     ``weight`` is that of the element after ``low``, whose own weight is 1 minus that. A point stands for ``times``
-    samples, and lies at ``share`` of the way from the region's first corner to its second.
+    samples. It lies at ``fraction`` of the way from the element ``base`` to the next, whatever is read there.
     """
 
     low: Array
     weight: Array
     is_inside: Array
     times: Array
-    share: Array
+    base: Array
+    fraction: Array
 
     def at(self, entries: Array) -> SamplePoints:
         return SamplePoints(*(field[entries] for field in self))
@@ -35,6 +36,10 @@ class SamplePoints(NamedTuple):
         """The elements with nonzero weight, and their weights."""
         own = [(self.low, 1 - self.weight)]
         return [*own, (self.low + (self.weight > 0), self.weight)] if self.weight.any() else own
+
+    def interpolated(self) -> SamplePoints:
+        """The same points, for linear interpolation."""
+        return self._replace(low=self.base, weight=self.fraction)
 
     def ends(self) -> tuple[Tap, Tap]:
         """The elements before and after each point, with weights 0 for a point that lies on an element."""
@@ -86,7 +91,8 @@ class Grid(NamedTuple):
         Samples between the same two elements are merged into one point, so that there are not many more points than
         elements, however many samples there are. The point lies at their mean: for sums, linear interpolation gives the
         same there. With ``ends_alone`` there are two points instead, for the first and the last sample: the maximum is
-        one of them. For ``slopes``, samples on an element have points of their own.
+        one of them. For ``slopes``, which are those of linear interpolation in either mode, samples on an element have
+        points of their own, and a maximum is the first of the samples that read the same element.
         """
         start, extent, count = self.samples(corners)
         total = count[:, None] * self.steps
@@ -115,39 +121,41 @@ class Grid(NamedTuple):
             region, step, times = (np.repeat(array, entries) for array in (region, step, times))
             middle = position(numbers[:, None], region)[:, 0]
         else:
-            numbers = (first + last) / 2
             middle = (position(first[:, None], region)[:, 0] + position(last[:, None], region)[:, 0]) / 2
-        share = (numbers - offset[region, 0]) / divisor[region, 0]
+        read = self.elements(middle, self.is_linear)
         counts = np.bincount(step, minlength=len(corners) * self.steps).reshape(-1, self.steps)
-        return BinSamples(counts, SamplePoints(*self.elements(middle), times, share))
+        return BinSamples(counts, SamplePoints(*read, times, *self.elements(middle, True)[:2]))
 
     def bounds(self, slopes: bool) -> Array:
         """Positions between which nothing changes but the distance from an element, in ascending order.
 
         A position halfway between two elements belongs to the second.
         """
-        inner = np.arange(self.size, dtype=np.float64)
-        if not self.is_linear:
-            inner = inner[:-1] + 0.5
-        elif slopes:
-            inner = np.stack([inner, np.nextafter(inner, np.inf)], axis=1).ravel()
-        return np.concatenate([[self.ends[0]], inner, [np.nextafter(self.ends[1], np.inf)]])
+        whole = np.arange(self.size, dtype=np.float64)
+        inner = [whole if self.is_linear else whole[:-1] + 0.5]
+        if slopes:
+            inner += [whole, np.nextafter(whole, np.inf)]
+        return np.concatenate(
+            [[self.ends[0]], np.unique(np.concatenate(inner)), [np.nextafter(self.ends[1], np.inf)]]
+        )
 
     @property
     def ends(self) -> tuple[float, float]:
         """The first and the last position inside.
 
-        As in ONNX, positions up to one element outside count as inside, and take the edge element; but not in
-        Microsoft's library where regions are aligned to corners.
+        As in ONNX, positions up to one element outside count as inside, and take the edge element. Microsoft's library
+        differs at -1 itself, which is outside, and where regions are aligned to corners.
         """
-        return (0.0, float(self.size - 1)) if self.to_corners else (-1.0, float(self.size))
+        if self.to_corners:
+            return 0.0, float(self.size - 1)
+        return float(np.nextafter(-1.0, 0.0)), float(self.size)
 
-    def elements(self, position: Array) -> tuple[Array, Array, Array]:
+    def elements(self, position: Array, is_linear: bool) -> tuple[Array, Array, Array]:
         """The element before each position, the weight of the one after it, and whether the position is inside."""
         is_inside = (position >= self.ends[0]) & (position <= self.ends[1])
         # Positions outside, or NaN, still need a valid element.
         position = np.where(is_inside, position, 0.0)
-        if not self.is_linear:
+        if not is_linear:
             position = np.floor(position + 0.5)
         position = np.clip(position, 0, self.size - 1)
         low = np.floor(position)
@@ -191,4 +199,5 @@ def windows_of(corners: Array, size: int, steps: int) -> BinSamples:
     within = np.arange(len(owners)) - (np.cumsum(counts) - counts.reshape(-1))[owners]
     low = np.minimum(begin.reshape(-1)[owners] + within, size - 1)
     nothing = np.zeros(len(owners))
-    return BinSamples(counts, SamplePoints(low, nothing, is_inside.reshape(-1)[owners], nothing + 1, nothing))
+    points = SamplePoints(low, nothing, is_inside.reshape(-1)[owners], nothing + 1, low, nothing)
+    return BinSamples(counts, points)

@@ -141,8 +141,9 @@ class AlignedRegions(Operator):
 
     A sample more than one element outside the image, or with NaN coordinates, is out of bounds; other samples outside
     are clamped to the edge. The pages leave that open: it is ONNX's rule, and agrees with DirectML results in ONNX
-    Runtime's tests. A sample halfway between two elements is nearest to the second, as in Microsoft's library. Elements
-    of weight 0 are not read, so that infinity does not turn into NaN.
+    Runtime's tests. A sample at exactly -1, inside in ONNX, is out of bounds in Microsoft's library. A sample halfway
+    between two elements is nearest to the second, as there. Elements of weight 0 are not read, so that infinity does
+    not turn into NaN.
 
     The formula of ROI_ALIGN1 applies to all versions. Its last line about sizes has X instead of Y, and its loops run
     once too often for the example and for the sample count that it gives. As in ONNX, the count of samples is rounded

@@ -24,9 +24,11 @@ class RoiAlignGrad(AlignedRegions):
     those equal in FLOAT32. The share of out-of-bounds samples is lost; for a maximum they are 0, as in Microsoft's
     library. The share of batches out of range is lost too.
 
-    The gradient with respect to a region is the derivative of the formula, of which the page's own is the case of one
-    sample per element, regions equal to the whole image, and corners scaled by their size. As there, integer
-    coordinates have slope 0, and so does nearest-neighbour sampling.
+    The gradient with respect to a region is by the page's pseudo-code, which Microsoft's library follows, and not the
+    derivative of ROI_ALIGN1: the slopes at a sample are weighted with the row and the column of its element of
+    InputGradientTensor, and with the image's sizes minus these; SpatialScaleX and SpatialScaleY do not matter. Slopes
+    are those of linear interpolation in either mode, and 0 at integer coordinates. The pseudo-code assumes one sample
+    per element; the slopes of several are averaged, and of a maximum's samples only the largest counts.
     """
 
     def image(self, desc: OperatorDesc) -> TensorDesc:
@@ -53,7 +55,7 @@ class RoiAlignGrad(AlignedRegions):
             desc.OutputGradientTensor is not None,
             desc.OutputROIGradientTensor is not None,
         )
-        scales = np.array([desc.SpatialScaleX, desc.SpatialScaleY])
+        ends = np.array([sizes[3], sizes[2]])
 
         def gradients(
             x: Array | None, incoming: Array, regions: Array, indices: Array
@@ -75,24 +77,23 @@ class RoiAlignGrad(AlignedRegions):
                 if of_image is not None:
                     patch.add(of_image, named, parts)
                 if of_regions is not None:
-                    np.add.at(of_regions, patch.regions, pulls(patch, image, batches, parts))
+                    outputs_of = np.arange(patch.outputs.start, patch.outputs.stop)[patch.owners]
+                    _, row, column = np.unravel_index(outputs_of, (number, *steps))
+                    places = np.stack([column, row], axis=1)
+                    pulled = pulls(patch, image, batches, parts)
+                    np.add.at(of_regions[:, 0], patch.regions, pulled * (ends - places))
+                    np.add.at(of_regions[:, 1], patch.regions, pulled * places)
             return (
                 None if of_image is None else by_channel(of_image, sizes),
-                None if of_regions is None else (of_regions * scales).reshape(desc.ROITensor.sizes),
+                None if of_regions is None else of_regions.reshape(desc.ROITensor.sizes),
             )
 
         return gradients
 
 
 def pulls(patch: Patch, image: Array, batches: Array, parts: Array) -> Array:
-    """The gradients of the sample points with respect to the scaled corners, along columns and rows."""
+    """The gradients of the sample points along columns and rows, summed over channels: {points, 2}."""
     along_rows, along_columns = patch.slopes(image, batches)
-    result = np.empty((len(parts), 2, 2))
-    for axis, (slopes, places) in enumerate(((along_columns, patch.columns), (along_rows, patch.rows))):
-        products = parts * slopes
-        # 0 times an infinite slope must stay 0.
-        products[parts == 0] = 0
-        total = products.sum(axis=1)
-        result[:, 0, axis] = total * (1 - places.share)
-        result[:, 1, axis] = total * places.share
-    return result
+    # 0 times an infinite slope must stay 0.
+    sums = [np.where(parts == 0, 0, parts * slopes).sum(axis=1) for slopes in (along_columns, along_rows)]
+    return np.stack(sums, axis=1)

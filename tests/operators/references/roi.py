@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +19,13 @@ HALF = Fraction(1, 2)
 Tap = tuple[int, float]
 
 
-class Sample(NamedTuple):
-    """One coordinate of a sample: None if out of bounds. ``share`` is its derivative by the second corner."""
-
-    place: Fraction | None
-    share: Fraction
+# A coordinate of a sample: None if out of bounds.
+Sample = Fraction | None
 
 
 def samples(desc: Any, axis: str, corners: Any, size: int, steps: int) -> list[list[Sample]]:
-    """Those of each step of a region along one axis, by the formula of ROI_ALIGN1, and for corners by what Microsoft's
-    library was found to compute."""
+    """Those of each step of a region along one axis, by the formula of ROI_ALIGN1, and for corners and at -1 by what
+    Microsoft's library was found to compute."""
     scale = np.float32(getattr(desc, f"SpatialScale{axis}"))
     first, second = corners.astype(np.float32) * scale
     extent = second - first
@@ -39,13 +36,14 @@ def samples(desc: Any, axis: str, corners: Any, size: int, steps: int) -> list[l
     inner, outer = (
         Fraction(default if one is None else one) for one, default in zip(given.values(), (HALF, -HALF))
     )
-    places = []
+    places: list[Sample] = []
     to_corners = getattr(desc, "AlignRegionsToCorners", False)
-    least, most = (0, size - 1) if to_corners else (-1, size)
+    most = size - 1 if to_corners else size
     for number in range(total):
         share = (number - outer) / (max(total - 1, 1) if to_corners else total)
         place = Fraction(float(first)) + share * Fraction(float(extent)) - inner
-        places.append(Sample(place if least <= place <= most else None, share))
+        is_inside = (place >= 0 if to_corners else place > -1) and place <= most
+        places.append(place if is_inside else None)
     return [places[step * count : (step + 1) * count] for step in range(steps)]
 
 
@@ -64,26 +62,24 @@ class Point:
     def __init__(self, desc: Any, sizes: Any, y: Sample, x: Sample) -> None:
         self.desc, self.sizes, self.y, self.x = desc, sizes, y, x
         self.taps: list[tuple[int, int, float]] = []
-        if y.place is not None and x.place is not None:
-            both = (taps(desc, place, size) for place, size in zip((y.place, x.place), sizes))
+        if y is not None and x is not None:
+            both = (taps(desc, place, size) for place, size in zip((y, x), sizes))
             self.taps = [(row, column, tall * wide) for (row, tall), (column, wide) in product(*both)]
 
     def value(self, plane: Any) -> float:
         return sum((plane[row, column] * weight for row, column, weight in self.taps), 0.0)
 
     def slopes(self, plane: Any) -> tuple[float, float]:
-        """The slopes by X and by Y, by the formula of ROI_ALIGN_GRAD."""
-        y, x = self.y.place, self.x.place
-        linear = self.desc.InterpolationMode == dml.DML_INTERPOLATION_MODE_LINEAR
-        if y is None or x is None or not linear:
+        """imageGradX and imageGradY, by the pseudo-code of ROI_ALIGN_GRAD; coordinates are clamped to the image."""
+        if self.y is None or self.x is None:
             return 0.0, 0.0
-        along_y = along_x = 0.0
-        if 0 <= y <= self.sizes[0] - 1:
-            for column, weight in taps(self.desc, x, self.sizes[1]):
-                along_y += weight * (plane[ceil(y), column] - plane[floor(y), column])
-        if 0 <= x <= self.sizes[1] - 1:
-            for row, weight in taps(self.desc, y, self.sizes[0]):
-                along_x += weight * (plane[row, ceil(x)] - plane[row, floor(x)])
+        y, x = (min(max(place, Fraction(0)), size - 1) for place, size in zip((self.y, self.x), self.sizes))
+        top, bottom, left, right = floor(y), ceil(y), floor(x), ceil(x)
+        y_lerp, x_lerp = float(y - top), float(x - left)
+        along_y = (1 - x_lerp) * (plane[bottom, left] - plane[top, left])
+        along_y += x_lerp * (plane[bottom, right] - plane[top, right])
+        along_x = (1 - y_lerp) * (plane[top, right] - plane[top, left])
+        along_x += y_lerp * (plane[bottom, right] - plane[bottom, left])
         return along_x, along_y
 
 
@@ -115,7 +111,6 @@ def align_gradient(desc: Any, x: Any, incoming: Any, regions: Any, batches: Any)
     wanted = desc.OutputGradientTensor, desc.OutputROIGradientTensor
     sizes = (desc.OutputGradientTensor if x is None else desc.InputTensor).sizes
     of_image, of_regions = np.zeros(sizes), np.zeros((len(incoming), 4))
-    scales = float(np.float32(desc.SpatialScaleX)), float(np.float32(desc.SpatialScaleY))
     is_maximum = desc.ReductionFunction == dml.DML_REDUCE_FUNCTION_MAX
     for (region, row, column), points in sampled(desc, regions, sizes[2:], incoming.shape[2:]):
         batch = batches.ravel()[region]
@@ -132,9 +127,13 @@ def align_gradient(desc: Any, x: Any, incoming: Any, regions: Any, batches: Any)
                     if batch < sizes[0]:
                         of_image[batch, channel, at_row, at_column] += gradient * weight
                 if wanted[1] is not None:
-                    for axis, (slope, one) in enumerate(zip(point.slopes(plane), (point.x, point.y))):
-                        of_regions[region, axis] += gradient * slope * scales[axis] * float(1 - one.share)
-                        of_regions[region, axis + 2] += gradient * slope * scales[axis] * float(one.share)
+                    along_x, along_y = (gradient * slope for slope in point.slopes(plane))
+                    of_regions[region] += [
+                        along_x * (sizes[3] - column),
+                        along_y * (sizes[2] - row),
+                        along_x * column,
+                        along_y * row,
+                    ]
     results = of_image, of_regions.reshape(regions.shape)
     return [None if tensor is None else result for tensor, result in zip(wanted, results)]
 
