@@ -99,7 +99,6 @@ REASONS = {
         "never read."
     ),
     "DML-*-blocks": "Each scale applies to a whole block of elements, so blocks must tile the tensor.",
-    "DML-*-remainder": "Padding repeats or mirrors elements of the input, so some must remain.",
     "DML-SLICE*-[bw]*": "A slice beyond its tensor would read or write memory outside it.",
     "DML-GATHER-indices-batch": (
         "Each batch takes its own row of indices; the page does not say what further rows would index."

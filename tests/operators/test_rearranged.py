@@ -33,22 +33,22 @@ def desc_of(size, start, end, output):
 @pytest.mark.parametrize(
     ("size", "start", "end", "kept"),
     [
-        (3, 1, 2, Kept(slice(0, 3), slice(1, 4))),
+        (3, 1, 2, Kept(slice(0, 3), slice(1, 4), -1)),
         # Unless the sum wraps, paddings are taken literally, however long.
-        (3, HALF + 5, 0, Kept(slice(0, 3), slice(HALF + 5, HALF + 8))),
-        (3, 0, WHOLE - 4, Kept(slice(0, 3), slice(0, 3))),
-        (3, WHOLE - 4, 0, Kept(slice(0, 3), slice(WHOLE - 4, WHOLE - 1))),
+        (3, HALF + 5, 0, Kept(slice(0, 3), slice(HALF + 5, HALF + 8), -HALF - 5)),
+        (3, 0, WHOLE - 4, Kept(slice(0, 3), slice(0, 3), 0)),
+        (3, WHOLE - 4, 0, Kept(slice(0, 3), slice(WHOLE - 4, WHOLE - 1), 4 - WHOLE)),
         # If it wraps, a padding of 2**31 or more crops; at the start, all but the last edge.
-        (3, WHOLE - 1, 0, Kept(slice(2, 3), slice(0, 1))),
-        (3, 0, WHOLE - 1, Kept(slice(0, 2), slice(0, 2))),
-        (3, WHOLE - 1, WHOLE - 1, Kept(slice(2, 3), slice(0, 1))),
-        (3, WHOLE - 1, 7, Kept(slice(2, 3), slice(0, 1))),
-        (3, 7, WHOLE - 1, Kept(slice(0, 2), slice(7, 9))),
+        (3, WHOLE - 1, 0, Kept(slice(2, 3), slice(0, 1), 2)),
+        (3, 0, WHOLE - 1, Kept(slice(0, 2), slice(0, 2), 0)),
+        (3, WHOLE - 1, WHOLE - 1, Kept(slice(2, 3), slice(0, 1), 2)),
+        (3, WHOLE - 1, 7, Kept(slice(2, 3), slice(0, 1), 2)),
+        (3, 7, WHOLE - 1, Kept(slice(0, 2), slice(7, 9), -7)),
         # Where nothing remains, the edge that is nearest does.
-        (3, WHOLE - 3, 1, Kept(slice(2, 3), slice(0, 1))),
-        (3, 5, WHOLE - 4, Kept(slice(0, 1), slice(0, 1))),
+        (3, WHOLE - 3, 1, Kept(slice(2, 3), slice(0, 1), 2)),
+        (3, 5, WHOLE - 4, Kept(slice(0, 1), slice(0, 1), -5)),
         # Two of them that cancel: nothing is read or written outside the tensors.
-        (3, HALF, HALF, Kept(slice(2, 3), slice(0, 1))),
+        (3, HALF, HALF, Kept(slice(2, 3), slice(0, 1), 2)),
     ],
 )
 def test_which_elements_padding_keeps(size, start, end, kept):
@@ -123,6 +123,13 @@ def test_paddings_of_few_parts_and_of_many(mode, name, before):
     expected = np.pad(x, list(zip(before, behind)), name)
     for output in dispatches(desc, [x]):
         np.testing.assert_array_equal(output, expected)
+    # Elements removed at the end, of which the border repeats some; at the start the edge has a rule of its own.
+    taken = tuple(min(3, size - 1) for size in whole)
+    if mode != dml.DML_PADDING_MODE_EDGE:
+        attributes["EndPadding"] = tuple((pad - less) % WHOLE for pad, less in zip(behind, taken))
+        left = tuple(size - less for size, less in zip(whole, taken))
+        for output in dispatches(of_sizes("PADDING", sizes, left, **attributes), [x]):
+            np.testing.assert_array_equal(output, expected[tuple(map(slice, left))])
 
 
 @pytest.mark.parametrize("strides", [(-1, 1), (1, -1), (-2, 1), (-1, -3)])

@@ -44,43 +44,6 @@ broken("DML-SLICE1-window", "InputWindowOffsets[1]", slice1(9), slice1(8))
 broken("DML-SLICE_GRAD-window", "InputWindowOffsets[1]", slice_grad(9), slice_grad(8))
 
 
-def padded(struct, taken, mode=dml.DML_PADDING_MODE_EDGE, **fields):
-    """Two of four rows, and of three columns so many taken away from the front, with four more behind."""
-    return struct(
-        InputTensor=tensor(FLOAT32, (4, 3)),
-        OutputTensor=tensor(FLOAT32, (2, 7 - taken)),
-        PaddingMode=mode,
-        StartPadding=[2**32 - 2, 2**32 - taken],
-        EndPadding=[0, 4],
-        **fields,
-    )
-
-
-def padded1(taken, **fields):
-    value = dml.DML_SCALAR_UNION(Float32=1.0)
-    return padded(
-        dml.DML_PADDING1_OPERATOR_DESC,
-        taken,
-        PaddingValueDataType=dml.DML_TENSOR_DATA_TYPE_FLOAT32,
-        PaddingValue=value,
-        **fields,
-    )
-
-
-def padded0(taken, **fields):
-    return padded(dml.DML_PADDING_OPERATOR_DESC, taken, PaddingValue=1.0, **fields)
-
-
-for _name, _made in {"PADDING": padded0, "PADDING1": padded1}.items():
-    _mirrored = _made(3, mode=dml.DML_PADDING_MODE_REFLECTION)
-    for _valid in (
-        _made(2, mode=dml.DML_PADDING_MODE_REFLECTION),
-        _made(3, mode=dml.DML_PADDING_MODE_CONSTANT),
-        _made(3),
-    ):
-        broken(f"DML-{_name}-remainder", "StartPadding[1]", _mirrored, _valid)
-
-
 def rows(struct, whole=(1, 4, 5), indices=(1, 2, 1), **fields):
     """Two rows of a matrix in three dimensions, picked by one index each."""
     return struct(

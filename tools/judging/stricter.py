@@ -22,7 +22,6 @@ STRICTER: dict[str, str] = {
     "DML-*POOLING*-dimensions": FORMS,
     "DML-CONVOLUTION*-dimensions": FORMS,
     "DML-QUANTIZED_LINEAR_*-spatial-dimension-count": FORMS,
-    "DML-PADDING*-remainder": "if padding removes the whole tensor, no pattern is left to repeat",
     "DML-GATHER-indices-batch": "some sizes other than 1 are accepted, by the output's sizes, and the first is read",
     "DML-SLICE_GRAD-sizes": "where the elements of a gradient larger than the window would go is undefined",
     "DML-SLICE_GRAD-input-window-sizes": "an empty window has no elements to put back",

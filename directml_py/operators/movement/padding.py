@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice, product
 from math import prod
 from typing import NamedTuple
@@ -20,23 +21,13 @@ from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather import gather
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
-from ...validation.report import Report
 from ..attributes import element
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, Slices, operator, own_rule
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, Slices, operator
 from .slice import border, sides, strided_slices
 
 UINT_COUNT = 2**32
 # Above this count of parts, preparing the copies takes longer than a gather.
 MOST_PARTS = 64
-
-REMAINDER = {
-    name: own_rule(
-        name,
-        "remainder",
-        "At least one element of InputTensor remains in each dimension, unless PaddingMode is CONSTANT or EDGE",
-    )
-    for name in ("PADDING", "PADDING1")
-}
 
 
 def reflection(places: Array, count: int) -> Array:
@@ -61,14 +52,14 @@ SOURCES: dict[int, Callable[[Array, int], Array]] = {
 
 
 class Kept(NamedTuple):
-    """The slice of an input dimension that remains, and its slice of the output; both empty if nothing remains."""
+    """The slice of an input dimension that remains, and its slice of the output; both empty if nothing remains.
+
+    The output's element ``place`` is, apart from the mode, the input's ``place + first``.
+    """
 
     source: slice
     place: slice
-
-    @property
-    def size(self) -> int:
-        return int(self.source.stop - self.source.start)
+    first: int
 
 
 def padded_sizes(desc: OperatorDesc) -> Sizes:
@@ -84,6 +75,7 @@ def kept_parts(desc: OperatorDesc) -> list[Kept]:
     edge is nearest to all. If EndPadding removes the whole input, all coordinates are before it, too, and the first
     edge is nearest.
     """
+    nothing = slice(0, 0)
     parts = []
     for size, start, end in zip(desc.InputTensor.sizes, desc.StartPadding, desc.EndPadding):
         whole = size + start + end
@@ -92,28 +84,29 @@ def kept_parts(desc: OperatorDesc) -> list[Kept]:
             start -= UINT_COUNT
         first, last = max(0, -start), min(size, whole % UINT_COUNT - start)
         if is_taken and desc.PaddingMode == DML_PADDING_MODE_CONSTANT:
-            parts.append(Kept(slice(0, 0), slice(0, 0)))
+            parts.append(Kept(nothing, nothing, size))
         elif is_taken and desc.PaddingMode == DML_PADDING_MODE_EDGE:
-            parts.append(Kept(slice(size - 1, size), slice(0, 1)))
+            parts.append(Kept(slice(size - 1, size), slice(0, 1), size - 1))
         elif first < last:
-            parts.append(Kept(slice(first, last), slice(first + start, last + start)))
+            parts.append(Kept(slice(first, last), slice(first + start, last + start), -start))
         elif desc.PaddingMode == DML_PADDING_MODE_EDGE:
-            parts.append(Kept(slice(0, 1), slice(0, 1)))
+            parts.append(Kept(slice(0, 1), slice(0, 1), -start))
         else:
-            parts.append(Kept(slice(0, 0), slice(0, 0)))
+            parts.append(Kept(nothing, nothing, -start))
     return parts
 
 
-def sources(desc: OperatorDesc, kept: Kept, places: slice) -> Array:
-    """The source index within the remaining slice for each output coordinate, in modes other than CONSTANT."""
-    return SOURCES[desc.PaddingMode](np.arange(places.start, places.stop) - kept.place.start, kept.size)
+def sources(desc: OperatorDesc, kept: Kept, count: int, places: slice) -> Array:
+    """The source index in an input dimension of ``count`` elements for each output coordinate, in modes other than
+    CONSTANT."""
+    return SOURCES[desc.PaddingMode](np.arange(places.start, places.stop) + kept.first, count)
 
 
-def parts(desc: OperatorDesc, kept: Kept, size: int) -> Iterator[tuple[slice, slice]]:
+def parts(desc: OperatorDesc, kept: Kept, count: int, size: int) -> Iterator[tuple[slice, slice]]:
     """Slices of an output dimension, each with its source slice: strided, or one element repeated."""
-    yield kept.place, slice(0, kept.size)
+    yield kept.place, kept.source
     for side in sides(size, kept.place):
-        indices = sources(desc, kept, side)
+        indices = sources(desc, kept, count, side)
         distances = np.diff(indices)
         turns = np.flatnonzero(np.diff(distances))
         begin = 0
@@ -133,29 +126,29 @@ def parts(desc: OperatorDesc, kept: Kept, size: int) -> Iterator[tuple[slice, sl
             begin = end
 
 
+def reads_removed(desc: OperatorDesc, kept: Kept, count: int, size: int) -> bool:
+    """Whether elements of the input that the output lacks are repeated in it."""
+    indices = [sources(desc, kept, count, side) for side in sides(size, kept.place)]
+    return any(((each < kept.source.start) | (each >= kept.source.stop)).any() for each in indices)
+
+
+def repeated(desc: OperatorDesc, x: Array) -> Array:
+    """The whole output, in modes other than CONSTANT."""
+    dimensions = zip(kept_parts(desc), x.shape, padded_sizes(desc))
+    indices = [sources(desc, kept, count, slice(0, size)) for kept, count, size in dimensions]
+    return np.asarray(x[np.ix_(*indices)])
+
+
 @operator("PADDING", "PADDING1")
 class Padding(Operator):
     """Constant, edge, mirror and wrap padding (ns-directml-dml_padding_operator_desc,
     ns-directml-dml_padding1_operator_desc).
 
     PADDING1 gives the constant in the tensors' own data type. The pages' sum of size and paddings is a sum of UINTs: a
-    padding of 2**32 - n removes n elements, which is how ONNX Runtime passes the negative pads of its Pad. As there,
-    elements are removed first, and only the rest is mirrored; CONSTANT and EDGE also work if nothing remains. WRAP,
-    which no page describes, is ONNX's: the remaining elements repeat.
+    padding of 2**32 - n removes n elements, which is how ONNX Runtime passes the negative pads of its Pad. ONNX removes
+    elements first; Microsoft's library mirrors the whole input and then removes them, so that all modes work if nothing
+    remains. WRAP, which no page describes and the library does not have yet, repeats the whole input, too.
     """
-
-    def attributes(self, desc: OperatorDesc, report: Report) -> None:
-        # A pattern of no elements has no period: in the other modes the result would be undefined.
-        if desc.PaddingMode == DML_PADDING_MODE_CONSTANT:
-            return
-        for dimension, kept in enumerate(kept_parts(desc)):
-            if not kept.size:
-                report.add(
-                    REMAINDER[desc.name],
-                    f"StartPadding[{dimension}]",
-                    f"is {desc.StartPadding[dimension]}; with EndPadding {desc.EndPadding[dimension]} nothing remains "
-                    f"of InputTensor's size {desc.InputTensor.sizes[dimension]} for the padding to repeat",
-                )
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         return {"OutputTensor": padded_sizes(desc)}
@@ -169,11 +162,7 @@ class Padding(Operator):
             output[tuple(part.place for part in kept)] = x[remains]
             return output
 
-        def repeated(x: Array) -> Array:
-            indices = [sources(desc, part, slice(0, size)) for part, size in zip(kept, sizes)]
-            return np.asarray(x[remains][np.ix_(*indices)])
-
-        return filled if desc.PaddingMode == DML_PADDING_MODE_CONSTANT else repeated
+        return filled if desc.PaddingMode == DML_PADDING_MODE_CONSTANT else partial(repeated, desc)
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         sizes, kept = padded_sizes(desc), kept_parts(desc)
@@ -187,19 +176,23 @@ class Padding(Operator):
             return move([(output[place], inputs[0][remains]), *fill])
 
         def bind_repeated(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            output, x = outputs[0], inputs[0][remains]
-            along = [list(islice(parts(desc, *each), MOST_PARTS + 1)) for each in zip(kept, sizes)]
+            output, x = outputs[0], inputs[0]
+            dimensions = list(zip(kept, x.shape, sizes))
+            along = [list(islice(parts(desc, *each), MOST_PARTS + 1)) for each in dimensions]
             if prod(map(len, along)) <= MOST_PARTS:
                 pairs = (tuple(zip(*slices)) for slices in product(*along))
                 views = ((output[there], x[here]) for there, here in pairs)
                 return move([(part, np.broadcast_to(source, part.shape)) for part, source in views])
-            runs = [move([(output[place], x)])]
+            if any(reads_removed(desc, *each) for each in dimensions):
+                return lambda: np.copyto(output, repeated(desc, x))
+            runs = [move([(output[place], x[remains])])]
             # The last dimensions come first, so that the others repeat whole rows.
             for axis in reversed(range(len(sizes))):
                 target = (*place[: axis + 1], ...)
                 for side in sides(sizes[axis], place[axis]):
                     there = (*place[:axis], side, ...)
-                    runs.append(gather(output[target], sources(desc, kept[axis], side), output[there], axis))
+                    indices = sources(desc, kept[axis], x.shape[axis], side) - kept[axis].source.start
+                    runs.append(gather(output[target], indices, output[there], axis))
 
             def run() -> None:
                 for copy in runs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isqrt, prod
 
-from ...api.enums import DML_PADDING_MODE_CONSTANT
+from ...api.enums import DML_PADDING_MODE_EDGE
 from ..desc_generator import DescGenerator, Fields
 from ..recipes import recipe
 from ..window_samples import sliding
@@ -75,8 +75,8 @@ def padding(make: DescGenerator) -> Fields:
     rows = []
     for most in make.shape(make.rank("InputTensor")):
         if source.chance(30):
-            # With constant padding the whole input may be removed.
-            taken = source.integer(0, most + 2 if mode == DML_PADDING_MODE_CONSTANT else most - 1)
+            # The whole input may be removed; which edge is then left is not known of Microsoft's library.
+            taken = source.integer(0, most - 1 if mode == DML_PADDING_MODE_EDGE else most + 2)
             other = source.integer(taken - most + 1, taken)
             pair = [-taken % UINT_COUNT, other % UINT_COUNT]
             size, (start, end) = most, [pair[side] for side in source.permutation(2)]

@@ -19,7 +19,6 @@ COMPARED = (dml.DML_PADDING_MODE_CONSTANT, dml.DML_PADDING_MODE_EDGE)
 ONNX_MODES = {
     dml.DML_PADDING_MODE_CONSTANT: "constant",
     dml.DML_PADDING_MODE_EDGE: "edge",
-    dml.DML_PADDING_MODE_WRAP: "wrap",
 }
 
 
@@ -71,7 +70,8 @@ def slice_grad(desc: Any, gradient: Any) -> Any:
 
 
 def padding(desc: Any, x: Any) -> Any:
-    """ONNX has no SYMMETRIC, and ONNX Runtime mirrors only once: these modes are computed step by step."""
+    """ONNX has no SYMMETRIC, and ONNX Runtime mirrors only once, after it has removed elements: modes that repeat a
+    pattern are computed step by step."""
     pads = [
         [one - UINT_COUNT if one >= UINT_COUNT // 2 else one for one in side]
         for side in (desc.StartPadding, desc.EndPadding)
@@ -90,7 +90,7 @@ def padding(desc: Any, x: Any) -> Any:
         mode = ONNX_MODES[desc.PaddingMode]
         places = numbers("Pad", x.shape, *integers([*pads[0], *pads[1]]), *constant, mode=mode)
     else:
-        sources = [mirrored(desc.PaddingMode, *one) for one in zip(x.shape, *pads)]
+        sources = [patterned(desc.PaddingMode, *one) for one in zip(x.shape, *pads)]
         places = numbered(x.shape).astype(np.int64)[np.ix_(*sources)]
     return np.append(x, np.array(value, x.dtype))[places]
 
@@ -104,16 +104,20 @@ def compared(mode: int, size: int, start: int, count: int) -> list[int]:
     return [(min(max(place, start), last) - start) % UINT_COUNT for place in range(count)]
 
 
-def mirrored(mode: int, size: int, start: int, end: int) -> list[int]:
-    """The indices along one axis: cropped, then reflected at the edges, element by element."""
-    elements = list(range(size))[max(0, -start) : size + min(0, end)]
-    last, edge = len(elements) - 1, 0 if mode == dml.DML_PADDING_MODE_REFLECTION else 1
-    indices = []
-    for place in range(-max(0, start), len(elements) + max(0, end)):
-        while last and not 0 <= place <= last:
-            place = -place - edge if place < 0 else 2 * last - place + edge
-        indices.append(elements[place if last else 0])
-    return indices
+def patterned(mode: int, size: int, start: int, end: int) -> list[int]:
+    """The indices along one axis: those of the whole input, laid side by side as often as needed, and then cropped, as
+    in Microsoft's library; ONNX crops first."""
+    forth = list(range(size))
+    pattern = {
+        dml.DML_PADDING_MODE_REFLECTION: forth + forth[-2:0:-1],
+        dml.DML_PADDING_MODE_SYMMETRIC: forth + forth[::-1],
+        dml.DML_PADDING_MODE_WRAP: forth,
+    }[mode]
+    times = max(0, start) // len(pattern) + 1
+    first = times * len(pattern) - start
+    count = size + start + end
+    repeated = pattern * (times + (size + max(0, end)) // len(pattern) + 1)
+    return repeated[first : first + count]
 
 
 def tile(desc: Any, x: Any) -> Any:
