@@ -45,7 +45,7 @@ SUMS: dict[str, int] = {
         [
             f"ACTIVATION_{name}"
             for name in (
-                *("CELU", "ELU", "GELU", "HARD_SIGMOID", "LINEAR", "PARAMETRIC_SOFTPLUS", "SCALED_ELU"),
+                *("CELU", "ELU", "GELU", "PARAMETRIC_SOFTPLUS", "SCALED_ELU"),
                 *("SCALED_TANH", "SIGMOID", "SOFTPLUS", "SWISH", "TANH"),
             )
         ],

@@ -128,7 +128,8 @@ FUNCTIONS = {
     "sigmoid": (activations.sigmoid, 2),
     "sin": (functions.in_float64(np.sin), 2),
     "softplus": (lambda x: activations.softplus(x, 0.5), 2),
-    "swish": (lambda x: activations.swish(x, 0.5), 2),
+    # The logistic function may be subnormal, and one unit in its last place several in that of the product.
+    "swish": (lambda x: activations.swish(x, 0.5), 8),
     "tanh": (functions.in_float64(np.tanh), 2),
     "scaled": (lambda x: functions.in_float64(np.exp)(functions.scale_bias(x, 0.5, 1.0)), 2),
 }
@@ -210,6 +211,11 @@ def test_what_cannot_be_traced():
     assert isinstance(traced(lambda x: x.astype(np.int32), [kind], [np.dtype(np.int32)]), Untraceable)
 
 
+def product_and_sum(x, scale, bias):
+    """In FLOAT64."""
+    return x.astype(np.float64) * scale + bias
+
+
 def test_steps_are_narrow_where_results_are_the_same():
     kind = np.dtype(np.float32)
 
@@ -219,10 +225,11 @@ def test_steps_are_narrow_where_results_are_the_same():
         return [name for name in names if name not in ("input", "constant")]
 
     assert steps(functions.in_float64(np.exp)) == ["exp_float32"]
-    assert steps(lambda x: functions.scale_bias(x, 2.0, 1.0)) == ["multiply_add_float32"]
+    assert steps(lambda x: functions.scale_bias(x, 2.0, 1.0)) == ["multiply_float32", "add_float32"]
+    assert steps(lambda x: product_and_sum(x, 2.0, 1.0)) == ["multiply_add_float32"]
     assert steps(lambda x: activations.leaky_relu(x, 0.5))[-1] == "where_bits"
     half = np.dtype(np.float16)
-    assert steps(lambda x: functions.scale_bias(x, 2.0, 1.0), half, half) == ["multiply_add_odd"]
+    assert steps(lambda x: product_and_sum(x, 2.0, 1.0), half, half) == ["multiply_add_odd"]
     assert steps(functions.in_float64(np.sqrt), half, half) == ["sqrt_float32"]
     # FLOAT32 that is rounded to FLOAT32 and then to FLOAT16 may end beside the nearest.
     assert steps(functions.in_float64(np.sqrt), kind, half)[-1] == "sqrt_float64"
@@ -248,7 +255,7 @@ def in_float64_rounded_once(function, *arrays):
 def test_half_is_scaled_and_biased_with_one_rounding(native, scale, bias):
     x, scale, bias = every_half(), float(np.float32(scale)), float(np.float32(bias))
     output = np.empty_like(x)
-    lower.mapped(lambda x: functions.scale_bias(x, scale, bias), [x], [output])()
+    lower.mapped(lambda x: product_and_sum(x, scale, bias), [x], [output])()
     np.testing.assert_array_equal(output, in_float64_rounded_once(lambda x: x * scale + bias, x))
 
 
@@ -258,7 +265,7 @@ def test_half_is_biased_by_what_is_one_number_along_rows(native):
     x = np.tile(every_half(), (len(bias), 1))
     for biases in (bias[:, None], bias[:, None] + np.linspace(0, 1, 2, dtype=np.float32).repeat(1 << 15)):
         output = np.empty_like(x)
-        lower.mapped(lambda x, y: functions.scale_bias(x, scale, y), [x, biases], [output])()
+        lower.mapped(lambda x, y: product_and_sum(x, scale, y), [x, biases], [output])()
         np.testing.assert_array_equal(output, in_float64_rounded_once(lambda x, y: x * scale + y, x, biases))
 
 
@@ -268,7 +275,7 @@ def test_half_is_not_rounded_by_way_of_a_tie(native):
     sums = {1.0 + 2.0**-11: 1 + 2.0**-10, -(1.0 + 2.0**-11): -1.0}
     for bias, nearest in sums.items():
         output = np.empty_like(x)
-        lower.mapped(lambda x, bias=bias: functions.scale_bias(x, 2.0**-14, bias), [x], [output])()
+        lower.mapped(lambda x, bias=bias: product_and_sum(x, 2.0**-14, bias), [x], [output])()
         np.testing.assert_array_equal(output, nearest)
     output = np.empty_like(x)
     product = functions.in_float64(lambda x, y, z: x * y + z)
@@ -316,33 +323,35 @@ FUNCTIONS_OF_HALVES = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS_OF_HALVES)
-@pytest.mark.parametrize("scale", [None, 0.75])
+@pytest.mark.parametrize("scale", [None, 0.7])
 def test_half_has_functions_as_of_float64(native, name, scale):
-    """Alone and after a scale, whose results FLOAT16 would round to others. FLOAT32's results are within a few units of
-    its last place, so that FLOAT16's can only differ next to a tie."""
+    """Alone and after a scale, whose results FLOAT16 would round to others, rounded to FLOAT32 first. FLOAT32's results
+    are within a few units of its last place, so that FLOAT16's can only differ next to one of few ties."""
     function, reference = FUNCTIONS_OF_HALVES[name]
     x = every_half()
 
     def scaled(x):
         return x if scale is None else functions.scale_bias(x, scale, 0.0)
 
-    expected = in_float64_rounded_once(lambda x: reference(x if scale is None else x * scale), x)
+    with np.errstate(all="ignore"):
+        exact = reference((x.astype(np.float32) * np.float32(scale or 1)).astype(np.float64))
+        expected = exact.astype(np.float32).astype(np.float16)
     for size in (1 << 16, 17, 15, 1):
         output = np.empty_like(x[-size:])
         lower.mapped(lambda x: function(scaled(x)), [x[-size:]], [output])()
         apart = ulps_apart(output, expected[-size:])
         assert apart.max() <= 1
-        assert np.count_nonzero(apart) <= 8
+        assert np.count_nonzero(apart) <= 64
 
 
 @pytest.mark.parametrize("scale", [2.0, -0.25, 2.0**-30, 2.0**-126, 2.0**100, 0.0, 3.0, 0.1])
 @pytest.mark.parametrize("bias", [0.0, 1.0, -1e-38, 2.0**-149, 3e38, np.inf])
-def test_multiples_are_those_of_float64(native, scale, bias):
+def test_multiples_are_those_of_float32(native, scale, bias):
     x, scale, bias = everywhere(np.float32), float(np.float32(scale)), float(np.float32(bias))
     output = np.empty_like(x)
     lower.mapped(lambda x: functions.scale_bias(x, scale, bias), [x], [output])()
     with np.errstate(all="ignore"):
-        expected = (x.astype(np.float64) * scale + bias).astype(np.float32)
+        expected = x * np.float32(scale) + np.float32(bias)
     np.testing.assert_array_equal(output, expected)
 
 

@@ -61,10 +61,10 @@ TWO = {
     "ADD": np.add,
     "ADD1": np.add,
     "ATAN_YX": np.arctan2,
-    "DIFFERENCE_SQUARE": lambda a, b: (a - b) ** 2,
+    "DIFFERENCE_SQUARE": lambda a, b: (single(a) - single(b)) ** 2,
     "DIVIDE": np.divide,
     "MAX": np.maximum,
-    "MEAN": lambda a, b: (a + b) / 2,
+    "MEAN": lambda a, b: (single(a) + single(b)) / 2,
     "MIN": np.minimum,
     "MODULUS_FLOOR": lambda a, b: single(a) - single(b) * np.floor(single(a) / single(b)),
     "MODULUS_TRUNCATE": lambda a, b: single(a) - single(b) * np.trunc(single(a) / single(b)),
@@ -90,8 +90,9 @@ def test_functions_of_one(name, kind, scale_bias):
     with np.errstate(all="ignore"):
         exact = x.astype(np.float64)
         if scale_bias:
-            scale, bias = map(float, np.array(scale_bias, np.float32))
-            exact = exact * scale + bias
+            # As in Microsoft's library, the product is rounded, and so is the sum.
+            scale, bias = np.array(scale_bias, np.float32)
+            exact = (single(x) * scale + bias).astype(np.float64)
         exact = ONE[name](exact)
     attributes = {"ScaleBias": dml.DML_SCALE_BIAS(*scale_bias)} if scale_bias else {}
     assert_rounded(run(f"ELEMENT_WISE_{name}", x, **attributes), exact)

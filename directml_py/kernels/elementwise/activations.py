@@ -1,8 +1,9 @@
 """Activation functions of arrays.
 
-They compute the mathematical functions that the operators' pages print, without the rounding errors of the printed
-formulas: a function that needs more than one rounding is computed and returned in FLOAT64, to be rounded once when it
-is stored. Infinities and NaN go through the printed formula by IEEE 754, so that SWISH and GELU of -inf are -inf * 0,
+They compute the formulas that the operators' pages print in FLOAT32, each operation rounded, as in Microsoft's library:
+arithmetic gives its results bit for bit. Exponentials, logarithms and their kin, whose digits depend on the GPU, are
+those of the mathematical functions; in a function that consists of little else, such as SIGMOID or ELU, only the result
+is rounded. Infinities and NaN go through the printed formula by IEEE 754, so that SWISH and GELU of -inf are -inf * 0,
 which is NaN; TANH of infinities is C's, although the formula on its page gives NaN for -inf.
 
 Where a page says max or min, these are Direct3D's, which return the other operand if one is NaN, as in REDUCE: RELU of
@@ -30,7 +31,8 @@ Axes = tuple[int, ...]
 # Below this, 1 + erf(x / sqrt(2)) has too few correct digits; with this many terms, the fraction has 9.
 GELU_TAIL = -3.0
 TAIL_TERMS = 20
-LOG_OF_LEAST = log(1e-20)
+# The sum of exponentials of a row of which some are NaN.
+LEAST_SUM = 1e-20
 
 
 def quiet(function: Callable[P, Array]) -> Callable[P, Array]:
@@ -53,6 +55,22 @@ def in_double(function: Callable[Concatenate[Array, P], Array]) -> Callable[Conc
             return function(plain(x).astype(np.float64, copy=False), *args, **kwargs)
 
     return call
+
+
+def in_single(function: Callable[Concatenate[Array, P], Array]) -> Callable[Concatenate[Array, P], Array]:
+    """``function``, quiet, of the array converted to FLOAT32, in which attributes are constants."""
+
+    @wraps(function)
+    def call(x: Array, /, *args: P.args, **kwargs: P.kwargs) -> Array:
+        with np.errstate(all="ignore"):
+            return function(plain(x).astype(np.float32, copy=False), *args, **kwargs)
+
+    return call
+
+
+def single(x: Array) -> Array:
+    """A function's result, rounded to FLOAT32."""
+    return plain(x.astype(np.float32, copy=False))
 
 
 def identity(x: Array) -> Array:
@@ -93,17 +111,17 @@ def shrink(x: Array, bias: float, threshold: float) -> Array:
     return saturated(np.rint(results), x.dtype) if x.dtype.kind in "iu" else results
 
 
-@in_double
+@in_single
 def linear(x: Array, alpha: float, beta: float) -> Array:
     return alpha * x + beta
 
 
-@in_double
+@in_single
 def hard_sigmoid(x: Array, alpha: float, beta: float) -> Array:
     return plain(fmax(0, fmin(alpha * x + beta, 1)))
 
 
-@in_double
+@in_single
 def hard_swish(x: Array, alpha: float, beta: float) -> Array:
     return x * hard_sigmoid(x, alpha, beta)
 
@@ -115,9 +133,9 @@ def sigmoid(x: Array) -> Array:
     return plain(np.where(x >= 0, 1, small) / (1 + small))
 
 
-@in_double
+@in_single
 def swish(x: Array, scale: float) -> Array:
-    return x * plain(sigmoid(scale * x))
+    return x * single(sigmoid(scale * x))
 
 
 @in_double
@@ -125,45 +143,51 @@ def tanh(x: Array) -> Array:
     return plain(np.tanh(x))
 
 
-@in_double
+@in_single
 def scaled_tanh(x: Array, alpha: float, beta: float) -> Array:
-    return alpha * plain(np.tanh(beta * x))
+    return alpha * single(tanh(beta * x))
 
 
-@in_double
+@in_single
 def softsign(x: Array) -> Array:
     return plain(x / (1 + np.abs(x)))
 
 
 @primitive("softplus")
+@in_double
 def softplus_of(x: Array) -> Array:
     """log(1 + exp(x))"""
     return plain(np.logaddexp(0, x))
 
 
-@in_double
+@in_single
 def softplus(x: Array, steepness: float) -> Array:
-    return plain(softplus_of(steepness * x) / np.float64(steepness))
+    return plain(single(softplus_of(steepness * x)) / np.float32(steepness))
 
 
-@in_double
+@in_single
 def parametric_softplus(x: Array, alpha: float, beta: float) -> Array:
-    return plain(alpha * softplus_of(beta * x))
+    return plain(alpha * single(softplus_of(beta * x)))
 
 
 @in_double
+def exponential_minus_1(x: Array) -> Array:
+    return plain(np.expm1(x))
+
+
+@in_single
 def elu(x: Array, alpha: float) -> Array:
-    return np.where(x >= 0, x, alpha * np.expm1(np.minimum(x, 0)))
+    return np.where(x >= 0, x, alpha * single(exponential_minus_1(np.minimum(x, 0))))
 
 
-@in_double
+@in_single
 def scaled_elu(x: Array, alpha: float, gamma: float) -> Array:
-    return gamma * np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, 0, x)))
+    return gamma * np.where(x > 0, x, alpha * single(exponential_minus_1(np.where(x > 0, 0, x))))
 
 
-@in_double
+@in_single
 def celu(x: Array, alpha: float) -> Array:
-    return plain(fmax(0, x) + fmin(0, alpha * np.expm1(x / np.float64(alpha))))
+    return plain(fmax(0, x) + fmin(0, alpha * single(exponential_minus_1(x / np.float32(alpha)))))
 
 
 @primitive("gelu")
@@ -204,7 +228,7 @@ def log_softmax(x: Array, axes: Axes, halves: bool = False) -> Array:
     if halves:
         others = as_halves(1 + others) - 1
     is_lost = np.isnan(parts.sum(axes, keepdims=True))
-    return np.asarray(shifted - np.where(is_lost, LOG_OF_LEAST, np.log1p(others)))
+    return np.asarray(shifted - np.where(is_lost, log(LEAST_SUM), np.log1p(others)))
 
 
 @quiet

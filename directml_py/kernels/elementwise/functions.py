@@ -1,7 +1,8 @@
 """Element-wise functions that NumPy lacks, or computes differently.
 
-They take arrays of any shape, such as blocks of a tensor, and leave them unchanged. A function that needs more than one
-rounding is computed and returned in FLOAT64, to be rounded once when it is stored. Integer functions never warn; for
+They take arrays of any shape, such as blocks of a tensor, and leave them unchanged. Arithmetic is in FLOAT32, each
+operation rounded, as in Microsoft's library; a transcendental function is computed and returned in FLOAT64, to be
+rounded once when it is stored. Integer functions never warn; for
 floats the caller decides (``numpy.errstate``).
 
 Where DirectML's pages are silent, results are those of the Direct3D 11.3 functional specification.
@@ -94,8 +95,8 @@ def cast(x: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def scale_bias(x: Array, scale: float, bias: float | Array) -> Array:
-    """``x * scale + bias`` in floats; integers, of up to 32 bits, are ``saturated``."""
-    values = x.astype(FLOAT64) * scale + bias
+    """``x * scale + bias`` in FLOAT32; integers, of up to 32 bits, are ``saturated``."""
+    values = x.astype(FLOAT32, copy=False) * scale + bias
     return plain(values) if x.dtype.kind == "f" else saturated(values, x.dtype)
 
 
@@ -120,14 +121,14 @@ def sign(x: Array) -> Array:
 
 
 def mean(a: Array, b: Array) -> Array:
-    """``(a + b) / 2``; the sum of integers wraps and is halved toward zero, that of floats does not overflow."""
+    """``(a + b) / 2``; the sum of integers wraps and is halved toward zero, that of floats may overflow."""
     if a.dtype.kind == "f":
-        return plain(np.add(a, b, dtype=FLOAT64) / 2)
+        return plain((a + b) / a.dtype.type(2))
     return divide(a + b, a.dtype.type(2))
 
 
 def difference_square(a: Array, b: Array) -> Array:
-    return plain(np.square(np.subtract(a, b, dtype=FLOAT64 if a.dtype.kind == "f" else a.dtype)))
+    return plain(np.square(a - b))
 
 
 def _by(a: Array, b: Array, function: Function, minus_one: Array) -> Array:
@@ -182,17 +183,16 @@ def modulus_floor(a: Array, b: Array) -> Array:
 def power(x: Array, exponent: Array) -> Array:
     """``x`` to the power of ``exponent``.
 
-    For integer operands of up to 32 bits, exact and wrapped; for an integer ``x`` with float exponents, ``saturated``.
+    For integer operands of up to 32 bits, exact and wrapped; for an integer ``x`` with float exponents, FLOAT32 results
+    are ``saturated``.
     """
     if x.dtype.kind in "iu" and exponent.dtype.kind in "iu":
         return _integer_power(x, exponent)
-    results: Array = _float_power(x, exponent)
     if x.dtype.kind == "f":
-        return results
-    # An integer result may come out slightly below the integer.
-    whole = (exponent >= 0) & (np.floor(exponent) == exponent)
-    integers: Array = saturated(np.where(whole, np.rint(results), results), x.dtype)
-    return integers
+        return plain(_float_power(x, exponent))
+    # In FLOAT64 the root of 9 would come out as 2.9999999999999996, and be cut to 2.
+    results: Array = _float_power(x.astype(FLOAT32), exponent)
+    return saturated(results.astype(FLOAT32), x.dtype)
 
 
 @primitive("power")

@@ -198,6 +198,11 @@ class Symbol(NDArrayOperatorsMixin):
             )
             return Symbol(self.program, bit.slices_at, dtype) if kind in "iu" else bit.astype(dtype)
         if kind == "f":
+            narrow = None
+            if dtype == FLOAT32 and self.dtype == FLOAT64:
+                narrow = self.program.rounded(self.slices_at, is_half=False)
+            if narrow is not None:
+                return Symbol(self.program, narrow, dtype)
             return self.made(f"{lane}_{lane_of(self.dtype)}", dtype, [self.slices_at])
         if own == "f":
             raise Untraceable("floats become integers in a way that C does not define")

@@ -16,6 +16,16 @@ def of_floats(name, *rows, **attributes):
     return Corner(f"ACTIVATION_{name}", FLOATS, rows, attributes)
 
 
+# Each operation is rounded to FLOAT32, as in Microsoft's library: computed exactly, SOFTSIGN would give -0.49373558 and
+# 0.08429457, and the others 2^-46 for the product 1 + 2^-22 + 2^-46.
+STEPS = {"Alpha": 1 + 2**-23, "Beta": -1 - 2**-22}
+ROUNDED = [
+    Corner("ACTIVATION_SOFTSIGN", ["FLOAT32"], [(-0.97525233, -0.49373555), (0.09205423, 0.08429456)]),
+    *(
+        Corner(f"ACTIVATION_{name}", ["FLOAT32"], [(1 + 2**-23, 0.0)], STEPS)
+        for name in ("LINEAR", "HARD_SIGMOID", "HARD_SWISH")
+    ),
+]
 EXPONENTIAL = [
     of_floats(
         "SIGMOID", (0.0, 0.5), (inf, 1), (-inf, 0.0), (LEAST, 0.0), (MOST, 1), (-1000, 0.0), (nan, nan)
@@ -26,9 +36,10 @@ EXPONENTIAL = [
     of_floats(
         "SOFTPLUS", (MOST, MOST), (LEAST, 0.0), (inf, inf), (-inf, 0.0), (1000, 1000), (nan, nan), Steepness=1
     ),
-    of_floats(
-        "SOFTPLUS", (MOST, MOST), (-1000, 0.0), (inf, inf), (-inf, 0.0), (0.0, log(2) / 64), Steepness=64
-    ),
+    of_floats("SOFTPLUS", (-1000, 0.0), (inf, inf), (-inf, 0.0), (0.0, log(2) / 64), Steepness=64),
+    # The product is in FLOAT32, where the largest FLOAT16 times 64 is in range.
+    Corner("ACTIVATION_SOFTPLUS", ["FLOAT16"], [(MOST, MOST)], {"Steepness": 64}),
+    Corner("ACTIVATION_SOFTPLUS", ["FLOAT32"], [(MOST, inf)], {"Steepness": 64}),
     of_floats("SOFTPLUS", (MOST, MOST), (inf, inf), (LEAST, 0.0), (0.0, 4 * log(2)), Steepness=0.25),
     # ln(2) / 0
     of_floats("SOFTPLUS", (3, inf), (-3, inf), (inf, nan), Steepness=0),
@@ -193,7 +204,7 @@ GRADIENTS = [
     gradient(FLOATS, (-1, nan, 0.0), (0.0, inf, 0.0), (1, nan, nan), (1, -inf, -inf), (1, -0.0, -0.0)),
     gradient(SIGNED, (0, 7, 0), (1, LEAST, LEAST), (-1, 7, 0), (MOST, -7, -7), (LEAST, 7, 0)),
 ]
-CORNERS = [*EXPONENTIAL, *PIECEWISE, *GRADIENTS]
+CORNERS = [*ROUNDED, *EXPONENTIAL, *PIECEWISE, *GRADIENTS]
 
 # Rows of two: the input, and the results of SOFTMAX, LOG_SOFTMAX and HARDMAX.
 ROWS = [

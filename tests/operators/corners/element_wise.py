@@ -126,7 +126,12 @@ OF_TWO = [
         ],
     ),
     Corner("ELEMENT_WISE_MAX", INTEGERS, [(LEAST, MOST, MOST), (MOST, MOST, MOST)]),
-    Corner("ELEMENT_WISE_MEAN", FLOATS, [(MOST, MOST, MOST), (inf, -inf, nan), (inf, 1, inf), (1, 2, 1.5)]),
+    Corner("ELEMENT_WISE_MEAN", FLOATS, [(inf, -inf, nan), (inf, 1, inf), (1, 2, 1.5)]),
+    # The sum is in FLOAT32.
+    Corner("ELEMENT_WISE_MEAN", ["FLOAT16"], [(MOST, MOST, MOST)]),
+    Corner("ELEMENT_WISE_MEAN", ["FLOAT32"], [(MOST, MOST, inf)]),
+    # As Microsoft's library has it; rounded once, it would be 8.187969.
+    Corner("ELEMENT_WISE_DIFFERENCE_SQUARE", ["FLOAT32"], [(1.5011423, -1.3603204, 8.187968)]),
     # The sum of integers wraps; its half is rounded toward zero.
     Corner(
         "ELEMENT_WISE_MEAN", ["INT32"], [(-3, 0, -1), (3, 0, 1), (LEAST, -1, 2**30 - 1), (MOST, 1, -(2**30))]

@@ -1,4 +1,7 @@
-"""References of ACTIVATION_*, also as fused activations."""
+"""References of ACTIVATION_*, also as fused activations.
+
+Arithmetic is in FLOAT32, each operation rounded, as in Microsoft's library.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,26 @@ def fused(desc: Any, result: Any) -> Any:
 def clip(desc: Any, x: Any) -> Any:
     """ELEMENT_WISE_CLIP without tensors."""
     if desc.ScaleBias is not None:
-        x = x * desc.ScaleBias.Scale + desc.ScaleBias.Bias
+        x = scaled_and_biased(x, desc.ScaleBias.Scale, desc.ScaleBias.Bias)
     return np.fmax(desc.Min, np.fmin(x, desc.Max))
+
+
+def single(x: Any) -> Any:
+    """Values rounded to FLOAT32; infinite where that is too small for them."""
+    with np.errstate(all="ignore"):
+        return np.asarray(x).astype(np.float32)
+
+
+def scaled_and_biased(x: Any, scale: float, bias: float) -> Any:
+    """The product is rounded before the sum."""
+    with np.errstate(all="ignore"):
+        return single(x) * np.float32(scale) + np.float32(bias)
+
+
+def times(x: Any, factor: float) -> Any:
+    """A rounded product, as FLOAT64 for a function of it."""
+    with np.errstate(all="ignore"):
+        return (single(x) * np.float32(factor)).astype(np.float64)
 
 
 def exp_minus_1(x: Any) -> Any:
@@ -43,7 +64,7 @@ def logistic(x: Any) -> Any:
 
 
 def hard_sigmoid(desc: Any, x: Any) -> Any:
-    return np.fmax(0, np.fmin(desc.Alpha * x + desc.Beta, 1))
+    return np.fmax(0, np.fmin(scaled_and_biased(x, desc.Alpha, desc.Beta), 1))
 
 
 def normal_share(x: float) -> float:
@@ -120,28 +141,31 @@ def parameterized_relu(desc: Any, x: Any, slope: Any) -> Any:
 
 
 def celu(desc: Any, x: Any) -> Any:
-    return np.fmax(0, x) + np.fmin(0, desc.Alpha * floats(math.expm1)(x / desc.Alpha))
+    ratio = single(single(x) / np.float32(desc.Alpha)).astype(np.float64)
+    return np.fmax(0, x) + np.fmin(0, single(desc.Alpha * single(floats(math.expm1)(ratio))))
 
 
 OF_ELEMENTS: dict[str, Reference] = {
     "CELU": celu,
-    "ELU": lambda desc, x: np.where(x >= 0, x, desc.Alpha * exp_minus_1(x)),
+    "ELU": lambda desc, x: np.where(x >= 0, x, desc.Alpha * single(exp_minus_1(x))),
     "HARD_SIGMOID": hard_sigmoid,
-    "HARD_SWISH": lambda desc, x: x * hard_sigmoid(desc, x),
+    "HARD_SWISH": lambda desc, x: single(x) * hard_sigmoid(desc, x),
     "IDENTITY": lambda desc, x: x,
     "LEAKY_RELU": lambda desc, x: np.where(x >= 0, x, desc.Alpha * x),
-    "LINEAR": lambda desc, x: desc.Alpha * x + desc.Beta,
+    "LINEAR": lambda desc, x: scaled_and_biased(x, desc.Alpha, desc.Beta),
     "PARAMETERIZED_RELU": parameterized_relu,
-    "PARAMETRIC_SOFTPLUS": lambda desc, x: desc.Alpha * log_of_1_plus_exp(desc.Beta * x),
+    "PARAMETRIC_SOFTPLUS": lambda desc, x: desc.Alpha * single(log_of_1_plus_exp(times(x, desc.Beta))),
     "RELU": relu,
     "RELU_GRAD": relu_gradient,
-    "SCALED_ELU": lambda desc, x: desc.Gamma * np.where(x > 0, x, desc.Alpha * exp_minus_1(x)),
-    "SCALED_TANH": lambda desc, x: desc.Alpha * np.tanh(desc.Beta * x),
+    "SCALED_ELU": lambda desc, x: (
+        desc.Gamma * np.where(x > 0, single(x), single(desc.Alpha * single(exp_minus_1(x))))
+    ),
+    "SCALED_TANH": lambda desc, x: desc.Alpha * single(np.tanh(times(x, desc.Beta))),
     "SHRINK": shrink,
     "SIGMOID": lambda desc, x: logistic(x),
-    "SOFTPLUS": lambda desc, x: log_of_1_plus_exp(desc.Steepness * x) / desc.Steepness,
-    "SOFTSIGN": lambda desc, x: x / (1 + np.abs(x)),
-    "SWISH": lambda desc, x: x * logistic(desc.SigmoidInputScale * x),
+    "SOFTPLUS": lambda desc, x: single(log_of_1_plus_exp(times(x, desc.Steepness))) / desc.Steepness,
+    "SOFTSIGN": lambda desc, x: single(x) / (1 + np.abs(single(x))),
+    "SWISH": lambda desc, x: single(x) * single(logistic(times(x, desc.SigmoidInputScale))),
     "TANH": lambda desc, x: np.tanh(x),
     "THRESHOLDED_RELU": lambda desc, x: np.where(x > desc.Alpha, x, 0),
 }

@@ -14,7 +14,7 @@ import numpy as np
 
 import directml_py as dml
 
-from .activation import fused
+from .activation import fused, scaled_and_biased, single
 from .onnx_node import onnx
 from .row import ANY, DYADIC, Reference, Row, Values, floats, integers, of_kind, saturated
 
@@ -29,7 +29,8 @@ def scaled(reference: Reference) -> Reference:
             return reference(desc, *inputs)
         made = []
         for x, slot in zip(inputs, desc.inputs):
-            wide = x * desc.ScaleBias.Scale + desc.ScaleBias.Bias
+            floats = x.astype(np.float64)
+            wide = scaled_and_biased(floats, desc.ScaleBias.Scale, desc.ScaleBias.Bias).astype(np.float64)
             made.append(wide if x.dtype.kind == "f" else saturated(slot.tensor.dtype)(wide))
         return reference(desc, *made)
 
@@ -88,11 +89,13 @@ def power_of_floats(x: float, exponent: float) -> float:
 
 
 def power(desc: Any, x: Any, exponent: Any) -> Any:
-    """Exact if all are integers; an integer to the power of a float is rounded toward zero and saturated."""
+    """Exact if all are integers; an integer to the power of a float is rounded to FLOAT32, and then toward zero and
+    saturated."""
     if x.dtype.kind == "f":
         return floats(power_of_floats, 2)(x, exponent)
     if exponent.dtype.kind == "f":
-        return saturated(desc.OutputTensor.dtype)(np.frompyfunc(integer_to_float_power, 2, 1)(x, exponent))
+        powers = np.frompyfunc(integer_to_float_power, 2, 1)(single(x), exponent).astype(np.float64)
+        return saturated(desc.OutputTensor.dtype)(single(powers).astype(np.float64))
     bits = 8 * desc.OutputTensor.dtype.itemsize
 
     def one(base: int, count: int) -> int:
@@ -103,9 +106,9 @@ def power(desc: Any, x: Any, exponent: Any) -> Any:
     return integers(one, 2)(x, exponent)
 
 
-def integer_to_float_power(base: int, exponent: float) -> float:
+def integer_to_float_power(base: float, exponent: float) -> float:
     if 0 < exponent <= 64 and is_whole(exponent):
-        return base ** int(exponent)
+        return float(int(base) ** int(exponent))
     return power_of_floats(base, exponent)
 
 
@@ -208,9 +211,9 @@ def dequantize(desc: Any, x: Any, scale: Any, zero_point: Any) -> Any:
 
 
 def mean(desc: Any, a: Any, b: Any) -> Any:
-    """The sum of integers wraps, and its half is rounded toward zero."""
+    """The sum of floats is FLOAT32; that of integers wraps, and its half is rounded toward zero."""
     if a.dtype.kind == "f":
-        return a / 2 + b / 2
+        return (single(a) + single(b)) / 2
     dtype = desc.OutputTensor.dtype
     total = ((a + b) & ((1 << 8 * dtype.itemsize) - 1)).astype(f"u{dtype.itemsize}").view(dtype)
     return integers(lambda one: truncated(one, 2))(total.astype(object))
@@ -265,7 +268,7 @@ UNARY: dict[str, tuple[Reference, Values]] = {
 PLAIN: dict[str, Reference] = {
     "ADD": ufunc(np.add),
     "ATAN_YX": ufunc(np.arctan2),
-    "DIFFERENCE_SQUARE": ufunc(lambda a, b: (a - b) * (a - b)),
+    "DIFFERENCE_SQUARE": of_kind(lambda a, b: (single(a) - single(b)) ** 2, lambda a, b: (a - b) * (a - b)),
     "DIVIDE": of_kind(np.divide, all_bits_by_zero(truncated)),
     "MAX": of_kind(np.fmax, np.maximum),
     "MEAN": mean,

@@ -10,6 +10,7 @@ import numpy as np
 
 import directml_py as dml
 
+from .activation import scaled_and_biased
 from .onnx_node import run
 from .row import saturated
 
@@ -157,4 +158,5 @@ def reverse_subsequences(desc: Any, x: Any, lengths: Any) -> Any:
 
 
 def value_scale_2d(desc: Any, x: Any) -> Any:
-    return np.stack([x[:, each] * desc.Scale + bias for each, bias in enumerate(desc.Bias)], axis=1)
+    channels = (scaled_and_biased(x[:, each], desc.Scale, bias) for each, bias in enumerate(desc.Bias))
+    return np.stack(list(channels), axis=1)
