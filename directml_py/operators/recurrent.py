@@ -14,10 +14,12 @@ unchanged, so where the text is silent ONNX decides, and then the behaviour of O
 
 Two points follow Microsoft's library. By the text, LSTM clips the input of activations, of which h's is the cell: the
 library does not clip that one, and neither does ONNX Runtime. An empty sequence has no last step: forward,
-OutputSingleTensor is 0 and LSTM's cell is that after one step; backward, both are the initial states.
+OutputSingleTensor is 0, unless the input has a single time step, and LSTM's cell is that after one step; backward, both
+are the initial states.
 
 All is computed in FLOAT32. In FLOAT16 networks activations and states are rounded after each step, as in Microsoft's
-library: beyond 65504 a state is infinite, and the next one may be NaN.
+library: beyond 65504 a state is infinite, and the next one may be NaN. So are the terms of GRU's states: two that are
+infinite may add up to NaN where their sum is in range.
 """
 
 from __future__ import annotations
@@ -246,13 +248,17 @@ def before(layer: Layer, rows: Array) -> State:
 
 
 def after_empty_sequence(cell: Cell, layer: Layer, rows: Array) -> State:
-    """The last states of empty sequences in Microsoft's library: it runs the first step and zeroes the hidden state."""
+    """The last states of empty sequences in Microsoft's library: it runs the first step and zeroes the hidden state,
+    unless that is the only step.
+
+    That was seen of RNN; GRU and LSTM, which are like it in all else, are taken to be like it there.
+    """
     first = layer._replace(
         x=layer.x[:1, rows], lengths=np.ones(np.count_nonzero(rows), np.intp), states=before(layer, rows)
     )
     with np.errstate(all="ignore"):
         hidden, *others = run_steps(cell, first)
-    return (np.zeros_like(hidden), *others)
+    return (hidden if len(layer.x) == 1 else np.zeros_like(hidden), *others)
 
 
 def per_time_step(function: Function) -> Function:
@@ -304,16 +310,22 @@ class Gru(RecurrentNetwork):
     gates = 3
 
     def cell(self, desc: OperatorDesc, functions: Sequence[Function]) -> Cell:
-        f, g = functions
+        rounded = as_half if desc.InputTensor.dtype == np.float16 else plain
+
+        def f(x: Array) -> Array:
+            return rounded(functions[0](x))
+
+        def g(x: Array) -> Array:
+            return rounded(functions[1](x))
 
         def linear(z: Array, r: Array, h: Array, before: Array, hidden: Array) -> Array:
-            return mixed(f(z), g(h + f(r) * before), hidden)
+            return mixed(f(z), g(h + rounded(f(r) * before)), hidden)
 
         def reset(z: Array, r: Array, hidden: Array) -> tuple[Array, Array]:
             return f(z), f(r) * hidden
 
         def mixed(update: Array, candidate: Array, hidden: Array) -> Array:
-            return plain((1 - update) * candidate + update * hidden)
+            return plain(rounded(rounded(1 - update) * candidate) + rounded(update * hidden))
 
         def last(h: Array, update: Array, hidden: Array) -> Array:
             return mixed(update, g(h), hidden)

@@ -207,11 +207,14 @@ class TestLengths:
             np.testing.assert_array_equal(longer[name], whole[name])
 
     def test_cells_of_sequences_without_elements(self):
-        """Forward they are those after one step, as in Microsoft's library."""
+        """Forward they are those after one step, as in Microsoft's library, and so is the state of a single one."""
         start = {"HiddenInitTensor": [[5]] * 2, "CellMemInitTensor": [[11]] * 2}
-        found = network("LSTM", [[[1]] * 2], LSTM_GATES, SequenceLengthsTensor=[0, 1], **start)
-        assert found["cell"].ravel().tolist() == [69, 69]
-        assert found["single"].ravel().tolist() == [0, 207]
+        for steps, hidden in ((1, 207), (2, 0)):
+            lengths = {"SequenceLengthsTensor": [0, 1]}
+            found = network("LSTM", [[[1]] * 2] * steps, LSTM_GATES, **lengths, **start)
+            assert found["cell"].ravel().tolist() == [69, 69]
+            assert found["single"].ravel().tolist() == [hidden, 207]
+            assert found["sequence"][:, :, 0].ravel().tolist() == [0] * steps
         lengths = {"SequenceLengthsTensor": [0, 1], "direction": BACKWARD}
         found = network("LSTM", [[[1]] * 2], LSTM_GATES, **lengths, **start)
         assert found["cell"].ravel().tolist() == [11, 69]

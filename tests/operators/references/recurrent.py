@@ -63,14 +63,15 @@ class Direction:
         return self.kept(self.apply("f", self.inputs("i", x, h))), c
 
     def gru(self, x: Any, h: Any, c: Any) -> Any:
-        z, r = (self.apply("f", self.inputs(gate, x, h)) for gate in "zr")
+        """Results of element-wise operations are rounded to the tensors' type, if that is FLOAT16."""
+        kept = self.kept if self.desc.InputTensor.dtype == np.float16 else np.asarray
+        z, r = (kept(self.apply("f", self.inputs(gate, x, h))) for gate in "zr")
         if self.desc.LinearBeforeReset:
-            recurrent = r * (self.r["h"] @ h + self.rb["h"])
+            recurrent = kept(r * (self.r["h"] @ h + self.rb["h"]))
         else:
-            z, r = self.kept(z), self.kept(r * h)
-            recurrent = self.r["h"] @ r + self.rb["h"]
-        candidate = self.apply("g", self.w["h"] @ x + self.wb["h"] + recurrent)
-        return self.kept((1 - z) * candidate + z * h), c
+            recurrent = self.r["h"] @ kept(r * h) + self.rb["h"]
+        candidate = kept(self.apply("g", self.w["h"] @ x + self.wb["h"] + recurrent))
+        return self.kept(kept(kept(1 - z) * candidate) + kept(z * h)), c
 
     def lstm(self, x: Any, h: Any, c: Any) -> Any:
         i = self.apply("f", self.inputs("i", x, h) + self.p["i"] * c)
@@ -100,8 +101,12 @@ def recurrent(desc: Any, *inputs: Any) -> Any:
                 for name in ("HiddenInitTensor", "CellMemInitTensor")
             ]
             if length == 0:
-                # Forward, the library keeps the cell after one step; backward, it keeps the initial states.
-                first = state if direction.backward else (0, step(x[0, one], *state)[1])
+                # Forward, the library keeps the cell after one step, and the hidden state if there is no other step;
+                # backward, it keeps the initial states.
+                first = state
+                if not direction.backward:
+                    hidden_after, cell_after = step(x[0, one], *state)
+                    first = (hidden_after if steps == 1 else 0, cell_after)
                 for target, value in zip(last, first):
                     target[0, way, one] = value
             for place in range(length)[:: -1 if direction.backward else 1]:
