@@ -20,6 +20,7 @@ from ..operator import (
     Operator,
     Outputs,
     Shapes,
+    Sizes,
     computing_kernel,
     of_sizes,
     operator,
@@ -102,8 +103,10 @@ class Shares:
 class MaxPoolingGrad(Operator):
     """Gradients added to the elements that were the maxima (ns-directml-dml_max_pooling_grad_operator_desc).
 
-    The maximum is chosen as in MAX_POOLING2. Gradients of windows that cover only padding are lost. Of the window
-    counts of MAX_POOLING2, Microsoft's library accepts only as many as fit, at least one.
+    The maximum is chosen as in MAX_POOLING2, where the index for an empty window is 0. Microsoft's library adds the
+    gradient of such a window to that element if the window reaches over it, its elements being on both sides of the
+    image, and loses it otherwise. Of the window counts of MAX_POOLING2, the library accepts only as many as fit, at
+    least one.
     """
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
@@ -122,6 +125,7 @@ class MaxPoolingGrad(Operator):
 
         def gradient(x: Array, gradients: Array) -> Array:
             _, offsets = window.first_largest(x, steps)
+            offsets = np.where((offsets < 0) & reaches_over_first(window, steps), 0, offsets)
             places, inside = offsets + channel_starts(sizes), offsets >= 0
             # Sums are in FLOAT64.
             sums: Array = np.bincount(places[inside], gradients[inside], count).reshape(sizes)
@@ -157,3 +161,12 @@ class MaxPoolingGrad(Operator):
             return run
 
         return Kernel(bind, int(parts[-1]))
+
+
+def reaches_over_first(window: Window, steps: Sizes) -> Array:
+    """Whether the first element of the image lies between the first and the last element of each window, inclusive."""
+    reaches = np.ones((), bool)
+    for count, stride, padding, extent in zip(steps, window.strides, window.start_padding, window.extents):
+        first = np.arange(count) * stride - padding
+        reaches = np.logical_and.outer(reaches, (first <= 0) & (first + extent > 0))
+    return reaches

@@ -163,14 +163,26 @@ def average_pooling_grad(desc: Any, gradients: Any) -> Any:
     return result
 
 
+def reaches(desc: Any, place: Any) -> list[Any]:
+    """The coordinates of a window's elements along each dimension, also those outside."""
+    terms = zip(place, desc.Strides, desc.StartPadding, desc.WindowSize, desc.Dilations)
+    return [
+        [step * stride - padding + tap * dilation for tap in range(size)]
+        for step, stride, padding, size, dilation in terms
+    ]
+
+
 def max_pooling_grad(desc: Any, x: Any, gradients: Any) -> Any:
-    """Each window's gradient goes to the first of its largest elements."""
+    """Each window's gradient goes to the first of its largest elements. In Microsoft's library that of a window without
+    elements goes to the first element of the image if the window reaches over it."""
     result = np.zeros(x.shape)
     for seen in steps(desc, desc.InputGradientTensor):
         for channel in np.ndindex(x.shape[:2]):
             if seen.inside:
                 best = max(seen.inside, key=lambda at, plane=x[channel]: plane[at])
                 result[(*channel, *best)] += gradients[(*channel, *seen.place)]
+            elif all(min(ends) <= 0 <= max(ends) for ends in reaches(desc, seen.place)):
+                result[(*channel, *(0 for _ in seen.place))] += gradients[(*channel, *seen.place)]
     return result
 
 
