@@ -66,6 +66,7 @@ REASONS = {
     ),
     "DML-CONVOLUTION-output-padding": "Otherwise the filter would contribute to no element of the output.",
     "DML-*-compiled-scales": "Microsoft's library accepts the scales, but has no kernel for them.",
+    "DML-*-compiled-past": "Microsoft's library accepts the mask type without a mask, but has no kernel for it.",
     "DML-*-compiled-activations": "Microsoft's library accepts the activation, but has no kernel for it.",
     "DML-GEMM-softmax": (
         "Microsoft's library fuses ACTIVATION_SOFTMAX into a single product; ACTIVATION_SOFTMAX1 into several, too."

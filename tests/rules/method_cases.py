@@ -123,6 +123,29 @@ def scales_that_do_not_compile(wrong):
     return lambda: bench.dml.CompileOperator(op)
 
 
+@breaks("DML-MULTIHEAD_ATTENTION-compiled-past", "MaskType")
+def past_keys_for_a_mask_that_is_not_there(wrong):
+    """Recorded of Microsoft's library without present keys and values."""
+    bench = Bench(DEBUG)
+    rows, past = tensor("FLOAT32", (1, 1, 1)), tensor("FLOAT32", (1, 1, 2, 1))
+    present = None if wrong else tensor("FLOAT32", (1, 1, 3, 1))
+    desc = dml.DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(
+        QueryTensor=rows,
+        KeyTensor=rows,
+        ValueTensor=rows,
+        PastKeyTensor=past,
+        PastValueTensor=past,
+        OutputTensor=rows,
+        OutputPresentKeyTensor=present,
+        OutputPresentValueTensor=present,
+        Scale=1,
+        HeadCount=1,
+        MaskType=dml.DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END,
+    )
+    op = bench.dml.CreateOperator(desc)
+    return lambda: bench.dml.CompileOperator(op)
+
+
 def celu_in(struct, gates, count):
     """An operator whose last activation has no kernel beside the others."""
 

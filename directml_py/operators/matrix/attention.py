@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...abi.hresult import E_INVALIDARG
 from ...api.enums import (
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN,
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END,
@@ -22,6 +23,7 @@ from ...kernels.half import widened
 from ...kernels.launch import launch_in_order
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run, apart
+from ...validation.report import Report
 from ..operator import (
     Compute,
     Inputs,
@@ -32,6 +34,7 @@ from ..operator import (
     Shapes,
     Sizes,
     operator,
+    own_rule,
 )
 from .attention_masks import mask_of
 from .attention_operands import Given, joined, operands, placed
@@ -44,6 +47,14 @@ SOURCES = (
     "StackedQueryKeyTensor",
     "StackedKeyValueTensor",
     "StackedQueryKeyValueTensor",
+)
+
+
+_PAST = own_rule(
+    "MULTIHEAD_ATTENTION",
+    "compiled-past",
+    "Without a mask, past keys or values have present ones if MaskType is KEY_QUERY_SEQUENCE_LENGTH_START_END",
+    library=True,
 )
 
 
@@ -235,6 +246,19 @@ class MultiheadAttention(Operator):
         if mask is None or expected is None:
             return None
         return led(expected, mask) if mask.dimension_count >= len(expected) else expected
+
+    def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
+        """Microsoft's library accepts past keys and values for a mask that is not there, but has no kernel for them
+        unless it also writes the present ones. Of MULTIHEAD_ATTENTION1, which it does not have yet, nothing is known.
+        """
+        has_past = desc.PastKeyTensor is not None or desc.PastValueTensor is not None
+        has_present = desc.OutputPresentKeyTensor is not None or desc.OutputPresentValueTensor is not None
+        kind = DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END
+        is_unsupported = desc.MaskType == kind and desc.MaskTensor is None and has_past and not has_present
+        if is_unsupported and desc.name == "MULTIHEAD_ATTENTION":
+            text = f"is {kind.name}; without MaskTensor, past keys and values then compile with present ones alone"
+            report.add(_PAST, "MaskType", text)
+        return E_INVALIDARG
 
     def bias_shape(self, scores: Sizes) -> Shape:
         """The shape of RelativePositionBiasTensor for ``scores``, which have its dimension count."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...api.enums import (
     DML_MATRIX_TRANSFORM_TRANSPOSE,
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_BOOLEAN,
+    DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END,
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
     DML_TENSOR_DATA_TYPE_FLOAT16,
     DML_TENSOR_DATA_TYPE_FLOAT32,
@@ -16,6 +17,7 @@ from ..recipes import recipe
 
 ZERO_POINTS = ("AZeroPointTensor", "BZeroPointTensor")
 # The tensors of an attention with inferred sizes but a free number of leading ones.
+PRESENT = ("OutputPresentKeyTensor", "OutputPresentValueTensor")
 LED = (
     "BiasTensor",
     "RelativePositionBiasTensor",
@@ -103,6 +105,10 @@ def multihead_attention(make: DescGenerator) -> Fields:
         fields |= past_lengths(make, sizes, present)
     if fields["MaskType"] != DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE:
         present.update(make.some("MaskTensor"))
+    by_starts = DML_MULTIHEAD_ATTENTION_MASK_TYPE_KEY_QUERY_SEQUENCE_LENGTH_START_END
+    if fields["MaskType"] == by_starts and sizes.past and not present & set(PRESENT):
+        # Without a mask it would not compile.
+        present.add("MaskTensor")
     return {**fields, "present": present, "any_rank": LED}
 
 
