@@ -15,7 +15,7 @@ from ..descs.format import braces
 from ..descs.operator_desc import OperatorDesc, Record
 from ..descs.tensor import TensorDesc
 from ..descs.types_by_name import enum_class
-from .enum_rules import is_known
+from .enum_rules import is_readable
 from .notation import parse_types
 
 PROPERTIES = {
@@ -188,10 +188,9 @@ def _field(desc: OperatorDesc, name: str) -> Any:
 
 
 def _enumerator(desc: OperatorDesc, name: str) -> Any:
-    value = getattr(desc, name)
-    if not is_known(value):
+    if not is_readable(desc, name):
         raise Absent(name)
-    return value
+    return getattr(desc, name)
 
 
 def _attribute(desc: OperatorDesc, owner: Getter, name: str) -> Any:
