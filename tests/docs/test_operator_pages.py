@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from functools import cache
 
@@ -11,6 +12,7 @@ from documentation import operator_page as pages
 from documentation import python_source
 from documentation.illustrations import examples_of, written
 from documentation.operator_page import output_of, own_rules
+from documentation.other_names import versions
 from documentation.printed import examples
 
 import directml_py as dml
@@ -90,6 +92,16 @@ def test_a_broken_rule_is_shown_with_its_message():
         "*Broken:* `Axis is 4; it must be less than InputTensors[0].DimensionCount, which is 4`"
         in operator_page("JOIN")
     )
+
+
+@pytest.mark.parametrize("base", pages.constants_table())
+def test_constants_that_decide_results_are_those_of_the_package(base):
+    """Each stands in the page of every version of its operator."""
+    for entry in pages.constants_table()[base]:
+        module, _, name = entry["where"].rpartition(".")
+        assert getattr(importlib.import_module(module), name) == entry["value"]
+        for operator in versions(base):
+            assert f"- `{entry['value']!r}`: {entry['says']}" in operator_page(operator)
 
 
 def test_versions_are_linked():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import io
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from directml_py.abi.rules import RULES, Rule
 from directml_py.abi.schema import FieldSchema, OperatorSchema
@@ -23,12 +25,18 @@ from directml_py.validation.tensor_rules import level_name
 from . import cpp_source, python_source
 from .illustrations import examples_of
 from .markdown import anchored, code, details, page, plain, table
-from .other_names import index_entries, other_names, versions
+from .other_names import base_name, index_entries, other_names, versions
 from .pictures import picture
 from .printed import Example
 from .support_table import support_rows, types_text, when_text
 from .verification import verification
 
+if sys.version_info < (3, 11):
+    import tomli as tomllib
+else:
+    import tomllib
+
+CONSTANTS = Path(__file__).with_name("result_constants.toml")
 HEADER = Path(__file__).resolve().parents[2] / "include/DirectML.h"
 # The number of examples that are initially open on a page; the others are collapsed.
 OPEN_EXAMPLES = 2
@@ -53,6 +61,7 @@ def operator_page(name: str) -> str:
         rules(schema, shown),
         "## Notes" if notes(schema) else "",
         notes(schema),
+        constants(name),
         "## Verification",
         verification(name),
         "## Examples",
@@ -203,6 +212,20 @@ def notes(schema: OperatorSchema) -> str:
         return ""
     _, _, remarks = inspect.cleandoc(own).partition("\n\n")
     return plain(remarks)
+
+
+@cache
+def constants_table() -> dict[str, list[dict[str, Any]]]:
+    with CONSTANTS.open("rb") as file:
+        table: dict[str, list[dict[str, Any]]] = tomllib.load(file)
+        return table
+
+
+def constants(name: str) -> str:
+    """Constants of ours that decide results."""
+    entries = constants_table().get(base_name(name), [])
+    lines = [f"- `{entry['value']!r}`: {entry['says']}" for entry in entries]
+    return "\n".join(["Constants that no page gives:\n", *lines]) if lines else ""
 
 
 def examples(shown: list[Example]) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..native_arrays import Array
 
+# The last position before the image that is out of bounds.
+OUTSIDE = -1.0
 Position = Callable[[Array], Array]
 # Indices and weights.
 Tap = tuple[Array, Array]
@@ -148,7 +150,7 @@ class Grid(NamedTuple):
         """
         if self.to_corners:
             return 0.0, float(self.size - 1)
-        return float(np.nextafter(-1.0, 0.0)), float(self.size)
+        return float(np.nextafter(OUTSIDE, 0.0)), float(self.size)
 
     def elements(self, position: Array, is_linear: bool) -> tuple[Array, Array, Array]:
         """The element before each position, the weight of the one after it, and whether the position is inside."""
