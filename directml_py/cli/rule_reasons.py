@@ -44,6 +44,9 @@ REASONS = {
     "D3D12-UAVBarrier-*": (
         "Dispatches of one list may overlap. Without a barrier the second may read before the first writes."
     ),
+    "D3D12-Unmap-*": (
+        "A system may make visible to the GPU, or to a tool that records the program, only what the range names."
+    ),
     "D3D12-Upload-*": (
         "The GPU runs later than the CPU: data written too early change what the commands read."
     ),

@@ -12,6 +12,8 @@ from .buffer_pool import RECYCLING, Bytes
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 
 if TYPE_CHECKING:
+    from .sync_validation.happens_before import Uses
+    from .sync_validation.host_memory import HostMemory
     from .sync_validation.shadow_memory import ShadowMemory
 
 CACHE_LINE = 64
@@ -60,5 +62,8 @@ class Allocation:
             raise DMLError(E_OUTOFMEMORY, f"there is no memory for {size} bytes") from None
         skip = -block.ctypes.data % CACHE_LINE
         self.bytes: Bytes = block[skip : skip + size]
+        # For the debug layer: how queues use it, by their numbers, and one of the others.
+        self.uses: dict[int, Uses] = {}
         self.shadow: ShadowMemory | None = None
+        self.host: HostMemory | None = None
         self.gpu_address = GPU_MEMORY.take(size)

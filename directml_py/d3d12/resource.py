@@ -42,9 +42,9 @@ from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, short
 from .memory_protocols import MemoryProtocols
 from .subresource_copies import box_extent, bytes_from, bytes_to
-from .sync_validation.range_map import RangeMap
+from .sync_validation.host_memory import host_memory
 from .sync_validation.shadow_memory import nothing_but_undefined
-from .sync_validation.sync_rules import READBACK_READ, READBACK_UNMAP, UNDEFINED
+from .sync_validation.sync_rules import READBACK_READ, READBACK_UNMAP, UNDEFINED, UNMAP_RANGE
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
@@ -77,9 +77,7 @@ class Buffer(Lifetime):
         "maps",
         "memory",
         "placement",
-        "results",
         "width",
-        "writes_in_flight",
     )
 
     def __init__(
@@ -94,10 +92,6 @@ class Buffer(Lifetime):
         self.heap_type = D3D12_HEAP_TYPE(placement.properties.Type)
         self.has_fixed_state = self.heap_type in FIXED_STATES
         self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]
-        self.writes_in_flight: dict[int, BufferRange] = {}
-        # For a READBACK buffer under the debug layer, the ranges written by commands, each with the name of the source
-        # if undefined bytes were copied from it, else an empty string.
-        self.results: RangeMap[str] = RangeMap()
         # The offset and size that may be read through each outstanding Map; 0 bytes if Map has already reported a
         # hazard. A BufferRange would keep a buffer alive that is released while it is mapped.
         self.maps: list[tuple[int, int]] = []
@@ -190,6 +184,9 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
             read = read._replace(size=0)
         self._check_contents("Map", read)
         self.buffer.maps.append((read.offset, read.size))
+        host = host_memory(self.buffer.whole)
+        if host is not None:
+            host.map(self.buffer)
         return self.memory[:]
 
     def Unmap(self, subresource: int = 0, writtenRange: Any = None) -> None:
@@ -215,12 +212,18 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
                 f"Unmap: writtenRange is {written.words} of {self}; in a READBACK heap it must be empty, as no command "
                 "reads what the CPU writes there",
             )
+        host = host_memory(self.buffer.whole)
+        changed = None if host is None else host.unmap(self.buffer.whole if written is None else written)
+        if changed is not None:
+            self.device.report_rule(
+                UNMAP_RANGE, f"Unmap: {changed} were changed while mapped, but no writtenRange has them"
+            )
         early = self._written_in_flight(ended)
         if early is not None:
             self.device.report_rule(
                 READBACK_UNMAP,
-                f"Unmap: {self} was mapped before commands that write its {early.words} were submitted, and the fence "
-                "that covers them was not waited for; reads since then did not see what they write",
+                f"Unmap: {self} was mapped before commands that write {self._words(early)} were submitted, and the "
+                "fence that covers them was not waited for; reads since then did not see what they write",
             )
 
     def WriteToSubresource(
@@ -235,6 +238,10 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         if size:
             data = bytes_from(srcData, size, "srcData")
             self.memory[offset : offset + size] = np.frombuffer(data, np.uint8)
+            written = BufferRange(self.buffer, offset, size)
+            host = host_memory(written)
+            if host is not None:
+                host.account_for(written)
 
     def ReadFromSubresource(
         self,
@@ -297,10 +304,13 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
     def _written_in_flight(self, read: BufferRange) -> BufferRange | None:
         """The first range overlapping ``read`` that commands in flight will write, or None. Under the debug layer
         they run only once a fence is polled or waited for."""
-        if self.device.removed:
-            return None
-        in_flight = list(self.buffer.writes_in_flight.values())
-        return next((written for written in in_flight if written.overlaps(read)), None)
+        host = host_memory(read)
+        return None if host is None or self.device.removed else host.written_in_flight(read)
+
+    def _words(self, part: BufferRange) -> str:
+        if part.buffer is self.buffer:
+            return f"its {part.words}"
+        return f"{part.words} of {part.buffer}, which shares its memory,"
 
     def _check_read(self, call: str, read: BufferRange) -> None:
         early = self._written_in_flight(read)
@@ -321,8 +331,8 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
     def _report_early(self, call: str, early: BufferRange) -> None:
         self.device.report_rule(
             READBACK_READ,
-            f"{call}: {self} is read while commands that write its {early.words} are in flight; the fence that covers "
-            "them must be waited for first",
+            f"{call}: {self} is read while commands that write {self._words(early)} are in flight; the fence that "
+            "covers them must be waited for first",
         )
 
     @staticmethod

@@ -36,6 +36,7 @@ from .device_base import DeviceBase
 from .heap import ID3D12Heap, ID3D12Heap1
 from .observers import created
 from .resource import ID3D12Resource2, Placement
+from .sync_validation.host_memory import HostMemory
 from .sync_validation.resource_states import state_name
 from .sync_validation.shadow_memory import ShadowMemory
 from .tile_mappings import TILE, tiles_of
@@ -117,15 +118,20 @@ class ResourceCreation(DeviceBase):
         count_in(allocation)
         if self.leaves_garbage and not zeroed:
             allocation.bytes[:] = PATTERN
-        if self.sync_validator is not None:
-            try:
-                shadow = ShadowMemory(allocation.bytes, zeroed)
-            except MemoryError:
-                raise DMLError(
-                    E_OUTOFMEMORY, f"there is no memory for the debug layer's shadow of {size} bytes"
-                ) from None
-            # CPU writes through a mapped pointer cannot be tracked.
-            allocation.shadow = None if cpu_accessible(properties) else shadow
+        if self.sync_validator is None:
+            return allocation
+        # What is undefined is not tracked where the CPU may write through a pointer.
+        if cpu_accessible(properties):
+            allocation.host = HostMemory(allocation.bytes)
+            if not zeroed:
+                allocation.bytes[:] = PATTERN
+            return allocation
+        try:
+            allocation.shadow = ShadowMemory(allocation.bytes, zeroed)
+        except MemoryError:
+            raise DMLError(
+                E_OUTOFMEMORY, f"there is no memory for the debug layer's shadow of {size} bytes"
+            ) from None
         return allocation
 
     def CreatePlacedResource(

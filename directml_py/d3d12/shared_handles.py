@@ -148,6 +148,8 @@ class SharedHandles(DeviceBase):
         item = _table.find(integer(NTHandle, "NTHandle")).item
         if item.device is self:
             return item
+        if self.sync_validator is not None and item.device.sync_validator is not None:
+            self.sync_validator.happens_before.shares_with(item.device.sync_validator.happens_before)
         if isinstance(item, ID3D12Resource):
             # As on a GPU, synchronization between devices is left to the program.
             state = D3D12_RESOURCE_STATE_COMMON

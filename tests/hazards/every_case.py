@@ -14,6 +14,7 @@ from . import (  # noqa: F401
     index_cases,
     length_cases,
     lifetime_cases,
+    memory_cases,
     queue_cases,
     region_cases,
     residency_cases,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from unittest import mock
 
@@ -10,6 +11,7 @@ import directml_py as dml
 from ..dml.helpers import DIRECT, identity
 from .aliasing_cases import placed
 from .hazard import READBACK, UPLOAD, hazard
+from .memory_cases import accessing, memory_in
 
 WAIT = "D3D12-CommandQueue-wait"
 ENDLESS = "D3D12-CommandQueue-endless-wait"
@@ -183,6 +185,34 @@ def an_activation_on_another_queue(bench, wrong):
     second.ExecuteCommandLists([commands])
     finish(bench, bench.queue, second)
     bench.commands.Reset(bench.new_allocator(), None)
+
+
+@hazard(
+    WAIT,
+    "on another ID3D12CommandQueue 'theirs' of another ID3D12Device writes as the copy's destination (bytes 0 to 16 of",
+    "the CPU waits for neither before it submits the other, and devices share no fence",
+    ways=["RAW"],
+)
+@hazard(WAIT, "of another ID3D12Device reads as", ways=["WAR"])
+@hazard(WAIT, "of another ID3D12Device writes as", ways=["WAW", "another fence"])
+def memory_of_two_devices(bench, wrong):
+    """Only the CPU orders their work: by a wait for the device that comes first, or for one that has waited for it."""
+    other = bench.keep(type(bench)())
+    other.queue.SetName("theirs")
+    default, flags = dml.CD3DX12_HEAP_PROPERTIES(dml.D3D12_HEAP_TYPE_DEFAULT), dml.D3D12_HEAP_FLAG_SHARED
+    theirs = memory_in(other, default, flags=flags)
+    handle = other.d3d12.CreateSharedHandle(theirs)
+    ours = bench.keep(bench.d3d12.OpenSharedHandle(handle))
+    os.close(handle)
+    accessing(other, theirs, wrong != "WAR", False)
+    if wrong == "another fence":
+        fence = bench.signalled(1)
+        fence.SetEventOnCompletion(1)
+    elif not wrong:
+        other.wait()
+    accessing(bench, ours, wrong in ("WAR", "WAW"), False)
+    other.wait()
+    bench.wait()
 
 
 @hazard(

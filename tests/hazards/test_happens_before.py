@@ -22,7 +22,7 @@ class Thing:
 WRITER, IDLE, READER, FENCE = (Thing() for _ in range(4))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def shared():
     return BufferRange(Session().buffer(16).buffer, 0, 16)
 

@@ -1,18 +1,23 @@
-"""Happens-before analysis between the queues of a device: vector clocks propagated through fences.
+"""Happens-before analysis between queues: vector clocks propagated through fences.
 
 Each queue counts its executions. A signal carries its queue's clock; a wait joins what is common to the clocks of all
 signals that may have ended it. The CPU has a clock too: it is updated when the CPU observes a fence, and joined by the
 work that it submits.
+
+Devices that share memory are compared too. No fence orders their queues, as fences are not shared between devices; what
+the CPU has seen of one device orders what it submits to another.
 """
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
+from ...api.d3d12_enums import D3D12_HEAP_FLAG_SHARED
 from . import sync_rules
 from .access import AccessKind
 
@@ -20,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ...abi.rules import Rule
-    from ..allocation import Allocation
     from ..fence import FenceValue
     from ..resource import Buffer
     from ..scheduler import WorkQueue
@@ -30,6 +34,12 @@ if TYPE_CHECKING:
 SIGNALS: Final = 64
 # Ranges kept per queue and allocation before those that the CPU has waited for are dropped.
 RANGES: Final = 256
+
+# Of queues: those of several devices have entries in one clock.
+NUMBERS: Final = itertools.count()
+
+UNORDERED_QUEUES: Final = "neither queue waits for a fence that the other signals afterwards"
+UNORDERED_DEVICES: Final = "the CPU waits for neither before it submits the other, and devices share no fence"
 
 Clock = dict[int, int]
 
@@ -63,7 +73,9 @@ class _Use(NamedTuple):
     @staticmethod
     def of(execution: int, title: str, recorded: str, access: Access) -> _Use:
         start, end = access.range.gpu_address, access.range.gpu_address + access.range.size
-        where = "" if access.range.buffer.placement.heap is None else str(access)
+        placement = access.range.buffer.placement
+        has_others = placement.heap is not None or placement.flags & D3D12_HEAP_FLAG_SHARED
+        where = str(access) if has_others else ""
         reference = weakref.ref(access.range.buffer)
         return _Use(execution, title, recorded, access.use, access.name, start, end, where, reference)
 
@@ -73,29 +85,40 @@ class _Use(NamedTuple):
         return shared and (access.writes or self.use is not AccessKind.READ)
 
 
-class _Uses(dict[object, _Use]):
+class Uses(dict[object, _Use]):
     """One queue's uses of an allocation, by range and kind; above ``limit``, uses that the CPU has waited for are
     dropped."""
 
     limit = RANGES
 
+    def __init__(self, of: HappensBefore) -> None:
+        super().__init__()
+        self.of = weakref.ref(of)
+        self.queue = ""
+
 
 class HappensBefore:
-    """The vector clocks of a device. Called by one thread at a time, while work runs or with the device's lock held."""
+    """The vector clocks of a device. Called by one thread at a time, while work runs or with the device's lock held,
+    but at the same time as those of other devices."""
 
     def __init__(self) -> None:
         self._cpu: Clock = {}
         self._queues: WeakKeyDictionary[WorkQueue, Clock] = WeakKeyDictionary()
         self._numbers: WeakKeyDictionary[WorkQueue, int] = WeakKeyDictionary()
-        self._names: dict[int, str] = {}
         self._signals: WeakKeyDictionary[FenceValue, deque[_Signal]] = WeakKeyDictionary()
-        self._uses: WeakKeyDictionary[Allocation, dict[int, _Uses]] = WeakKeyDictionary()
+        # Of the devices that share memory with this one, which is among them.
+        self._sharing: WeakSet[HappensBefore] = WeakSet([self])
+
+    def shares_with(self, other: HappensBefore) -> None:
+        """The devices of both share memory from now on, and so do those that either shares memory with."""
+        together = self._sharing | other._sharing
+        for one in list(together):
+            one._sharing = together
 
     def _number(self, queue: WorkQueue) -> int:
         number = self._numbers.get(queue)
         if number is None:
-            number = self._numbers[queue] = len(self._names)
-            self._names[number] = ""
+            number = self._numbers[queue] = next(NUMBERS)
         return number
 
     def _clock(self, queue: WorkQueue) -> Clock:
@@ -103,11 +126,14 @@ class HappensBefore:
 
     def submitted(self) -> Clock:
         """A copy of the CPU's clock, for work that is submitted."""
-        return dict(self._cpu)
+        clock: Clock = {}
+        for device in list(self._sharing):
+            _join(clock, dict(device._cpu))
+        return clock
 
     def signaled(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
         """``queue``, or the CPU, has set ``fence``."""
-        clock = dict(self._cpu if queue is None else self._clock(queue))
+        clock = self.submitted() if queue is None else dict(self._clock(queue))
         signals = self._signals.setdefault(fence, deque(maxlen=SIGNALS))
         # Once the fence has gone back, clocks of earlier signals no longer tell what a value implies.
         if signals and value < signals[-1].value:
@@ -130,7 +156,6 @@ class HappensBefore:
         clock, number = self._clock(queue), self._number(queue)
         _join(clock, submitted_clock)
         clock[number] = clock.get(number, 0) + 1
-        self._names[number] = queue.owner.name
 
     def use(
         self, queue: WorkQueue, title: str, accesses: Iterable[Access], recorded: str
@@ -141,19 +166,22 @@ class HappensBefore:
         """
         clock, number = self._clock(queue), self._number(queue)
         for access in accesses:
-            allocation = access.range.buffer.placement.allocation
-            queues = self._uses.setdefault(allocation, {})
-            for other, uses in queues.items():
+            queues = access.range.buffer.placement.allocation.uses
+            # Copies, since another device may be adding its own.
+            for other, uses in list(queues.items()):
                 known = clock.get(other, 0)
                 if other != number:
-                    for use in uses.values():
+                    for use in list(uses.values()):
                         if use.execution > known and use.conflicts(access):
-                            yield sync_rules.QUEUE_WAIT, self._hazard_text(title, access, other, use)
+                            yield sync_rules.QUEUE_WAIT, self._hazard_text(title, access, uses, use)
                             break
-            use = _Use.of(clock.get(number, 0), title, recorded, access)
-            self._record_use(queues.setdefault(number, _Uses()), number, use)
+            own = queues.get(number)
+            if own is None:
+                own = queues[number] = Uses(self)
+            own.queue = queue.owner.name
+            self._record_use(own, number, _Use.of(clock.get(number, 0), title, recorded, access))
 
-    def _record_use(self, uses: _Uses, number: int, use: _Use) -> None:
+    def _record_use(self, uses: Uses, number: int, use: _Use) -> None:
         uses[use.start, use.end, use.use is AccessKind.READ] = use
         if len(uses) > uses.limit:
             known = self._cpu.get(number, 0)
@@ -163,12 +191,12 @@ class HappensBefore:
             # access.
             uses.limit = max(RANGES, 2 * len(uses))
 
-    def _hazard_text(self, title: str, access: Access, other: int, use: _Use) -> str:
-        name = self._names[other]
+    def _hazard_text(self, title: str, access: Access, uses: Uses, use: _Use) -> str:
+        name, elsewhere = uses.queue, uses.of() is not self
         earlier = use.name if use.buffer() is access.range.buffer else use.where
         line = f" (recorded at {use.recorded})" if use.recorded else ""
         return (
             f"{title} {access.use.value} {access}, which {use.title} on another ID3D12CommandQueue"
-            f"{f' {name!r}' if name else ''} {use.use.value} as {earlier}{line}; neither queue waits for a fence that "
-            "the other signals afterwards"
+            f"{f' {name!r}' if name else ''}{' of another ID3D12Device' if elsewhere else ''} {use.use.value} as "
+            f"{earlier}{line}; {UNORDERED_DEVICES if elsewhere else UNORDERED_QUEUES}"
         )

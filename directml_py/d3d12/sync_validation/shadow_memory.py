@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ...api.d3d12_enums import D3D12_HEAP_TYPE_READBACK as READBACK
 from ..allocation import PATTERN
 from . import sync_rules
 from .access import Access, AccessKind
+from .host_memory import extent, host_memory
 from .range_map import RangeMap
 
 if TYPE_CHECKING:
@@ -81,31 +81,40 @@ def copy_marks(destination: BufferRange, source: BufferRange) -> None:
     destination_shadow, start = _shadow(destination)
     source_shadow, source_start = _shadow(source)
     marks = None if source_shadow is None else source_shadow.marks(source_start, source.size)
-    if destination.buffer.heap_type == READBACK:
-        is_undefined = marks is not None and not marks.any()
-        _record_readback(destination, str(source.buffer) if is_undefined else "")
+    is_undefined = marks is not None and not marks.any()
+    _record_result(destination, str(source.buffer) if is_undefined else "")
     if destination_shadow is not None:
         destination_shadow.marks(start, destination.size)[:] = DEFINED if marks is None else marks
         if marks is not None and not marks.all():
             destination_shadow.copies.put(start, start + destination.size, str(source.buffer))
 
 
-def _record_readback(part: BufferRange, undefined: str) -> None:
-    part.buffer.results.put(part.offset, part.offset + part.size, undefined)
+def _record_result(part: BufferRange, undefined: str) -> None:
+    host = host_memory(part)
+    if host is not None:
+        host.results.put(*extent(part), undefined)
 
 
 def nothing_but_undefined(read: BufferRange) -> tuple[int, int, str] | None:
-    """The first written part of a range of a READBACK buffer that the CPU reads, with its source, if all parts are
-    copies of unwritten bytes; else None. Padding between defined bytes is valid."""
-    parts = list(read.buffer.results.parts(read.offset, read.offset + read.size))
-    return parts[0] if parts and all(source for _, _, source in parts) else None
+    """The first part that commands have written of a range that the CPU reads, with its source, if all such parts are
+    copies of unwritten bytes; else None. Padding between defined bytes is valid. Where the pattern of undefined bytes
+    is gone, the CPU has written since."""
+    host, (start, end) = host_memory(read), extent(read)
+    parts = [] if host is None else list(host.results.parts(start, end))
+    if not parts or not all(source for _, _, source in parts):
+        return None
+    base = read.buffer.placement.offset
+    parts = [(first - base, last - base, source) for first, last, source in parts]
+    if any((read.buffer.memory[first:last] != PATTERN).any() for first, last, _ in parts):
+        return None
+    return parts[0]
 
 
 def after(access: Access) -> None:
     """Update the marks after an access: written elements become defined; padding between them and scratch memory become
     undefined."""
-    if access.writes and access.range.buffer.heap_type == READBACK:
-        _record_readback(access.range, "")
+    if access.writes:
+        _record_result(access.range, "")
     shadow, start = _shadow(access.range)
     if shadow is None or access.use is AccessKind.READ:
         return

@@ -130,30 +130,37 @@ FENCE_BACKWARDS = rule(
 )
 UPLOAD_WRITTEN = rule(
     "D3D12-Upload-written-in-flight",
-    "An UPLOAD buffer is not written between the submission and the end of commands that read it",
+    "The CPU does not write memory between the submission and the end of commands that read or write it",
     "uploading-resources",
     debug=True,
 )
 READBACK_READ = rule(
     "D3D12-Readback-read-in-flight",
-    "A READBACK buffer is read after the fence that covers the commands that write it",
+    "The CPU reads memory after the fence that covers the commands that write it",
     "readback-data-using-heaps",
     debug=True,
 )
 READBACK_UNMAP = rule(
     "D3D12-Readback-unmap-in-flight",
-    "A READBACK buffer that was mapped for reading is unmapped before commands that write it are submitted, or after "
-    "the fence that covers them",
+    "Memory that was mapped for reading is unmapped before commands that write it are submitted, or after the fence "
+    "that covers them",
     # No page forbids it, and a program that read before submitting is correct. Usually a wait was forgotten; reads
     # through the pointer cannot be seen.
     "readback-data-using-heaps",
     Severity.WARNING,
     debug=True,
 )
+UNMAP_RANGE = rule(
+    "D3D12-Unmap-written-range",
+    "Bytes that the CPU changes while they are mapped are in the written range of an Unmap, which has all of them if "
+    "it is null",
+    "nf-d3d12-id3d12resource-unmap",
+    debug=True,
+)
 UNDEFINED = rule(
     "D3D12-Contents-undefined",
-    "A dispatch reads only elements that have been written, and the CPU reads no READBACK buffer that holds "
-    "only copies of unwritten bytes",
+    "A dispatch reads only elements that have been written, and the CPU reads no memory to which commands have copied "
+    "only unwritten bytes",
     "nf-d3d12-createcommittedresource",
     debug=True,
 )

@@ -10,30 +10,25 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from ...abi.hresult import E_INVALIDARG, DMLError
 from ...abi.lifetime import Lifetime
 from ...abi.rules import Diagnostic, Rule
 from ...api.d3d12_enums import (
-    D3D12_HEAP_TYPE_READBACK,
-    D3D12_HEAP_TYPE_UPLOAD,
     D3D12_MESSAGE_CATEGORY_EXECUTION,
     D3D12_MESSAGE_ID,
     D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
     D3D12_MESSAGE_SEVERITY_INFO,
 )
-from ..allocation import PATTERN
 from ..interruptible import run_interruptibly
 from ..observers import watchers
 from ..recorded_commands import AliasingBarrier, Barriers, Command, TransitionBarrier
-from ..resource import Buffer, BufferRange
+from ..resource import Buffer
 from . import shadow_memory, sync_rules
 from .access import Access
 from .aliasing import AliasingTracker, activation
 from .deadlocks import deadlocked_queues, waiting
 from .happens_before import HappensBefore
+from .host_memory import HostMemory, host_memory
 from .resource_states import DecayedStates, ResourceStates
 from .split_barriers import BEGIN_ONLY, SplitBarriers
 from .uav_barriers import AccessesSinceBarrier
@@ -44,14 +39,10 @@ if TYPE_CHECKING:
     from ..fence import FenceValue
     from ..scheduler import WorkQueue
 
-Bytes = npt.NDArray[np.uint8]
-UPLOAD = D3D12_HEAP_TYPE_UPLOAD
-READBACK = D3D12_HEAP_TYPE_READBACK
-
 
 class Submission:
-    """One ExecuteCommandLists call: its commands, their allocators' memory, a snapshot of the UPLOAD bytes that they
-    will read, and the READBACK ranges that they will write."""
+    """One ExecuteCommandLists call: its commands, their allocators' memory, and their accesses to memory that the CPU
+    can access too."""
 
     def __init__(self, validator: SyncValidator, recordings: Sequence[Recording], queue: WorkQueue) -> None:
         self._validator = validator
@@ -60,22 +51,19 @@ class Submission:
         self.known = validator.happens_before.submitted()
         self.memories: list[Lifetime] = [recording.memory for recording in recordings]
         self.commands = [command.submitted() for recording in recordings for command in recording.commands]
-        accesses = [access for command in self.commands for access in command.accesses()]
-        self.uploads = [
-            (command, access, access.range.bytes.copy())
+        self.host_accesses = [
+            (host, command, access)
             for command in self.commands
             for access in command.accesses()
-            if access.range.buffer.heap_type == UPLOAD and not access.writes
-        ]
-        self.readbacks = [
-            access for access in accesses if access.range.buffer.heap_type == READBACK and access.writes
+            if (host := host_memory(access.range)) is not None
         ]
 
     def check_maps(self) -> None:
         """Report bytes that are mapped for reading while commands write them: correct if they are read after a wait, so
         this is only information."""
-        for written in (access.range for access in self.readbacks):
-            if any(BufferRange(written.buffer, *read).overlaps(written) for read in written.buffer.maps):
+        for host, _, access in self.host_accesses:
+            written = access.range
+            if access.writes and host.mapped_for_reading(written):
                 self._validator.inform(
                     D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
                     f"ExecuteCommandLists: {written.words} of {written.buffer} are mapped for reading and will be "
@@ -83,16 +71,17 @@ class Submission:
                 )
 
     def start(self) -> None:
-        """Mark the READBACK ranges as in flight and poison them: a read through a pointer that is already mapped cannot
-        be seen, but finds neither this result nor that of an earlier run."""
-        for access in self.readbacks:
-            access.range.buffer.writes_in_flight[id(access)] = access.range
-            access.range.bytes[:] = PATTERN
+        """Mark the memory that the CPU can access as in flight."""
+        by_memory: dict[HostMemory, list[Access]] = {}
+        for host, _, access in self.host_accesses:
+            by_memory.setdefault(host, []).append(access)
+        for host, accesses in by_memory.items():
+            host.submit(id(self), accesses)
 
     def finish(self) -> None:
         """Called after the work has run or failed; idempotent."""
-        for access in self.readbacks:
-            access.range.buffer.writes_in_flight.pop(id(access), None)
+        for host, _, _ in self.host_accesses:
+            host.finish(id(self))
 
     def program(self) -> Program:
         """The steps that execute it: one that validates its beginning, and one for each command."""
@@ -249,17 +238,19 @@ class SyncValidator:
     def begin(self, submission: Submission, progress: Progress) -> None:
         """Validate a submission that is about to run."""
         self.happens_before.begin(submission.queue, submission.known)
-        self._check_uploads(submission.uploads, progress)
+        self._check_host_writes(submission, progress)
         self._check_lifetimes(submission.memories, "the commands recorded into it", progress)
         self._check_lifetimes([submission.queue.owner], "the commands submitted to it", progress)
 
-    def _check_uploads(self, uploads: Iterable[tuple[Command, Access, Bytes]], progress: Progress) -> None:
-        for command, access, snapshot in uploads:
-            if not np.array_equal(access.range.bytes, snapshot):
+    def _check_host_writes(self, submission: Submission, progress: Progress) -> None:
+        for host, command, access in submission.host_accesses:
+            if host.written_by_cpu(access.range):
+                verb = "write" if access.writes else "read"
                 with self._running(command):
                     self._report(
                         sync_rules.UPLOAD_WRITTEN,
-                        f"{access} was written after the commands that read it were submitted and before they ran",
+                        f"{access} was written by the CPU after the commands that {verb} it were submitted and before "
+                        "they ran",
                         progress,
                     )
 
@@ -279,9 +270,13 @@ class SyncValidator:
             observer.before(command)
         progress.muted = command.muted
         with self._running(command):
-            self._check(command, progress)
+            accesses = self._check(command, progress)
             command.execute()
         command.mark()
+        for access in accesses:
+            host = host_memory(access.range)
+            if host is not None and access.writes:
+                host.written_by_command(access.range)
         for observer in observers:
             observer.after(command)
 
@@ -295,7 +290,8 @@ class SyncValidator:
 
         run_interruptibly(run)
 
-    def _check(self, command: Command, progress: Progress) -> None:
+    def _check(self, command: Command, progress: Progress) -> Sequence[Access]:
+        """Validate a command that is about to run. Returns its accesses."""
         self._check_lifetimes(command.lives(), command.title, progress)
         if isinstance(command, Barriers):
             self._barriers(command, progress)
@@ -319,6 +315,7 @@ class SyncValidator:
             self._check_contents(command.title, accesses, progress)
         for access in placed:
             self._aliasing.touched(access, progress)
+        return accesses
 
     def _check_lifetimes(self, lives: Iterable[Lifetime], user: str, progress: Progress) -> None:
         """Report released or evicted objects, each once per submission."""

@@ -87,6 +87,65 @@ namespace
         queue->ClearStoredMessages();
     }
 
+    // A heap that the CPU and operators access, as a program for unified memory makes it.
+    ComPtr<ID3D12Resource> unified(Bench& bench)
+    {
+        const D3D12_HEAP_PROPERTIES heap = {
+            D3D12_HEAP_TYPE_CUSTOM, D3D12_CPU_PAGE_PROPERTY_WRITE_BACK, D3D12_MEMORY_POOL_L0, 1, 1};
+        const auto desc = bench.buffer(16)->GetDesc();
+        ComPtr<ID3D12Resource> made;
+        need(
+            bench.d3d12->CreateCommittedResource(
+                &heap, D3D12_HEAP_FLAG_NONE, &desc, D3D12_RESOURCE_STATE_COMMON, nullptr, IID_PPV_ARGS(&made)),
+            "CreateCommittedResource");
+        return made;
+    }
+
+    float* mapped(ID3D12Resource* resource)
+    {
+        void* memory = nullptr;
+        need(resource->Map(0, nullptr, &memory), "Map");
+        return static_cast<float*>(memory);
+    }
+
+    void test_unified_memory(Bench& bench, ID3D12InfoQueue* queue)
+    {
+        const Tensor four(Float32, {1, 1, 1, 4});
+        auto compiled = compile(bench.dml.Get(), identity(bench.dml.Get(), four, four));
+        bench.initialize(compiled.Get());
+        auto input = unified(bench), output = unified(bench);
+        float *x = mapped(input.Get()), *y = mapped(output.Get());
+        const D3D12_RANGE nothing = {0, 0};
+        for (const bool early : {false, true})
+        {
+            for (int index = 0; index < 4; ++index)
+                x[index] = float(index);
+            bench.record(compiled.Get(), {input.Get()}, {output.Get()});
+            need(bench.list->Close(), "Close");
+            ID3D12CommandList* const lists[] = {bench.list.Get()};
+            bench.queue->ExecuteCommandLists(1, lists);
+            if (early)
+            {
+                x[1] = 7;
+                y[2] = 8;
+                void* again = nullptr;
+                need(output->Map(0, nullptr, &again), "Map");
+                check("a read in flight", told(queue, "D3D12-Readback-read-in-flight"), all_texts(queue));
+            }
+            bench.finish();
+            check("a write to what is read", told(queue, "InputTensor (bytes 0 to 16") == early, all_texts(queue));
+            check("a write to what is written", told(queue, "OutputTensor (bytes 0 to 16") == early, all_texts(queue));
+            equal("the last element", y[3], 3.0f);
+            need(bench.allocator->Reset(), "Reset of the allocator");
+            need(bench.list->Reset(bench.allocator.Get(), nullptr), "Reset of the list");
+            bench.in_use.clear();
+        }
+        x[1] = 9;
+        input->Unmap(0, &nothing);
+        check("a write that Unmap does not name", told(queue, "D3D12-Unmap-written-range"), all_texts(queue));
+        queue->ClearStoredMessages();
+    }
+
     void test_d3d12(Bench& bench, ID3D12InfoQueue* queue)
     {
         auto upload = bench.buffer(16, D3D12_HEAP_TYPE_UPLOAD);
@@ -134,6 +193,7 @@ namespace
         test_refused_operator(bench, queue.Get());
         test_mute(bench, queue.Get());
         test_hazards(bench, queue.Get());
+        test_unified_memory(bench, queue.Get());
         test_d3d12(bench, queue.Get());
         test_void_method(bench, queue.Get());
     }

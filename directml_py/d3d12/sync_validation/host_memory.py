@@ -1,0 +1,181 @@
+"""Memory that the CPU can access, as the debug layer watches it.
+
+It belongs to an allocation, so it sees accesses through every resource of a heap and on every device that shares it.
+Whether there is one is decided by the CPU page property of the heap: a heap of type CUSTOM races as an UPLOAD or a
+READBACK heap does, and one that both sides read and write can race in every way.
+
+CPU writes through a pointer cannot be intercepted. They show as differences: between what the memory held when commands
+were submitted and what it holds when they begin, and between the beginning of a map and its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakSet
+
+import numpy as np
+import numpy.typing as npt
+
+from ..allocation import PATTERN
+from .range_map import RangeMap
+
+if TYPE_CHECKING:
+    from ..resource import Buffer, BufferRange
+    from .access import Access
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class _InFlight:
+    """The bytes that one submission accesses, as offsets in the allocation."""
+
+    def __init__(self) -> None:
+        self.reads: RangeMap[BufferRange] = RangeMap()
+        self.writes: RangeMap[BufferRange] = RangeMap()
+
+
+class _Piece(NamedTuple):
+    """What a range of mapped memory held before the program could change it, or when a change was accounted for."""
+
+    start: int
+    content: Bytes
+    name: str
+    buffer_start: int
+
+
+class HostMemory:
+    """The watched memory of one allocation. Offsets are relative to the allocation."""
+
+    def __init__(self, memory: Bytes) -> None:
+        self._memory = memory
+        # What the bytes in flight hold if only commands have written them; created when commands first access them.
+        self._expected: Bytes | None = None
+        self._in_flight: dict[int, _InFlight] = {}
+        # The ranges written by commands, each with the name of the source if undefined bytes were copied from it, else
+        # an empty string.
+        self.results: RangeMap[str] = RangeMap()
+        # Resources in this memory that are or were mapped.
+        self._mapped: WeakSet[Buffer] = WeakSet()
+        self._maps = 0
+        self._pieces: list[_Piece] = []
+
+    def submit(self, submission: int, accesses: Iterable[Access]) -> None:
+        """The accesses of a submission are in flight from here to ``finish``.
+
+        What they write is poisoned, so that a read through a pointer finds neither this result nor that of an earlier
+        run; except what commands in flight read, and padding between elements, which may hold data of the CPU.
+        """
+        if self._expected is None:
+            self._expected = np.empty_like(self._memory)
+        own = self._in_flight[submission] = _InFlight()
+        accesses = list(accesses)
+        for access in accesses:
+            start, end = extent(access.range)
+            for first, last in _gaps(start, end, self._ranges_in_flight()):
+                self._expected[first:last] = self._memory[first:last]
+            (own.writes if access.writes else own.reads).put(start, end, access.range)
+        for access in accesses:
+            if access.writes and access.elements is None:
+                reads = [other.reads for other in list(self._in_flight.values())]
+                for first, last in _gaps(*extent(access.range), reads):
+                    self._memory[first:last] = self._expected[first:last] = PATTERN
+                    self._account_for(first, last)
+
+    def _ranges_in_flight(self) -> list[RangeMap[BufferRange]]:
+        return [ranges for other in list(self._in_flight.values()) for ranges in (other.reads, other.writes)]
+
+    def finish(self, submission: int) -> None:
+        self._in_flight.pop(submission, None)
+
+    def written_by_cpu(self, part: BufferRange) -> bool:
+        """Whether the CPU has changed bytes in flight; each change is reported once."""
+        assert self._expected is not None
+        start, end = extent(part)
+        now, expected = self._memory[start:end], self._expected[start:end]
+        if np.array_equal(now, expected):
+            return False
+        expected[:] = now
+        return True
+
+    def written_by_command(self, part: BufferRange) -> None:
+        start, end = extent(part)
+        if self._expected is not None:
+            self._expected[start:end] = self._memory[start:end]
+        self._account_for(start, end)
+
+    def written_in_flight(self, part: BufferRange) -> BufferRange | None:
+        """A range that shares bytes with ``part`` and that commands in flight write; None without one."""
+        start, end = extent(part)
+        for submission in list(self._in_flight.values()):
+            for _, _, written in submission.writes.parts(start, end):
+                return written
+        return None
+
+    def mapped_for_reading(self, part: BufferRange) -> bool:
+        """Whether an outstanding map names bytes of ``part`` as read."""
+        start, end = extent(part)
+        return any(
+            buffer.placement.offset + offset < end and start < buffer.placement.offset + offset + size
+            for buffer in list(self._mapped)
+            for offset, size in list(buffer.maps)
+        )
+
+    def map(self, buffer: Buffer) -> None:
+        self._mapped.add(buffer)
+        self._maps += 1
+        start, end = extent(buffer.whole)
+        watched: RangeMap[None] = RangeMap()
+        for piece in self._pieces:
+            watched.put(piece.start, piece.start + piece.content.size, None)
+        for first, last in _gaps(start, end, [watched]):
+            self._pieces.append(_Piece(first, self._memory[first:last].copy(), str(buffer), start))
+
+    def unmap(self, written: BufferRange) -> str | None:
+        """End a map; ``written`` are the bytes that the program says that it wrote. Returns what it changed besides, if
+        this was the last map of the memory: until then another one may account for it."""
+        self.account_for(written)
+        self._maps -= 1
+        if self._maps:
+            return None
+        pieces, self._pieces = self._pieces, []
+        for piece in pieces:
+            changed = np.flatnonzero(piece.content != self._memory[piece.start :][: piece.content.size])
+            if changed.size:
+                first, last = (int(changed[index]) + piece.start - piece.buffer_start for index in (0, -1))
+                return f"bytes {first} to {last + 1} of {piece.name}"
+        return None
+
+    def account_for(self, part: BufferRange) -> None:
+        """Changes to ``part`` until now are known to the debug layer."""
+        self._account_for(*extent(part))
+
+    def _account_for(self, start: int, end: int) -> None:
+        for piece in self._pieces:
+            first, last = max(start, piece.start), min(end, piece.start + piece.content.size)
+            if first < last:
+                piece.content[first - piece.start : last - piece.start] = self._memory[first:last]
+
+
+def host_memory(part: BufferRange) -> HostMemory | None:
+    """The memory of a range if the CPU can access it and the debug layer watches it."""
+    return part.buffer.placement.allocation.host
+
+
+def extent(part: BufferRange) -> tuple[int, int]:
+    """The bytes of a range, as offsets in its allocation."""
+    start = part.buffer.placement.offset + part.offset
+    return start, start + part.size
+
+
+def _gaps(
+    start: int, end: int, taken: Iterable[RangeMap[BufferRange] | RangeMap[None]]
+) -> Iterator[tuple[int, int]]:
+    """The parts from ``start`` to ``end`` that are in none of the maps, in order."""
+    parts = sorted((first, last) for ranges in taken for first, last, _ in ranges.parts(start, end))
+    for first, last in parts:
+        if start < first:
+            yield start, first
+        start = max(start, last)
+    if start < end:
+        yield start, end
