@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import mmap
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from ..abi.physical_memory import physical_memory
 from ..d3d12.queries import MAX_QUERIES
 from ..graph.json_reader import GraphFileError, Item
 from ..storage import regular_file
+from ..text.json_reading import JsonError, read_json
 from . import event_types as e
 from .command_parser import UINT64_MAX, CommandReader, get, marker_of, old, text_of
 from .content_store import CONTENTS, EVENTS, FORMAT, VERSION
@@ -162,8 +162,8 @@ class _Reader:
                     self.truncated = True
                     return
                 try:
-                    value = json.loads(line)
-                except (ValueError, RecursionError) as error:
+                    value = read_json(line)
+                except JsonError as error:
                     raise CaptureError(f"{self.path}: line {number}: is not JSON ({error})") from None
                 top = Item(self.path, f"line {number}", value)
                 if type(value) is not dict or "event" not in value:

@@ -7,6 +7,7 @@ import math
 import re
 from typing import Any, NoReturn
 
+from ..text.json_reading import MAX_DIGITS, TOO_DEEP, is_too_deep
 from .model_error import ModelError
 
 TOKEN = re.compile(
@@ -18,8 +19,6 @@ TOKEN = re.compile(
 BLANKS = re.compile(r"[ \t\r\n]*")
 NOT_NEWLINE = re.compile(r"[^\n]")
 SNIPPET = 40
-# A longer number does not fit in a double.
-MAX_DIGITS = 400
 
 # RapidJSON's error codes and texts, by prefixes of Python's messages.
 PROBLEMS = {
@@ -59,10 +58,13 @@ def parse_json(data: bytes) -> Any:
     except _NumberTooBig as error:
         raise _problem(text, _token_position(plain, str(error)), TOO_BIG) from None
     except RecursionError:
-        raise ModelError("JSON parse error: values are nested too deep") from None
+        raise ModelError(f"JSON parse error: {TOO_DEEP}") from None
 
 
 def _decode(text: str) -> Any:
+    """Raises ``JSONDecodeError``, and ``RecursionError`` for what is nested too deep, maybe only in a comment."""
+    if is_too_deep(text):
+        raise RecursionError
     decoder = json.JSONDecoder(
         object_pairs_hook=_first_of_each, parse_int=_integer, parse_float=_float, parse_constant=_constant
     )

@@ -7,7 +7,6 @@ the C names.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..abi.hresult import DMLError
 from ..descs.operator_desc import OperatorDesc
 from ..dml import IDMLDevice
 from ..storage import read_regular, write_whole
+from ..text.json_reading import JsonError, read_json
 from .constant_files import ConstantFiles, read_array
 from .desc_json import operator_schema, read_operator, read_tensor, write_record, write_tensor
 from .expression import Expression
@@ -95,24 +95,10 @@ def load(device: IDMLDevice | None, path: str | Path) -> Graph:
     """
     path = Path(path)
     try:
-        content = json.loads(read_regular(path).decode(), object_pairs_hook=_object)
-    except json.JSONDecodeError as error:
-        raise GraphFileError(path, f"line {error.lineno} column {error.colno}", error.msg) from None
-    except UnicodeDecodeError as error:
-        raise GraphFileError(path, f"byte {error.start}", "is not UTF-8 text") from None
-    except (ValueError, RecursionError) as error:
-        raise GraphFileError(path, "", f"cannot be read ({error})") from None
+        content = read_json(read_regular(path))
+    except JsonError as error:
+        raise GraphFileError(path, error.place, error.text) from None
     return _Loader(Graph(device), Item(path, "", content)).load()
-
-
-def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    by_name = dict(members)
-    if len(by_name) != len(members):
-        counts = Counter(name for name, _ in members)
-        raise ValueError(
-            f"the member {next(name for name, count in counts.items() if count > 1)!r} is duplicated"
-        )
-    return by_name
 
 
 class _Loader:

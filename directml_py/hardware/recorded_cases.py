@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from ..descs.data_types import PREFIX, type_name
 from ..descs.operator_desc import OperatorDesc, Record, Scalar
 from ..descs.tensor import TensorDesc
 from ..operators import SCHEMAS
+from ..text.json_reading import read_json
 
 Array = npt.NDArray[Any]
 
@@ -41,12 +43,24 @@ def read_cases(path: str | Path) -> Iterator[Case]:
     """The cases in a file, which may be compressed (``.gz``). Raises ``OSError``, and ``ValueError`` for an invalid
     case."""
     open_file = gzip.open if str(path).endswith(".gz") else open
-    with open_file(path, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                yield _decode(json.loads(line), number)
-            except (KeyError, TypeError, AttributeError, ValueError) as error:
-                raise ValueError(f"{path}, line {number}: not a case: {error}") from None
+    with open_file(path, "rb") as lines:
+        try:
+            for number, line in enumerate(lines, 1):
+                yield _case(path, number, line)
+        except (EOFError, zlib.error) as error:
+            raise ValueError(f"{path}: is damaged ({error})") from None
+
+
+def _case(path: str | Path, number: int, line: bytes) -> Case:
+    try:
+        entry = read_json(line)
+        if type(entry) is not dict:
+            raise ValueError("it must be an object")
+        return _decode(entry, number)
+    except KeyError as error:
+        raise ValueError(f"{path}, line {number}: not a case: {error} is missing or unknown") from None
+    except (TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{path}, line {number}: not a case: {error}") from None
 
 
 def write_cases(path: str | Path, cases: Iterable[Case]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from ..graph.json_reader import Item
 from ..graph.nodes import OperatorNode
 from ..graph.saving import GraphFileError, load
 from ..storage import read_regular
+from ..text.json_reading import JsonError, read_json
 from .recorded_cases import Case, read_cases
 
 Array = npt.NDArray[Any]
@@ -57,7 +57,10 @@ def operators_in(path: Path) -> Iterator[SourceOperator]:
 def _of_file(path: Path) -> Iterator[SourceOperator]:
     graph = graph_in(path)
     if graph is None:
-        top = json.loads(read_regular(path))
+        try:
+            top = read_json(read_regular(path))
+        except JsonError as error:
+            raise SourceError(f"{path}: {error}") from None
         if isinstance(top, dict) and "operator" in top:
             members = Item(path, "", top).fields({"operator", "desc"})
             schema = operator_schema(members["operator"])

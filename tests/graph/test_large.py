@@ -11,7 +11,7 @@ from work import grows_like_its_size
 import directml_py as dml
 from directml_py.graph import Graph, GraphFileError, load
 from directml_py.graph.pictures.layered_layout import inversions
-from directml_py.graph.saving import _object
+from directml_py.text.json_reading import members_once
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
@@ -33,7 +33,7 @@ def test_a_member_that_is_there_twice(place):
     members = [(Name(f"m{number}"), 0) for number in range(3000)]
     Name.compared = 0
     with pytest.raises(ValueError, match=f"the member 'm{place}' is duplicated"):
-        _object([*members, (Name(f"m{place}"), 1)])
+        members_once([*members, (Name(f"m{place}"), 1)])
     assert Name.compared < 3 * len(members)
 
 
