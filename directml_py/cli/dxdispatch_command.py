@@ -57,6 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output_path", metavar="PATH", type=Path, help="the folder that files are written to"
     )
+    parser.add_argument(
+        "--writes_outside",
+        action="store_true",
+        help="let the model write files outside of that folder and its own, as DxDispatch does",
+    )
     parser.add_argument("--print_commands", action="store_true", help="log the start and end of commands")
     parser.add_argument(
         "--dml_feature_level", metavar="LEVEL", help="emulate a DirectML of this level, such as 5.0"
@@ -154,7 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
         log.error("Expected a .json or .onnx file")
         return 1
     try:
-        model = load(name, arguments.input_path, arguments.output_path)
+        model = load(name, arguments.input_path, arguments.output_path, arguments.writes_outside)
     except ModelError as error:
         log.error(f"Failed to parse the model: {error}")
         return 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from .json_descs import operator_desc
 from .json_text import parse_json
 from .json_values import field, members, optional
 from .model_error import ModelError
-from .model_files import read_file, source_path
+from .model_files import check_target, read_file, source_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,13 +145,17 @@ class Model:
 
 
 def load(
-    path: str | Path, input_path: str | Path | None = None, output_path: str | Path | None = None
+    path: str | Path,
+    input_path: str | Path | None = None,
+    output_path: str | Path | None = None,
+    writes_outside: bool = False,
 ) -> Model:
     """The model in a JSON file.
 
     The files that it refers to are looked up in ``input_path`` (None: the model's folder), then in the current
-    directory; its output files go to ``output_path`` (None: the current directory). Raises ``ModelError`` with
-    DxDispatch's text for what DxDispatch rejects.
+    directory; its output files go to ``output_path`` (None: the current directory). Unlike in DxDispatch, they may be
+    in that folder or in the model's only, unless ``writes_outside``. Raises ``ModelError`` with DxDispatch's text for
+    what DxDispatch rejects.
     """
     path = Path(path)
     folder = path.parent if input_path is None else Path(input_path)
@@ -166,11 +170,14 @@ def load(
     path = found
     if path.is_dir():
         raise ModelError(f"Model must be a JSON file, not a directory. Path given: '{path}'")
-    return parse_model(read_file(path), folder, Path.cwd() if output_path is None else Path(output_path))
+    target = Path.cwd() if output_path is None else Path(output_path)
+    return parse_model(read_file(path), folder, target, None if writes_outside else (target, path.parent))
 
 
-def parse_model(content: bytes, input_path: Path, output_path: Path) -> Model:
-    """The model in JSON text; raises ``ModelError``."""
+def parse_model(
+    content: bytes, input_path: Path, output_path: Path, writable: Sequence[Path] | None = None
+) -> Model:
+    """The model in JSON text, with output files in the ``writable`` folders (None: anywhere); raises ``ModelError``."""
     top = parse_json(content)
     if not isinstance(top, dict) or not isinstance(top.get("resources"), dict):
         raise ModelError("Expected an object named 'resources'")
@@ -182,7 +189,7 @@ def parse_model(content: bytes, input_path: Path, output_path: Path) -> Model:
     if not isinstance(top.get("commands"), list):
         raise ModelError("Expected an array field named 'commands'")
     commands = tuple(
-        _part(f"command at index {index}", partial(_command, value, output_path))
+        _part(f"command at index {index}", partial(_command, value, output_path, writable))
         for index, value in enumerate(top["commands"])
     )
     model = Model(resources, dispatchables, commands)
@@ -289,7 +296,7 @@ def _source(value: Any) -> BindingSource:
     )
 
 
-def _command(value: Any, folder: Path) -> Command:
+def _command(value: Any, folder: Path, writable: Sequence[Path] | None) -> Command:
     own = members(value)
     kind = field(own, "type", values.text).lower()
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
@@ -305,6 +312,8 @@ def _command(value: Any, folder: Path) -> Command:
     if kind == "writefile":
         resource = field(own, "resource", values.text)
         target = str(folder.absolute() / field(own, "targetPath", values.text))
+        if writable is not None:
+            check_target(target, writable)
         dimensions = optional(own, "dimensions", values.array(values.uint32), NO_NUMBERS)
         return WriteFileCommand(text, resource, target, dimensions)
     raise ModelError("Unrecognized command")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..storage import read_regular, write_whole
@@ -26,6 +27,20 @@ def read_file(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is too large"
         raise ModelError(f"Given filename '{path}' could not be opened: {reason}.") from None
+
+
+def check_target(target: str, folders: Sequence[Path]) -> None:
+    """Raise ``ModelError`` for an output file that is in none of ``folders``, wherever symbolic links lead."""
+    try:
+        path = Path(target).resolve()
+        is_inside = any(path.is_relative_to(folder.resolve()) for folder in folders)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelError(f"The target path '{target}' cannot be resolved: {error}.") from None
+    if not is_inside:
+        raise ModelError(
+            f"The target path '{target}' leads out of the output folder '{folders[0]}', which a model may not write "
+            "unless it is allowed to."
+        )
 
 
 def write_file(path: Path, content: bytes) -> None:

@@ -193,6 +193,17 @@ def test_paths(answer, tmp_path):
     assert np.fromfile(tmp_path / "out" / "o.dat", np.float32).tolist() == [5, 8, -5]
 
 
+def test_paths_that_lead_out_of_the_output_folder(answer, tmp_path_factory):
+    target = tmp_path_factory.mktemp("elsewhere") / "o.dat"
+    content = add_model({"type": "writeFile", "resource": "Out", "targetPath": str(target)})
+    code, lines, errors = answer(content)
+    assert (code, lines) == (1, ["Running on 'directml-py'"])
+    assert "leads out of the output folder" in errors[-1]
+    assert not target.exists()
+    code, lines, _ = answer(content, "--writes_outside")
+    assert (code, lines[-1]) == (0, f"Resource 'Out' written to '{target}'")
+
+
 @pytest.mark.parametrize(
     ("size", "text"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -380,6 +382,64 @@ def test_files(printed, tmp_path, monkeypatch):
     # Over the whole buffer, the filling included.
     assert np.load(tmp_path / "h.npy").tolist() == [1, 2, 3, 0]
     assert sorted(one.name for one in (tmp_path / "new").iterdir()) == ["out.NPY", "out.dat"]
+
+
+@pytest.fixture
+def writing(tmp_path):
+    """``writing(target, **options)``: load and run a model in a folder, with another one for its output."""
+    for name in ("models", "out", "elsewhere"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "out" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "out" / "inner").symlink_to(tmp_path / "out")
+    (tmp_path / "out" / "dangling").symlink_to(tmp_path / "elsewhere" / "x.dat")
+    path = tmp_path / "models" / "model.json"
+
+    def run(target, **options):
+        content = add_model({"type": "writeFile", "resource": "Out", "targetPath": str(target)})
+        path.write_text(json.dumps(content), encoding="utf-8")
+        dxdispatch.load(path, output_path=tmp_path / "out", **options).run()
+
+    return run
+
+
+OUTSIDE = [
+    "../elsewhere/x.dat",
+    "a/../../x.dat",
+    "{}/elsewhere/x.dat",
+    "link/x.dat",
+    "dangling",
+    "../outer/x.dat",
+]
+
+
+@pytest.mark.parametrize("target", OUTSIDE)
+def test_a_model_writes_in_its_folders_only(writing, tmp_path, target):
+    """By no path and by no link; ``outer`` is not in ``out``, though the name begins with it."""
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(dxdispatch.ModelError, match=r"The target path '.*' leads out of"):
+        writing(target.format(tmp_path))
+    assert [one for one in sorted(tmp_path.rglob("*")) if one.name != "model.json"] == before
+    writing(target.format(tmp_path), writes_outside=True)
+    assert len([one for one in tmp_path.rglob("*") if one.name in ("x.dat", "dangling")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "written"),
+    [
+        ("a/../x.dat", "out/x.dat"),
+        ("inner/x.dat", "out/x.dat"),
+        ("{}/out/x.dat", "out/x.dat"),
+        ("../models/x.dat", "models/x.dat"),
+    ],
+)
+def test_a_model_writes_anywhere_in_its_folders(writing, tmp_path, target, written):
+    writing(target.format(tmp_path))
+    assert np.fromfile(tmp_path / written, np.float32).tolist() == [6, 10, -2]
+
+
+def test_a_target_that_no_file_can_have(writing):
+    with pytest.raises(dxdispatch.ModelError, match="cannot be resolved: embedded null"):
+        writing("a\0b")
 
 
 def test_input_path(write, tmp_path):
