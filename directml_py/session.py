@@ -127,24 +127,36 @@ class Session:
 
     def stage(self, arrays: Sequence[Array | None], tensors: Sequence[TensorDesc | None]) -> list[Range]:
         """Ranges of one buffer in an UPLOAD heap with ``arrays`` in the layouts of ``tensors``: what an initializer
-        reads need not be copied to a DEFAULT heap first."""
-        starts, end = list[int](), 0
-        for tensor in tensors:
-            apart = max(APART, 1 if tensor is None else tensor.alignment)
-            starts.append(-(-end // apart) * apart)
-            end = starts[-1] + (0 if tensor is None else tensor.total_size)
-        if not end:
-            return [None] * len(starts)
-        buffer = self.buffer(end, UPLOAD, D3D12_HEAP_FLAG_CREATE_NOT_ZEROED)
-        memory, ranges = buffer.Map(), list[Range]()
-        for start, array, tensor in zip(starts, arrays, tensors):
-            if array is None or tensor is None:
-                ranges.append(None)
-            else:
-                tensor.store(memory[start : start + tensor.total_size], array)
-                ranges.append(part(buffer, start, tensor.total_size))
-        buffer.Unmap()
+        reads need not be copied to a DEFAULT heap first. Tensors that are aligned to more than ``APART`` bytes have
+        buffers of their own, at whose beginning every alignment is given."""
+        ranges: list[Range] = [None] * len(tensors)
+        together: list[tuple[int, TensorDesc]] = []
+        for index, tensor in enumerate(tensors):
+            if tensor is not None and tensor.alignment > APART:
+                self._stage([(index, tensor)], arrays, ranges)
+            elif tensor is not None:
+                together.append((index, tensor))
+        self._stage(together, arrays, ranges)
         return ranges
+
+    def _stage(
+        self, tensors: Sequence[tuple[int, TensorDesc]], arrays: Sequence[Array | None], ranges: list[Range]
+    ) -> None:
+        """Store the arrays of some tensors, which have positions in ``arrays`` and ``ranges``, in one buffer."""
+        starts, end = list[int](), 0
+        for _, tensor in tensors:
+            starts.append(-(-end // APART) * APART)
+            end = starts[-1] + tensor.total_size
+        if not end:
+            return
+        buffer = self.buffer(end, UPLOAD, D3D12_HEAP_FLAG_CREATE_NOT_ZEROED)
+        memory = buffer.Map()
+        for start, (index, tensor) in zip(starts, tensors):
+            array = arrays[index]
+            if array is not None:
+                tensor.store(memory[start : start + tensor.total_size], array)
+                ranges[index] = part(buffer, start, tensor.total_size)
+        buffer.Unmap()
 
     def read(self, buffer: ID3D12Resource, dtype: npt.DTypeLike = np.uint8) -> Array:
         """All bytes of a buffer as elements of ``dtype``."""

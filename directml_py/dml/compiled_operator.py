@@ -109,8 +109,8 @@ class IDMLCompiledOperator(IDMLDispatchable):
         for index, slot in enumerate(self.inputs):
             if slot.tensor is not None and slot.tensor.is_owned_by_dml:
                 packing = program.packed.get(index)
-                least = TENSOR_ALIGNMENT if packing is None else PACKED_ALIGNMENT
-                start = align(end, max(least, slot.tensor.alignment))
+                # GuaranteedBaseOffsetAlignment is a promise about bindings; these offsets are the library's own.
+                start = align(end, TENSOR_ALIGNMENT if packing is None else PACKED_ALIGNMENT)
                 self.owned[index] = start
                 end = start + (slot.tensor.total_size if packing is None else packing.size)
         self.owned_size = end

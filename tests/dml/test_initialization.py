@@ -234,6 +234,22 @@ class TestReset:
             bench.dml.GetParentDevice()
 
 
+@pytest.mark.parametrize("alignment", [256, 1 << 16, 1 << 31])
+def test_memory_does_not_grow_with_the_alignment_of_bindings(bench, alignment):
+    """GuaranteedBaseOffsetAlignment is about the offsets that the program binds; inside of its own memory DirectML
+    chooses them. The inputs' bindings begin at 0, a multiple of every alignment."""
+    inputs = [tensor(size, flags=OWNED, alignment=alignment) for size in (3, 2)]
+    op = bench.compile(dml.DML_JOIN_OPERATOR_DESC(InputTensors=inputs, OutputTensor=tensor(5), Axis=3))
+    sizes = op.GetBindingProperties()
+    assert 20 <= sizes.PersistentResourceSize <= 64
+    assert sizes.TemporaryResourceSize <= 64
+    persistent, target = bench.buffer(sizes.PersistentResourceSize), bench.buffer(20)
+    bench.initialize(op, [bench.holding(1, 2, 3), bench.holding(4, 5)], persistent)
+    bench.record(op, bench.table(op, [None, None], [target], persistent=persistent))
+    bench.execute()
+    assert bench.read(target).tolist() == [1, 2, 3, 4, 5]
+
+
 def test_totals_larger_than_the_elements(bench):
     """The owned input's whole range is copied, padding included."""
     desc = dml.DML_JOIN_OPERATOR_DESC(

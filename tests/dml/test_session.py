@@ -11,7 +11,7 @@ import directml_py as dml
 from directml_py.session import DESCRIPTORS, Session
 
 from ..rules.layer import debug_layer, messages
-from .helpers import DEBUG, floats, identity, join, log_sum_exp, split
+from .helpers import DEBUG, FLOAT32, OWNED, floats, identity, join, log_sum_exp, split
 
 
 @pytest.fixture
@@ -57,6 +57,16 @@ def test_staged_weights(session):
     session.execute()
     assert session.read(target, np.float32).tolist() == [1, 2, 3, 4, 5]
     assert session.stage([None, rows(1)], [tensors[0], None]) == [None, None]
+
+
+def test_staged_weights_with_a_large_alignment(session):
+    """Two of them in one buffer would be 2 GiB apart."""
+    tensors = [
+        dml.TensorDesc(FLOAT32, (1, 1, 1, 2), None, OWNED, alignment=size) for size in (1 << 31, 0, 1 << 31)
+    ]
+    views = session.stage([rows(1, 2), rows(3, 4), rows(5, 6)], tensors)
+    assert [(view.Offset, view.SizeInBytes, view.Buffer.GetDesc().Width) for view in views] == [(0, 8, 8)] * 3
+    assert [view.Buffer.array(np.float32).tolist() for view in views] == [[1, 2], [3, 4], [5, 6]]
 
 
 def test_several_dispatches_in_one_list(session):
