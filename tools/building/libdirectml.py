@@ -232,6 +232,7 @@ static uintptr_t dmlpy_new(const char *interface)
 {EXPORTED} {head};
 {EXPORTED} {head}
 {{
+    dmlpy_check_stack();
     const dmlpy_pending pending = dmlpy_set_aside();
     const int32_t result = dmlpy_ready() ? dmlpy_{function.name}({_arguments(function)}) : E_FAIL_CODE;
     dmlpy_put_back(pending);
@@ -291,6 +292,7 @@ def _entry(prototype: str) -> str:
     return f"""\
 static {returns} {ENTRY}{name}({params})
 {{
+    dmlpy_check_stack();
     const dmlpy_pending pending = dmlpy_set_aside();
     {result}{call};
     dmlpy_put_back(pending);
