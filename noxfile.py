@@ -53,6 +53,12 @@ def judge(session: nox.Session) -> None:
 
 
 @nox.session
+def webnn(session: nox.Session) -> None:
+    """WebNN's conformance cases, of the folders that are given: ``nox -s webnn -- wpt/webnn/conformance_tests``."""
+    session.run(sys.executable, "tools/judge_webnn.py", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """The documentation (extra ``docs``) in build/docs, in a folder of its version; warnings are errors."""
     version = session.run(
