@@ -12,33 +12,40 @@ from directml_py.kernels.backend import backend
 from directml_py.testing.tolerances import ulps_apart
 
 from .recorded import UNWRITTEN, Case, cases
-from .tolerances import FUNCTIONS, SOFTWARE_DEVICE, SUMS, SUMS_OF_NUMPY
+from .tolerances import FUNCTIONS, SOFTWARE_DEVICE, SUMS, SUMS_OF_EACH_STEP, SUMS_OF_NUMPY
 
 CASES = cases()
 LEVEL = dml.DML_FEATURE_LEVEL_6_2
 
 
-def apart(case: Case, own: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """The distance of each element, in the operator's ULP; 0 where the library wrote nothing."""
+def excess(case: Case, own: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """The distance of each element in units of what is allowed; 0 where the library wrote nothing, and infinite where
+    nothing is allowed."""
     written = (theirs.reshape(-1).view(np.uint8).reshape(theirs.size, -1) != UNWRITTEN).any(1)
     written = written.reshape(theirs.shape)
     if theirs.dtype.kind != "f":
-        return np.where(written, own != theirs, False).astype(np.uint64) * np.uint64(2**63)
-    distance = np.where(written, ulps_apart(own, theirs), np.uint64(0))
-    if case.desc.name in SUMS:
-        finite = np.isfinite(own) & np.isfinite(theirs)
-        values = [np.abs(x[np.isfinite(x)]).max(initial=0) for x in (*case.inputs, theirs) if x is not None]
-        unit = np.spacing(theirs.dtype.type(max(map(float, values))))
-        with np.errstate(all="ignore"):
-            scaled = np.abs(own.astype(np.float64) - theirs.astype(np.float64)) / np.float64(unit)
-        distance = np.where(finite & written, np.ceil(np.nan_to_num(scaled)).astype(np.uint64), distance)
-    return distance
+        return np.where(written & (own != theirs), np.inf, 0.0)
+    finite = np.isfinite(own) & np.isfinite(theirs)
+    with np.errstate(all="ignore"):
+        errors = np.abs(own.astype(np.float64) - theirs.astype(np.float64))
+        distances = np.where(finite, errors / allowed(case, theirs), np.inf)
+    return np.where(written & (ulps_apart(own, theirs) != 0), distances, 0.0)
 
 
-def allowed(operator: str) -> int:
-    if backend.native is None and operator in SUMS_OF_NUMPY:
-        return SUMS_OF_NUMPY[operator]
-    return FUNCTIONS.get(operator, SUMS.get(operator, 0))
+def allowed(case: Case, theirs: np.ndarray) -> np.ndarray | float:
+    """The largest difference from each element."""
+    name = case.desc.name
+    if name in FUNCTIONS:
+        magnitude = np.abs(theirs.astype(np.float64))
+        rounding = np.abs(np.spacing(theirs)).astype(np.float64)
+        return rounding if theirs.dtype == np.float16 else FUNCTIONS[name].error(magnitude)
+    count = SUMS.get(name, 0)
+    if name in SUMS_OF_EACH_STEP:
+        count = SUMS_OF_EACH_STEP[name] * case.desc.InputTensor.sizes[1]
+    if backend.native is None:
+        count = SUMS_OF_NUMPY.get(name, count)
+    values = [np.abs(x[np.isfinite(x)]).max(initial=0) for x in (*case.inputs, theirs) if x is not None]
+    return count * float(np.spacing(theirs.dtype.type(max(map(float, values)))))
 
 
 # The device that was recorded on has no FLOAT64.
@@ -70,10 +77,10 @@ def test_computed(case):
     for slot, (own, theirs) in enumerate(zip(results, case.outputs, strict=True)):
         if theirs is None:
             continue
-        distance = apart(case, own, theirs)
+        distance = excess(case, own, theirs)
         if case.name not in SOFTWARE_DEVICE:
             worst = np.unravel_index(int(distance.argmax()), distance.shape)
-            assert distance.max() <= allowed(case.desc.name), (slot, worst, own[worst], theirs[worst])
+            assert distance.max() <= 1, (slot, worst, own[worst], theirs[worst])
 
 
 def test_exceptions_exist():

@@ -14,6 +14,7 @@ from directml_py.operators import SCHEMAS, every_rule
 from directml_py.text.plural import counted_words
 
 from .disagreements import JudgingRun
+from .evidence import evidence, informative, webnn_figures
 from .stricter import CRASHES, STRICTER
 from .wheel import PACKAGE
 
@@ -73,13 +74,47 @@ Some descs crash the library's process: {crashes}. Here such descs are either re
 
 ## By operator
 
-*Within* is the tolerance between a recorded result and ours: in ULP of the element for functions, in ULP of the largest
-element for sums; 0 means the same bits. Large tolerances of exponentials, logarithms and tangents are due to the
-software device, which computes these coarsely.
+*Informative* are the recorded cases with a result of more than two different values; what compares, counts or selects
+has few of them by nature. What else holds the operator:
 
-| Operator | Descs judged | Stricter here | Recorded cases | Within |
-| --- | --- | --- | --- | --- |
+- *ONNX Runtime* or a *formula*, in FLOAT64 or in integers, computes the results of random valid descs, independently
+  of this package;
+- *page*: examples that the operator's page prints, or that were computed by hand;
+- *ONNX*: node tests of ONNX in whose graphs the operator is;
+- *WebNN*: conformance cases of WebNN, below, in whose graphs it is and that agree.
+
+Whole models and [PyTorch's operators](../pytorch.md) run on these operators too, and are compared with the CPU.
+
+*Within* is the tolerance between a recorded result and ours. Of functions it is the error of FLOAT32 that follows from
+how the software device computes them: y is the element, and FLOAT16 results are within 1 ULP. *ULP of the largest* are
+those of the largest element, for sums; 0 means the same bits. Those of functions hold for every argument, not for the
+recorded ones alone: `tests/fidelity/tolerances.py` says where each comes from, and `tests/fidelity/test_tolerances.py`
+holds it against the device's formula.
+
+| Operator | Descs judged | Stricter here | Recorded cases | Informative | Held by | Within |
+| --- | --- | --- | --- | --- | --- | --- |
 {operators}
+
+## WebNN's conformance cases
+
+web-platform-tests has cases for every operator of WebNN, whose Windows implementation was built on DirectML. A tool
+lowers them to graphs and compares the results within the tolerances of these tests; it reads the JavaScript of today
+and the JSON of 2024. The last run, over public copies of both, each case once:
+
+| Cases | Agree | Differ | Wrong case | Not lowered | Not read |
+| --- | --- | --- | --- | --- | --- |
+{webnn}
+
+A *wrong case* expects a value that is further from the exact one than the tolerance is wide, or the difference of large
+numbers of which FLOAT32 leaves few digits; the tool lists them, with reasons. *Not lowered* are mainly operators in an
+older form, and constants. *Not read* are cases whose NaN or infinity a conversion to JSON lost.
+
+<!-- not run: fetches web-platform-tests -->
+```sh
+git clone --depth 1 --filter=blob:none --sparse https://github.com/web-platform-tests/wpt
+git -C wpt sparse-checkout set webnn
+nox -s webnn -- wpt/webnn/conformance_tests
+```
 
 ## What is unknown
 
@@ -96,15 +131,15 @@ def write(run: JudgingRun) -> None:
     """Write the page from the figures of ``run``, the tables of tolerances and the rules."""
     sys.path.insert(0, str(ROOT))
     from tests.fidelity.recorded import cases
-    from tests.fidelity.tolerances import FUNCTIONS, SOFTWARE_DEVICE, SUMS
+    from tests.fidelity.tolerances import SOFTWARE_DEVICE
 
     recorded = Counter(case.desc.name for case in cases())
-    within = {name: f"{ulps} ULP" for name, ulps in FUNCTIONS.items()}
-    within |= {name: f"{ulps} ULP of the largest" for name, ulps in SUMS.items()}
+    telling, held = informative(), evidence()
+    within = tolerances()
     rules = every_rule()
     rows = [
         f"| {name} | {run.judged[name]} | {run.listed[name] or ''} | {recorded[name] or ''} | "
-        f"{within.get(name, '0') if recorded[name] else ''} |"
+        f"{telling[name] or ''} | {held[name]} | {within.get(name, '0') if recorded[name] else ''} |"
         for name in sorted(SCHEMAS)
         if run.judged[name]
     ]
@@ -120,6 +155,7 @@ def write(run: JudgingRun) -> None:
         learnt=_rules(rule for rule in rules if rule.source == LIBRARY),
         page_only=_rules(rule for rule in rules if rule.page_only),
         operators="\n".join(rows),
+        webnn=_webnn(),
         device="\n".join(
             f"  - {why} ({counted_words(count, 'case')});" for why, count in sorted(reasons.items())
         ),
@@ -132,6 +168,21 @@ def _stream(run: JudgingRun, stream: str) -> str:
     apart = sum(kinds.values())
     unlisted = apart - kinds["stricter"] - kinds["crash"]
     return f"| {stream} | {judged} | {judged - apart} | {kinds['stricter']} | {kinds['crash']} | {unlisted} |"
+
+
+def tolerances() -> dict[str, str]:
+    """Those of the operators that have one, in words."""
+    from tests.fidelity.tolerances import FUNCTIONS, SUMS, SUMS_OF_EACH_STEP
+
+    within = {name: function.text for name, function in FUNCTIONS.items()}
+    within |= {name: f"{ulps} ULP of the largest" for name, ulps in SUMS.items()}
+    within |= {name: f"{ulps} ULP of the largest, each step" for name, ulps in SUMS_OF_EACH_STEP.items()}
+    return within
+
+
+def _webnn() -> str:
+    counts = webnn_figures()["verdicts"]
+    return f"| {sum(counts.values())} | {' | '.join(map(str, counts.values()))} |"
 
 
 def _rules(rules: Iterable[Rule]) -> str:
