@@ -113,7 +113,7 @@ SUMS: dict[str, int] = {
     # As in the tangent. Direct3D grants 0.0008.
     **dict.fromkeys([f"ELEMENT_WISE_{name}" for name in ("COS", "SIN")], 8),
     **dict.fromkeys(("ACTIVATION_GELU", "ELEMENT_WISE_ERF"), OF_ERF),
-    **dict.fromkeys(("ACTIVATION_HARD_SIGMOID", "ACTIVATION_LINEAR", "ELEMENT_WISE_ADD1"), 1),
+    "ELEMENT_WISE_ADD1": 1,
     "ADAM_OPTIMIZER": 3,
     # FLOAT16 is rounded before a bias is added backwards, and before the activation.
     "CONVOLUTION": 1,
