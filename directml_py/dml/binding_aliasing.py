@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import combinations, product
 
 from ..abi.rules import Severity, rule
@@ -11,26 +12,42 @@ from .binding_point import BindingPoint, Bound, Views
 from .dispatchable import IDMLDispatchable
 
 PAGE = "nf-directml-idmlbindingtable-bindinputs"
+OUTPUTS_PAGE = "nf-directml-idmlbindingtable-bindoutputs"
+# Microsoft's library checks no aliasing. Where a result depends on the order of reads and writes, the debug layer says
+# so in an error; the dispatch runs all the same, as it does on Windows, here on copies (``separation``). A strict
+# device refuses.
 OUTPUTS = rule(
-    "DML-Binding-outputs-overlap",
-    "The ranges of two outputs do not share memory",
-    "nf-directml-idmlbindingtable-bindoutputs",
+    "DML-Binding-outputs-overlap", "Two outputs share no element's memory", OUTPUTS_PAGE, debug=True
 )
 IN_PLACE = rule(
     "DML-Binding-in-place",
-    "An input and an output share memory only if their ranges are identical, the operator can overwrite that"
-    " input, and both tensors have the same sizes and strides",
+    "An input and an output share an element's memory only in one place and layout, and if the operator can overwrite"
+    " that input",
     PAGE,
+    debug=True,
+)
+SCRATCH = rule(
+    "DML-Binding-resource-overlap",
+    "The temporary resource shares memory with no other binding, the persistent one with no output",
+    PAGE,
+    debug=True,
+)
+INITIALIZER_OVERLAP = rule(
+    "DML-Binding-initializer-overlap",
+    "An initializer's inputs and outputs share no memory",
+    PAGE,
+    debug=True,
 )
 # All elements are read before they are overwritten, so that results are right.
 IN_PLACE_TOTAL = rule(
     "DML-Binding-in-place-total-size",
-    "An input and an output with the same range have the same TotalTensorSizeInBytes",
+    "An input and an output that begin at the same byte have the same TotalTensorSizeInBytes and ranges of one size",
     PAGE,
     Severity.WARNING,
     debug=True,
 )
-# Microsoft's library does not check this, and tensorflow-directml-plugin scatters into variables in this way.
+# In the following cases results do not depend on any order, and the library does not check.
+# tensorflow-directml-plugin scatters into variables in this way.
 IN_PLACE_UNLISTED = rule(
     "DML-Binding-in-place-unlisted",
     "An input and an output share a range only if the operator's page says that it works in place of that "
@@ -38,27 +55,49 @@ IN_PLACE_UNLISTED = rule(
     PAGE,
     Severity.WARNING,
 )
-SCRATCH = rule(
-    "DML-Binding-resource-overlap",
-    "The temporary resource shares memory with no other binding, the persistent one with no output",
+RANGES = rule(
+    "DML-Binding-ranges-overlap",
+    "The range of an output overlaps no other tensor's that it is not identical to, even where no element is shared",
     PAGE,
+    Severity.WARNING,
 )
 INITIALIZER = rule(
-    "DML-Binding-initializer-resource", "An initializer's inputs and outputs lie in different resources", PAGE
+    "DML-Binding-initializer-resource",
+    "An initializer's inputs and outputs lie in different resources",
+    PAGE,
+    Severity.WARNING,
 )
+UNDEFINED = "so that results depend on the order of reads and writes"
 
 
 def check_hazards(dispatchable: IDMLDispatchable, views: Views, report: Report) -> None:
-    """Report overlapping ranges of which at least one is written."""
-    buffers: dict[int, tuple[list[Bound], list[Bound]]] = {}
+    """Report ranges of one buffer that overlap, of which at least one is written."""
+    for one, other in pairs(views, lambda view: id(view.buffer)):
+        dispatchable.check_pair(one, other, report)
+
+
+def pairs(views: Views, place: Callable[[BufferRange], int]) -> Iterator[tuple[Bound, Bound]]:
+    """The pairs of ranges in the same ``place``, an input first.
+
+    Pairs of ranges that are only read, such as hundreds of weights in one buffer, are skipped.
+    """
+    places: dict[int, tuple[list[Bound], list[Bound]]] = {}
     for slot, view in views.items():
         if view is not None:
-            inputs, others = buffers.setdefault(id(view.buffer), ([], []))
+            inputs, others = places.setdefault(place(view), ([], []))
             (inputs if slot.kind == "input" else others).append(Bound(slot, view))
-    # Pairs of ranges that are only read, such as hundreds of weights in one buffer, are skipped.
-    for inputs, others in buffers.values():
-        for one, other in (*product(inputs, others), *combinations(others, 2)):
-            dispatchable.check_pair(one, other, report)
+    for inputs, others in places.values():
+        yield from product(inputs, others)
+        yield from combinations(others, 2)
+
+
+def overlapping(views: Views) -> Iterator[tuple[Bound, Bound]]:
+    """The pairs of ranges that share memory, also through different resources of one heap."""
+    return (
+        (one, other)
+        for one, other in pairs(views, lambda view: id(view.buffer.placement.allocation))
+        if one.view.overlaps(other.view)
+    )
 
 
 def overlap(view: BufferRange, slot: BindingPoint, other: BufferRange) -> str:
@@ -67,6 +106,6 @@ def overlap(view: BufferRange, slot: BindingPoint, other: BufferRange) -> str:
     return f"takes {ends[0]} of its buffer and overlaps {slot.name}, which takes {ends[1]}"
 
 
-def are_identical(one: BufferRange, other: BufferRange) -> bool:
-    """Whether two ranges of one buffer cover the same bytes."""
-    return (one.offset, one.size) == (other.offset, other.size)
+def begin_alike(one: BufferRange, other: BufferRange) -> bool:
+    """Whether two ranges that overlap begin at the same byte."""
+    return one.gpu_address == other.gpu_address

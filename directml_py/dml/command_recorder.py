@@ -47,6 +47,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         Errors remove the device. Raises ``TypeError`` for objects of other types.
         """
         report = Report()
+        self.removal.tighten(report)
         instance(commandList, ID3D12GraphicsCommandList, "commandList")
         same_device(IDMLDispatchable, dispatchable, "dispatchable", self.device, report, SAME_DEVICE)
         same_device(IDMLBindingTable, bindings, "bindings", self.device, report, SAME_DEVICE)

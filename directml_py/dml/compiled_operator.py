@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.format import summary
 from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
-from ..kernels.launch import launch_in_order
 from ..late import lazy
 from ..validation.report import Report
 from .binding_aliasing import (
@@ -28,9 +26,12 @@ from .binding_aliasing import (
     IN_PLACE_TOTAL,
     IN_PLACE_UNLISTED,
     OUTPUTS,
+    RANGES,
     SCRATCH,
-    are_identical,
+    UNDEFINED,
+    begin_alike,
     overlap,
+    overlapping,
 )
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import UPLOAD, Need, bindable_heaps
@@ -39,8 +40,9 @@ from .dispatchable import DebugCheck, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild
 from .long_dispatch import is_long
 from .poison import poisoned
-from .program import Bytes, DispatchProgram
-from .tensor_accesses import resource_access, results_access, tensor_access
+from .program import NO_BYTES, Bytes, DispatchProgram
+from .separation import Separation
+from .tensor_accesses import resource_access, results_access, share_elements, tensor_access
 
 if TYPE_CHECKING:
     from .dml_device import IDMLDevice
@@ -233,44 +235,52 @@ class IDMLCompiledOperator(IDMLDispatchable):
         if not first.overlaps(second):
             return
         text = overlap(second, one.slot, first)
-        if kinds == {"output"}:
-            report.add(OUTPUTS, other.slot.name, text)
-        elif kinds == {"input", "output"}:
-            source, target = (one.slot, other.slot) if one.slot.kind == "input" else (other.slot, one.slot)
-            if not self.program.works_in_place(source.position, target.position):
-                why = self.program.why_not_in_place(source.position, target.position)
-                report.add(IN_PLACE, other.slot.name, f"{text}; {why}")
-            elif not are_identical(first, second):
-                report.add(IN_PLACE, other.slot.name, f"{text}; to work in place both must be the same bytes")
-            elif not self.program.is_in_place_listed(source.position, target.position):
-                listed = f"{text}; no page says that {self.title} works in place of it"
-                report.add(IN_PLACE_UNLISTED, other.slot.name, listed)
-            else:
-                self._check_layouts(source, target, other.slot.name, text, report)
-        elif "temporary" in kinds or kinds == {"persistent", "output"}:
-            report.add(SCRATCH, other.slot.name, f"{text}; they must not overlap")
+        if not kinds <= {"input", "output"}:
+            if "temporary" in kinds or kinds == {"persistent", "output"}:
+                report.add(SCRATCH, other.slot.name, f"{text}, {UNDEFINED}; they must not overlap")
+        elif not self._share_elements(one, other):
+            report.add(RANGES, other.slot.name, f"{text}; no element of one is an element of the other")
+        elif kinds == {"output"}:
+            report.add(OUTPUTS, other.slot.name, f"{text}, {UNDEFINED}")
+        else:
+            self._check_in_place(one, other, text, report)
 
-    def _check_layouts(
-        self, source: BindingPoint, target: BindingPoint, path: str, text: str, report: Report
-    ) -> None:
-        """Check that each element of the output takes the place of the input's element at the same coordinates."""
-        (read, _, source_tensor), (written, _, target_tensor) = map(self._tensor_slot, (source, target))
+    def _check_in_place(self, source: Bound, target: Bound, text: str, report: Report) -> None:
+        """Check an input and an output that share elements."""
+        path, positions = target.slot.name, (source.slot.position, target.slot.position)
+        (read, _, source_tensor), (written, _, target_tensor) = map(
+            self._tensor_slot, (source.slot, target.slot)
+        )
         assert source_tensor is not None
         assert target_tensor is not None
-        text = f"{text}; to work in place {read}, which is {source_tensor}, must have the"
-        if not source_tensor.lies_like(target_tensor):
+        if not self.program.works_in_place(*positions):
+            why = self.program.why_not_in_place(*positions)
+            report.add(IN_PLACE, path, f"{text}, {UNDEFINED}; {why}")
+        elif not begin_alike(source.view, target.view):
+            why = "to work in place both must begin at the same byte"
+            report.add(IN_PLACE, path, f"{text}, {UNDEFINED}; {why}")
+        elif not self.program.is_in_place_listed(*positions):
             report.add(
-                IN_PLACE, path, f"{text} element size, sizes and strides of {written}, {target_tensor}"
+                IN_PLACE_UNLISTED, path, f"{text}; no page says that {self.title} works in place of it"
             )
         elif source_tensor.total_size != target_tensor.total_size:
-            report.add(IN_PLACE_TOTAL, path, f"{text} total size of {written}, {target_tensor}")
+            why = f"to work in place {read}, which is {source_tensor}, must have the total size of {written}"
+            report.add(IN_PLACE_TOTAL, path, f"{text}; {why}, {target_tensor}")
+        elif source.view.size != target.view.size:
+            report.add(IN_PLACE_TOTAL, path, f"{text}; to work in place both must be the same bytes")
+
+    def _share_elements(self, one: Bound, other: Bound) -> bool:
+        first, second = (self._tensor_slot(bound.slot).tensor for bound in (one, other))
+        assert first is not None
+        assert second is not None
+        return share_elements(first, one.view, second, other.view)
 
     def _written(self, bound: Bound) -> BufferRange:
         """The range that an output may write: its tensor's TotalTensorSizeInBytes."""
         tensor = self._tensor_slot(bound.slot).tensor
         return bound.view if tensor is None else bound.view._replace(size=tensor.total_size)
 
-    def initialize(self, inputs: Sequence[BufferRange | None], persistent: BufferRange | None) -> None:
+    def initialize(self, inputs: Sequence[Bytes | None], persistent: BufferRange | None) -> None:
         """Copy or pack the owned inputs into the persistent resource. The rest of it is filled with a number unique to
         this operator."""
         if persistent is not None and self.persistent_size > self.owned_size:
@@ -282,63 +292,74 @@ class IDMLCompiledOperator(IDMLDispatchable):
             assert tensor is not None
             packing, size = self.program.packed.get(index), tensor.total_size
             if packing is None:
-                persistent.bytes[start : start + size] = source.bytes[:size]
+                persistent.bytes[start : start + size] = source[:size]
             else:
-                packing.store(tensor.view(source.bytes), persistent.bytes[start : start + packing.size])
+                packing.store(tensor.view(source), persistent.bytes[start : start + packing.size])
         self.initialized = True
         if (self.removal.debug or self.removal.strict) and persistent is not None:
             self.persistent = persistent
             self.persistent_content = persistent.bytes[: self.persistent_size].copy()
 
-    def input_bytes(self, views: Views) -> list[Bytes | None]:
-        """The memory of each input, in the persistent resource if owned; None if absent."""
-        persistent = views.get(PERSISTENT)
-        memory: list[Bytes | None] = []
-        for index in range(len(self.inputs)):
-            start = self.owned.get(index)
-            if start is None:
-                memory.append(_bytes(views.get(BindingPoint("input", index))))
+    def _memory(self, views: Views, separation: Separation) -> dict[BindingPoint, Bytes]:
+        """The memory to use for each binding: the bound one, or a copy where another binding would change it."""
+        memory = {slot: view.bytes for slot, view in views.items() if view is not None}
+        apart: set[BindingPoint] = set()
+        for one, other in overlapping(views):
+            apart |= self._apart(one, other)
+        # In the order of the bindings, which is that of the outputs' stores.
+        for slot in [slot for slot in memory if slot in apart]:
+            bound = memory[slot]
+            if slot.kind == "temporary":
+                memory[slot] = np.empty(self.temporary_size, np.uint8)
+            elif slot.kind == "output":
+                tensor = self._tensor_slot(slot).tensor
+                assert tensor is not None
+                memory[slot] = separation.output(tensor, bound)
             else:
-                assert persistent is not None
-                memory.append(persistent.bytes[start:])
+                memory[slot] = separation.copy(bound)
         return memory
 
-    def _overwritten(self, views: Views) -> list[int]:
-        """The inputs of which a copy must be read, since an output takes their memory."""
-        inputs, outputs = (
-            [(slot.position, view) for slot, view in views.items() if slot.kind == kind and view is not None]
-            for kind in ("input", "output")
-        )
+    def _apart(self, one: Bound, other: Bound) -> set[BindingPoint]:
+        """The binding points of two overlapping ranges for which a dispatch must use other memory."""
+        slots = {one.slot, other.slot}
+        kinds = {slot.kind for slot in slots}
+        if "temporary" in kinds:
+            return {TEMPORARY}
+        if kinds == {"persistent", "output"}:
+            return {PERSISTENT}
+        if kinds == {"output"}:
+            return slots if self._share_elements(one, other) else set()
+        if kinds == {"input", "output"}:
+            listed = self.program.is_in_place_listed(one.slot.position, other.slot.position)
+            return set() if listed and begin_alike(one.view, other.view) else {one.slot}
+        return set()
+
+    def _input_bytes(self, memory: Mapping[BindingPoint, Bytes]) -> list[Bytes | None]:
+        """The memory of each input, in the persistent resource if owned; None if absent."""
         return [
-            position
-            for position, read in inputs
-            if any(
-                read.overlaps(written) and not self.program.is_in_place_listed(position, output)
-                for output, written in outputs
-            )
+            memory.get(BindingPoint("input", index))
+            if index not in self.owned
+            else memory[PERSISTENT][self.owned[index] :]
+            for index in range(len(self.inputs))
         ]
 
     def prepare(self, views: Views) -> Run:
-        inputs, copies = self.input_bytes(views), list[Run]()
-        for index in self._overwritten(views):
-            source = inputs[index]
-            assert source is not None
-            inputs[index] = copy = np.empty_like(source)
-            copies.append(partial(np.copyto, copy, source))
-        run = self.program.bind(
-            inputs,
-            [_bytes(views.get(BindingPoint("output", index))) for index in range(len(self.outputs))],
-            _bytes(views.get(TEMPORARY)),
-            self.removal.notify if self.removal.debug else None,
+        separation = Separation()
+        memory = self._memory(views, separation)
+        run = separation.around(
+            self.program.bind(
+                self._input_bytes(memory),
+                [memory.get(BindingPoint("output", index)) for index in range(len(self.outputs))],
+                memory.get(TEMPORARY),
+                self.removal.notify if self.removal.debug else None,
+            )
         )
-        if copies:
-            run = launch_in_order([*copies, run])
         if not self.device.profile.undefined:
             return run
         bound = [Bound(slot, view) for slot, view in views.items() if view is not None]
         written = [self._written(binding) for binding in bound if binding.slot.kind == "output"]
-        read = [binding.view for binding in bound if binding.slot.kind == "input"]
-        return poisoned(run, written, read, self.scratch(views))
+        read = [binding.view for binding in bound if binding.slot.kind in ("input", "persistent")]
+        return poisoned(run, written, read, memory.get(TEMPORARY, NO_BYTES)[: self.temporary_size])
 
     def debug_check(self) -> DebugCheck:
         this = weakref.ref(self)
@@ -349,7 +370,3 @@ class IDMLCompiledOperator(IDMLDispatchable):
                 check_operator(op, views, title, report)
 
         return check
-
-
-def _bytes(view: BufferRange | None) -> Bytes | None:
-    return None if view is None else view.bytes

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=Callable[..., Any])
 
 
+# For messages that do not remove the device.
+BREAKS = "The debug layer breaks at a call that took effect:"
 # Observers of removals that no debug layer reports, for callers who see no exception at a later call.
 WITNESSES: list[Callable[[DMLError], None]] = []
 
@@ -89,12 +91,19 @@ class Removal:
         """For void methods: remove the device if ``report`` holds an error.
 
         On a debug device the error is raised as well, as a debugger would break there, unless it comes up while
-        commands execute (``at_call`` False).
+        commands execute (``at_call`` False). So is an error of a rule that only the debug layers check, which neither
+        removes the device nor undoes the call: ID3D12InfoQueue's SetBreakOnSeverity decides about both.
         """
         if not report.diagnostics:
             return
         self.tighten(report)
-        if report.errors and self._error is None:
+        errors = report.errors
+        if not errors:
+            if not at_call and self.debug:
+                self.notify(report)
+                return
+            what = BREAKS
+        if errors and self._error is None:
             # Not the instance that is raised, whose traceback would keep the callers' objects alive. Microsoft's
             # library has a single reason for every error.
             self._error = failure(what, report.diagnostics, DXGI_ERROR_DEVICE_REMOVED)

@@ -128,12 +128,12 @@ class RecordedDispatch(Command):
         if self._removal.reason != S_OK or dispatchable is None:
             return
         report = Report()
+        self._removal.tighten(report)
         views = self._late_views() if self._views is None else self._views
         # The descriptors may since have been written for another dispatchable.
         for slot, view in views.items():
             if view is not None:
                 check_view(view, self._needs[slot], dispatchable.describe(slot), report)
-        self._removal.tighten(report)
         late_run = None if report.errors else prepare(dispatchable, views, report)
         if late_run is not None and (not self._is_checked or self._may_run(views)):
             late_run()

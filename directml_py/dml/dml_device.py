@@ -119,8 +119,12 @@ class IDMLDevice(IDMLObject):
         return f"{self.feature_level.name}{debug}{profile}{removed}"
 
     def QueryInterface(self, riid: Any) -> Any:
-        """Also returns the IDMLDebugDevice of a device created with DML_CREATE_DEVICE_FLAG_DEBUG."""
-        if self.removal.debug and riid in (IID_IDMLDebugDevice, IDMLDebugDevice):
+        """Also returns the IDMLDebugDevice.
+
+        The page wants a device with DML_CREATE_DEVICE_FLAG_DEBUG. Microsoft's library returns that of any device;
+        without the flag there is nothing to mute.
+        """
+        if riid in (IID_IDMLDebugDevice, IDMLDebugDevice):
             return IDMLDebugDevice(self)
         return super().QueryInterface(riid)
 
@@ -271,7 +275,7 @@ class IDMLDevice1(IDMLDevice):
 
 
 class IDMLDebugDevice(IUnknown):
-    """Mutes a debug device's output (nn-directml-idmldebugdevice)."""
+    """Mutes the debug output of a device (nn-directml-idmldebugdevice)."""
 
     IID = IID_IDMLDebugDevice
 

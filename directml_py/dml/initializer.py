@@ -16,7 +16,15 @@ from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.operator_desc import Record
 from ..text.plural import counted_words
 from ..validation.report import Report
-from .binding_aliasing import INITIALIZER, OUTPUTS, SCRATCH, overlap
+from .binding_aliasing import (
+    INITIALIZER,
+    INITIALIZER_OVERLAP,
+    OUTPUTS,
+    SCRATCH,
+    UNDEFINED,
+    overlap,
+    overlapping,
+)
 from .binding_point import NO_VIEWS, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import BUFFER_ARRAY, NONE, TYPE, Need, buffer_view
 from .compiled_operator import IDMLCompiledOperator
@@ -26,6 +34,7 @@ from .dispatchable import COUNTS, NOT_BINDABLE, DebugCheck, IDMLDispatchable, Ru
 from .dml_object import SAME_DEVICE
 from .exclusive_access import OneThread, one_thread
 from .poison import poisoned
+from .separation import Separation
 from .tensor_accesses import resource_access, tensor_access
 
 if TYPE_CHECKING:
@@ -236,20 +245,27 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     def check_pair(self, one: Bound, other: Bound, report: Report) -> None:
         kinds = {one.slot.kind, other.slot.kind}
-        if kinds == {"input", "output"}:
-            text = f"lies in the resource of {one.slot.name}; they must differ"
-            report.add(INITIALIZER, other.slot.name, text)
-        elif kinds == {"output"} and one.view.overlaps(other.view):
-            report.add(OUTPUTS, other.slot.name, overlap(other.view, one.slot, one.view))
-        elif "temporary" in kinds and one.view.overlaps(other.view):
-            text = f"{overlap(other.view, one.slot, one.view)}; they must not overlap"
-            report.add(SCRATCH, other.slot.name, text)
+        path = other.slot.name
+        if not one.view.overlaps(other.view):
+            if kinds == {"input", "output"}:
+                report.add(INITIALIZER, path, f"lies in the resource of {one.slot.name}; they must differ")
+            return
+        text = f"{overlap(other.view, one.slot, one.view)}, {UNDEFINED}; they must not overlap"
+        if "temporary" in kinds:
+            report.add(SCRATCH, path, text)
+        elif kinds == {"output"}:
+            report.add(OUTPUTS, path, text)
+        elif kinds == {"input", "output"}:
+            report.add(INITIALIZER_OVERLAP, path, text)
 
     def prepare(self, views: Views) -> Run:
         operators = self._recorded_operators()
+        separation, memory = Separation(), {slot: view.bytes for slot, view in views.items() if view}
+        for slot in {one.slot for one, other in overlapping(views) if one.slot.kind == "input"}:
+            memory[slot] = separation.copy(memory[slot])
         work = [
             (
-                [views.get(BindingPoint("input", index, part)) for part in range(len(op.inputs))],
+                [memory.get(BindingPoint("input", index, part)) for part in range(len(op.inputs))],
                 views.get(BindingPoint("output", index)),
             )
             for index, op in enumerate(self.operators)
@@ -264,11 +280,13 @@ class IDMLOperatorInitializer(IDMLDispatchable):
                 if op is not None:
                     op.initialize(inputs, persistent)
 
+        run = separation.around(initialize)
         if not self.device.profile.undefined:
-            return initialize
+            return run
         sizes = [(persistent, op.persistent_size) for op, (_, persistent) in zip(self.operators, work)]
         written = [view._replace(size=size) for view, size in sizes if view is not None]
-        return poisoned(initialize, written, (), self.scratch(views))
+        read = [view for slot, view in views.items() if slot.kind == "input" and view is not None]
+        return poisoned(run, written, read, self.scratch(views))
 
     def debug_check(self) -> DebugCheck:
         operators = self._recorded_operators()

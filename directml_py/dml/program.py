@@ -189,12 +189,23 @@ class OperatorProgram:
         )
 
     def works_in_place(self, input: int, output: int) -> bool:
-        return input in self.in_place
+        return input in self.in_place and self._lie_alike(input, output)
 
     def is_in_place_listed(self, input: int, output: int) -> bool:
-        return input in self._listed
+        return input in self._listed and self._lie_alike(input, output)
+
+    def _lie_alike(self, input: int, output: int) -> bool:
+        """Whether each element of the output takes the place of the input's element at the same coordinates."""
+        read, written = self.inputs[input].tensor, self.outputs[output].tensor
+        return read is not None and written is not None and read.lies_like(written)
 
     def why_not_in_place(self, input: int, output: int) -> str:
+        if input in self.in_place:
+            read, written = self.inputs[input], self.outputs[output]
+            return (
+                f"to work in place {read.path}, which is {read.tensor}, must have the element size, sizes and "
+                f"strides of {written.path}, {written.tensor}"
+            )
         fields = [self.inputs[position].path for position in sorted(self.in_place)]
         if not fields:
             return f"{self.title} does not work in place"

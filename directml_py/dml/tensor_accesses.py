@@ -65,3 +65,32 @@ def elements_of(tensor: TensorDesc, use: AccessKind) -> Callable[[Bytes], npt.ND
         return lambda memory: marks.view(memory.repeat(2))
     end = (tensor.last_element_offset + 2) // 2
     return lambda memory: memory[:end]
+
+
+def share_elements(one: TensorDesc, view: BufferRange, other: TensorDesc, other_view: BufferRange) -> bool:
+    """Whether two tensors in ranges of one buffer or heap have an element's byte in common."""
+    begins = [view.gpu_address, other_view.gpu_address]
+    contents = [one.content_size, other.content_size]
+    start, end = max(begins), min(begin + size for begin, size in zip(begins, contents))
+    if end <= start:
+        return False
+    # Without strides there are no gaps, and the first elements of both begin their ranges.
+    if begins[0] == begins[1] or (one.strides is None and other.strides is None):
+        return True
+    marked = [
+        _marked_bytes(tensor)[start - begin : end - begin] for tensor, begin in zip((one, other), begins)
+    ]
+    return bool((marked[0] & marked[1]).any())
+
+
+def _marked_bytes(tensor: TensorDesc) -> Bytes:
+    """The bytes of a tensor: 0xFF where elements are, 0 in the gaps between them. 4-bit elements count as without
+    gaps."""
+    marks = np.zeros(tensor.content_size, np.uint8)
+    if tensor.element_bits < 8:
+        marks[:] = 0xFF
+    else:
+        elements = tensor.view(marks)
+        unsigned = np.dtype(f"u{elements.itemsize}")
+        elements.view(unsigned)[...] = np.iinfo(unsigned).max
+    return marks

@@ -1,11 +1,10 @@
-"""Violations of the rules about RecordDispatch: lists, tables, and aliasing of bound ranges."""
+"""Violations of the rules about RecordDispatch: lists and tables."""
 
 from __future__ import annotations
 
 import directml_py as dml
 
-from .graphs import graph
-from .helpers import OWNED, Bench, binding, identity, join, log_sum_exp, span, spans, split, tensor
+from .helpers import Bench, binding, identity, join, log_sum_exp, spans
 from .rule_violations import breaks
 
 
@@ -18,158 +17,6 @@ def ready_identity(bench):
     """An operator, and a table with all that it needs."""
     op = bench.compile(identity())
     return op, bench.table(op, [bench.buffer(16)], [bench.buffer(16)])
-
-
-@breaks("DML-Binding-outputs-overlap", "outputs[1]")
-def outputs_share_memory(bench, wrong):
-    op, buffer = bench.compile(split(8, 4)), bench.buffer(64)
-    outputs = [binding(buffer, 0, 32), binding(buffer, 16 if wrong else 32, 16)]
-    return recording(bench, op, inputs=[bench.buffer(48)], outputs=outputs)
-
-
-@breaks("DML-Binding-outputs-overlap", "outputs[1]")
-def initialized_resources_share_memory(bench, wrong):
-    ops = [bench.compile(join(80, owned=[0])), bench.compile(join(4, owned=[0]))]
-    buffer = bench.buffer(1024)
-    return recording(
-        bench,
-        bench.dml.CreateOperatorInitializer(ops),
-        inputs=[spans(bench.buffer(320)), spans(bench.buffer(16))],
-        outputs=[binding(buffer, 0, 512), binding(buffer, 256 if wrong else 512, 256)],
-    )
-
-
-@breaks("DML-Binding-in-place", "outputs[0]")
-def an_operator_that_does_not_work_in_place(bench, wrong):
-    op, buffer = bench.compile(join(4) if wrong else identity()), bench.buffer(16)
-    return recording(bench, op, inputs=[buffer], outputs=[buffer])
-
-
-def clip_gradient(size):
-    return dml.DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC(tensor(size), tensor(size), tensor(size), 0.0, 1.0)
-
-
-@breaks("DML-Binding-in-place", "outputs[0]")
-def the_gradient_is_the_output(bench, wrong):
-    """CLIP_GRAD works in place of the clipped tensor only."""
-    op, buffer, other = bench.compile(clip_gradient(4)), bench.buffer(16), bench.buffer(16)
-    return recording(bench, op, inputs=[other, buffer] if wrong else [buffer, other], outputs=[buffer])
-
-
-@breaks("DML-Binding-in-place", "outputs[0]")
-def both_inputs_are_the_output(bench, wrong):
-    op, buffer, other = bench.compile(clip_gradient(4)), bench.buffer(16), bench.buffer(16)
-    return recording(bench, op, inputs=[buffer, buffer if wrong else other], outputs=[buffer])
-
-
-@breaks("DML-Binding-in-place", "outputs[0]")
-def a_graph_whose_output_needs_the_input_again(bench, wrong):
-    """3 * x, and then the gradient of its clipping, which must not be x."""
-    nodes = [bench.dml.CreateOperator(desc) for desc in (identity(4, scale=3), clip_gradient(4))]
-    inputs = [(0, 0, 0), (0 if wrong else 1, 1, 1)]
-    op = bench.dml.CompileGraph(graph(nodes, inputs, [(1, 0, 0)], [(0, 0, 1, 0)]))
-    buffer = bench.buffer(16)
-    # NumPy's loops run the nodes one by one, with memory between them.
-    temporary = bench.temporary(op)
-    inputs = [buffer] if wrong else [buffer, bench.buffer(16)]
-    return recording(bench, op, inputs=inputs, outputs=[buffer], temporary=temporary)
-
-
-@breaks("DML-Binding-in-place", "outputs[1]")
-def an_output_that_another_one_overwrites(bench, wrong):
-    """Two nodes read x: each output could take its memory if it were the only reader."""
-    nodes = [bench.dml.CreateOperator(identity(4, scale=scale)) for scale in (3, 5)]
-    inputs = [(0, 0, 0), (0 if wrong else 1, 1, 0)]
-    op = bench.dml.CompileGraph(graph(nodes, inputs, [(0, 0, 0), (1, 0, 1)]))
-    buffers = [bench.buffer(16) for _ in range(2)]
-    bound = buffers[:1] if wrong else buffers
-    return recording(bench, op, inputs=bound, outputs=[bench.buffer(16), bound[-1]])
-
-
-@breaks("DML-Binding-in-place", "outputs[0]")
-def ranges_that_are_not_identical(bench, wrong):
-    op, buffer = bench.compile(identity(8)), bench.buffer(64)
-    inputs, outputs = [binding(buffer, 0, 32)], [binding(buffer, 16 if wrong else 0, 32)]
-    return recording(bench, op, inputs=inputs, outputs=outputs)
-
-
-@breaks("DML-Binding-in-place", "outputs[0]")
-def a_transpose_in_place(bench, wrong):
-    x = tensor(3, 3, strides=[9, 9, 1, 3] if wrong else [7, 8, 3, 1])
-    op = bench.compile(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, tensor(3, 3)))
-    buffer = bench.buffer(36)
-    return recording(bench, op, inputs=[buffer], outputs=[buffer])
-
-
-@breaks("DML-Binding-in-place", "outputs[0]")
-def a_sum_with_its_own_first_row(bench, wrong):
-    """The broadcast row is read after it was overwritten."""
-    x, row = tensor(3, 3), tensor(3, 3, strides=[9, 9, 0, 1], total_size=36)
-    op = bench.compile(
-        dml.DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(x, row, x, dml.DML_ACTIVATION_RELU_OPERATOR_DESC())
-    )
-    buffer, other = bench.buffer(36), bench.buffer(36)
-    return recording(bench, op, inputs=[buffer, buffer if wrong else other], outputs=[buffer])
-
-
-@breaks("DML-Binding-in-place", "outputs[0]")
-def the_second_input_is_the_output(bench, wrong):
-    op, buffer, other = bench.compile(join(4, 4)), bench.buffer(64), bench.buffer(16)
-    outputs = [binding(buffer, 0 if wrong else 32, 32)]
-    return recording(bench, op, inputs=[other, binding(buffer, 16, 16)], outputs=outputs)
-
-
-@breaks("DML-Binding-resource-overlap", "the temporary resource")
-def the_temporary_resource_in_an_input(bench, wrong):
-    op, buffer = bench.compile(log_sum_exp()), bench.buffer(1024)
-    inputs = [binding(buffer, 272 if wrong else 0, 16)]
-    temporary = binding(buffer, 256, 256)
-    return recording(bench, op, inputs=inputs, outputs=[bench.buffer(16)], temporary=temporary)
-
-
-@breaks("DML-Binding-resource-overlap", "the temporary resource")
-def the_temporary_resource_in_an_output(bench, wrong):
-    op, buffer = bench.compile(log_sum_exp()), bench.buffer(1024)
-    outputs = [binding(buffer, 256 if wrong else 512, 16)]
-    temporary = binding(buffer, 256, 256)
-    return recording(bench, op, inputs=[bench.buffer(16)], outputs=outputs, temporary=temporary)
-
-
-@breaks("DML-Binding-resource-overlap", "the persistent resource")
-def the_temporary_resource_in_the_persistent_one(bench, wrong):
-    op, buffer = bench.compile(log_sum_exp(flags=OWNED)), bench.buffer(1024)
-    return recording(
-        bench,
-        op,
-        inputs=[None],
-        outputs=[bench.buffer(16)],
-        temporary=binding(buffer, 0, 512),
-        persistent=binding(buffer, 256 if wrong else 512, 256),
-    )
-
-
-@breaks("DML-Binding-resource-overlap", "the persistent resource")
-def the_persistent_resource_in_an_output(bench, wrong):
-    op, buffer = bench.compile(join(4, 4, owned=[1])), bench.buffer(1024)
-    return recording(
-        bench,
-        op,
-        inputs=[bench.buffer(16), None],
-        outputs=[binding(buffer, 240, 32)],
-        persistent=binding(buffer, 256 if wrong else 512, 256),
-    )
-
-
-@breaks("DML-Binding-initializer-resource", "outputs[0]")
-def the_persistent_resource_beside_an_owned_input(bench, wrong):
-    """The ranges are disjoint: at initialization only the resource counts."""
-    op, buffer = bench.compile(join(4, owned=[0])), bench.buffer(1024)
-    return recording(
-        bench,
-        bench.dml.CreateOperatorInitializer([op]),
-        inputs=[spans(span(buffer, 0, 16))],
-        outputs=[binding(buffer if wrong else bench.buffer(1024), 512, 256)],
-    )
 
 
 @breaks("DML-Object-device", "dispatchable")

@@ -285,7 +285,7 @@ def test_why_nothing_may_be_bound(kind):
 
 @pytest.mark.parametrize("apart", [True, False])
 def test_temporary_and_persistent_memory_of_one_buffer(apart):
-    """They may share a buffer, but must not overlap."""
+    """They may share a buffer, but must not overlap on a strict device."""
     bench = Bench(profile="demanding")
     op = bench.compile(identity())
     initializer = bench.dml.CreateOperatorInitializer([op])

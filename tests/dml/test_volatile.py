@@ -6,7 +6,8 @@ import pytest
 
 import directml_py as dml
 
-from .helpers import VOLATILE, binding, identity, join
+from ..rules.layer import messages
+from .helpers import VOLATILE, Bench, binding, identity, join, split
 
 
 @pytest.fixture
@@ -94,7 +95,24 @@ def test_debug_devices_do_not_raise_from_execute(debug_bench):
     assert {path for _, path in reason(bench)} == {"InputTensor", "OutputTensor"}
 
 
-def test_hazards_at_execution(bench):
+def test_memory_that_is_shared_at_execution(layer_bench):
+    """The dispatch runs, on a copy of its input, and the debug layer tells that its results are undefined."""
+    bench = layer_bench
+    info = bench.d3d12.QueryInterface(dml.ID3D12InfoQueue)
+    info.SetBreakOnSeverity(dml.D3D12_MESSAGE_SEVERITY_ERROR, False)
+    op, buffer, other = bench.compile(split(2, 2), VOLATILE), bench.holding(1, 2, 3, 4), bench.buffer(8)
+    bench.initialize(op)
+    bench.record(op, bench.table(op, [buffer], [other, binding(buffer, 0, 8)]))
+    assert not messages(bench)
+    bench.execute()
+    assert not bench.removed
+    assert {(found.rule, found.path) for found in messages(bench)} == {("DML-Binding-in-place", "outputs[1]")}
+    assert bench.read(other).tolist() == [1, 2]
+    assert bench.read(buffer).tolist() == [3, 4, 3, 4]
+
+
+def test_strict_devices_refuse_it_at_execution():
+    bench = Bench(profile="strict")
     op, buffer = bench.compile(join(4), VOLATILE), bench.holding(1, 2, 3, 4)
     bench.record(op, bench.table(op, [buffer], [buffer]))
     assert not bench.removed

@@ -6,6 +6,7 @@ from . import (  # noqa: F401
     aliasing_cases,
     attention_cases,
     barrier_cases,
+    binding_cases,
     clear_cases,
     content_cases,
     descriptor_cases,

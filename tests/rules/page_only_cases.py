@@ -5,7 +5,7 @@ from __future__ import annotations
 import directml_py as dml
 
 from ..dml.graphs import graph
-from ..dml.helpers import binding, identity, log_sum_exp, power, split, tensor
+from ..dml.helpers import binding, identity, join, log_sum_exp, power, span, spans, split, tensor
 from .registry import tolerated
 
 KEY = dml.GUID("00112233-4455-6677-8899-aabbccddeeff")
@@ -74,6 +74,37 @@ def a_graph_that_transposes_on_the_way(bench, wrong):
     bench.initialize(op)
     table = bench.table(op, [buffer], [buffer], temporary=temporary)
     return lambda: bench.record(op, table)
+
+
+@tolerated("DML-Binding-ranges-overlap", "outputs[0]")
+def rows_between_those_of_the_input(bench, wrong):
+    """Of 8 rows of 16 bytes, every second is read and every other written."""
+    x = tensor(4, 4, strides=[32, 32, 8, 1])
+    op, buffer = bench.compile(dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, x)), bench.buffer(256)
+    bench.initialize(op)
+    table = bench.table(op, [binding(buffer, 0, 112)], [binding(buffer, 16 if wrong else 128, 112)])
+    return lambda: bench.record(op, table)
+
+
+@tolerated("DML-Binding-ranges-overlap", "outputs[1]")
+def columns_between_those_of_another_output(bench, wrong):
+    one = tensor(2, 4, strides=[16, 16, 8, 1])
+    op = bench.compile(dml.DML_SPLIT_OPERATOR_DESC(tensor(2, 8), OutputTensors=[one, one], Axis=3))
+    bench.initialize(op)
+    buffer = bench.buffer(128)
+    outputs = [binding(buffer, 0, 48), binding(buffer, 16 if wrong else 48, 48)]
+    table = bench.table(op, [bench.buffer(64)], outputs)
+    return lambda: bench.record(op, table)
+
+
+@tolerated("DML-Binding-initializer-resource", "outputs[0]")
+def the_persistent_resource_beside_an_owned_input(bench, wrong):
+    """The ranges are disjoint: at initialization the page looks at resources alone."""
+    op, buffer = bench.compile(join(4, owned=[0])), bench.buffer(1024)
+    initializer = bench.dml.CreateOperatorInitializer([op])
+    outputs = [binding(buffer if wrong else bench.buffer(1024), 512, 256)]
+    table = bench.table(initializer, [spans(span(buffer, 0, 16))], outputs)
+    return lambda: bench.record(initializer, table)
 
 
 @tolerated("DML-Graph-output-unconnected", "Nodes[0].OutputTensors[1]")

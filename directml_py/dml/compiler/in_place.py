@@ -86,8 +86,18 @@ def why_not_in_place(graph: GraphDesc, position: int, output: int) -> str:
         if port.node not in before:
             target = _title(graph, writer)
             return f"{title} reads it as {field} and does not lead to {target}, which writes the output"
-        if port.node == writer and not _overwrites(graph, port, or_unlisted=True):
+        if port.node != writer:
+            continue
+        if not _overwrites(graph, port, or_unlisted=True):
             return f"{title} does not work in place of {field}"
+        read, written = graph.input_tensor(port), graph.output_tensor(writers[0])
+        assert written is not None
+        if not read.lies_like(written):
+            path = graph.node(writer).outputs[writers[0].output].path
+            return (
+                f"to work in place {field} of {title}, which is {read}, must have the element size, sizes and "
+                f"strides of {path}, {written}"
+            )
     return ""
 
 
