@@ -71,6 +71,9 @@ REASONS = {
     "DML-*-compiled-scales": "Microsoft's library accepts the scales, but has no kernel for them.",
     "DML-*-compiled-past": "Microsoft's library accepts the mask type without a mask, but has no kernel for it.",
     "DML-*-compiled-activations": "Microsoft's library accepts the activation, but has no kernel for it.",
+    "DML-GRU-compiled-matrix-size": (
+        "Microsoft's library fails to copy such a matrix: it needs as many bytes as packed elements take."
+    ),
     "DML-GEMM-softmax": (
         "Microsoft's library fuses ACTIVATION_SOFTMAX into a single product; ACTIVATION_SOFTMAX1 into several, too."
     ),

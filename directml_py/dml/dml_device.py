@@ -257,7 +257,7 @@ class IDMLDevice1(IDMLDevice):
         with loading:
             from .compiler.graph_desc import read_graph_desc
             from .compiler.graph_program import GraphProgram
-            from .compiler.graph_validation import check_graph
+            from .compiler.graph_validation import check_graph, refusal
             from .compiler.uninitialized_reads import check_padding
         with paused():
             report = Report()
@@ -267,7 +267,7 @@ class IDMLDevice1(IDMLDevice):
                 self.removal.tighten(report)
                 if self.removal.debug and not report.errors:
                     check_padding(graph, report)
-            self.removal.report("CompileGraph refuses the graph:", report)
+            self.removal.report("CompileGraph refuses the graph:", report, refusal(report))
             assert graph is not None
             kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
             program = GraphProgram(graph, self._kernels(kind), self.removal.debug)

@@ -30,13 +30,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..abi.hresult import E_UNEXPECTED
+from ..abi.hresult import E_INVALIDARG, E_UNEXPECTED
 from ..api.enums import (
     DML_RECURRENT_NETWORK_DIRECTION_BACKWARD,
     DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL,
 )
 from ..descs.format import braces
 from ..descs.operator_desc import OperatorDesc
+from ..descs.tensor_size import bytes_for
 from ..kernels.elementwise.functions import plain
 from ..kernels.elementwise.map import store
 from ..kernels.elementwise.trace import Symbol
@@ -61,6 +62,14 @@ UNCOMPILED = {
     name: own_rule(name, "compiled-activations", "No activation is CELU", library=True)
     for name in ("LSTM", "GRU")
 }
+# The library copies each of these matrices for its kernel of one direction, packed, and without regard to strides.
+UNCOMPILED_MATRIX = own_rule(
+    "GRU",
+    "compiled-matrix-size",
+    "With one direction, TotalTensorSizeInBytes of WeightTensor and RecurrenceTensor suffices for packed elements, "
+    "unless a stride is 0",
+    library=True,
+)
 
 
 class Recurrent(NamedTuple):
@@ -83,6 +92,22 @@ def recurrent_of(desc: OperatorDesc) -> Recurrent:
     _, sequence, batch, width = desc.InputTensor.sizes
     directions = 2 if desc.Direction == DML_RECURRENT_NETWORK_DIRECTION_BIDIRECTIONAL else 1
     return Recurrent(sequence, batch, width, desc.RecurrenceTensor.sizes[3], directions)
+
+
+def _check_matrices(desc: OperatorDesc, report: Report) -> None:
+    """Report matrices of one direction that take fewer bytes than packed ones would."""
+    if recurrent_of(desc).directions > 1:
+        return
+    for field in ("WeightTensor", "RecurrenceTensor"):
+        tensor = getattr(desc, field)
+        (rows, row_stride), (columns, column_stride) = zip(tensor.sizes[2:], tensor.effective_strides[2:])
+        is_broadcast = (rows > 1 and row_stride == 0) or (columns > 1 and column_stride == 0)
+        # A matrix that is its own transpose is not copied.
+        is_symmetric = (rows, row_stride) == (columns, column_stride)
+        packed = bytes_for(tensor.data_type, tensor.element_count)
+        if tensor.total_size < packed and not is_broadcast and not is_symmetric:
+            text = f"is {tensor.total_size}; its {tensor.element_count} elements, packed, take {packed} bytes"
+            report.add(UNCOMPILED_MATRIX, f"{field}.TotalTensorSizeInBytes", text)
 
 
 class RecurrentNetwork(Operator):
@@ -110,7 +135,12 @@ class RecurrentNetwork(Operator):
         }
 
     def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
-        """Microsoft's library accepts CELU, but has no kernel for GRU and LSTM with it."""
+        """Microsoft's library accepts CELU, but has no kernel for GRU and LSTM with it, nor one for overlapping rows of
+        GRU's matrices: the rule fits what it answered for 4,320 layouts."""
+        if desc.name == "GRU":
+            _check_matrices(desc, report)
+            if report.errors:
+                return E_INVALIDARG
         if desc.name in UNCOMPILED:
             for index, activation in enumerate(desc.ActivationDescs):
                 if activation.name == "ACTIVATION_CELU":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..abi.schema import FieldSchema
@@ -16,6 +17,7 @@ from ..operators import SCHEMAS, operator_of
 from ..operators.operator import Advisory, Broadcast
 from ..validation.fact_expressions import Reader
 from ..validation.facts import facts_of, violations
+from ..validation.report import Report
 from ..validation.support_tables import applies, same_of
 from .decision_source import DecisionSource
 from .desc_generator import MAX_ELEMENTS, DescGenerator, Fields
@@ -176,7 +178,19 @@ class Assembly:
             for path, _ in violations(fact, reader):
                 if self.maker.field(path).type in ("DML_SCALE_BIAS", "DML_OPERATOR_DESC"):
                     values[path] = None
-        return build_operator_desc(self.schema, values)
+        return self._compilable(build_operator_desc(self.schema, values), values)
+
+    def _compilable(self, desc: OperatorDesc, values: dict[str, Any]) -> OperatorDesc:
+        """Pack the tensors that CompileOperator refuses for their layout."""
+        report = Report()
+        operator_of(desc.name).check_compilation(desc, report)
+        for entry in self.tensors:
+            value = values.get(entry.name)
+            if isinstance(value, TensorDesc) and any(
+                found.path.startswith(f"{entry.name}.") for found in report.errors
+            ):
+                values[entry.name] = replace(value, strides=None, total_size=-1)
+        return build_operator_desc(self.schema, values) if report.errors else desc
 
 
 def _typed(data_types: Any, sizes: Sequence[Sequence[int]]) -> Iterator[tuple[int, Sequence[int]]]:

@@ -10,6 +10,7 @@ from directml_py.abi.rules import RULES, Rule
 from directml_py.dml.compiler import graph_rules as declared
 
 from .graphs import FLOAT32, Graphs, edges, graph, node
+from .helpers import Bench, tensor
 
 S = [2, 2]
 
@@ -102,8 +103,12 @@ VIOLATIONS = {
         lambda g: chain(g, nodes=[g.scale(S), g.scale([2, 3])]),
         "Nodes[1].InputTensor.TotalTensorSizeInBytes",
     ),
-    "DML-Graph-constant-size": (
-        lambda g: graph([np.zeros(5, np.float32), g.scale(S)], [], [(1, 0, 0)], [(0, 0, 1, 0)]),
+    "DML-Graph-constant-empty": (
+        lambda g: graph([np.zeros(0, np.float32), g.scale(S)], [], [(1, 0, 0)], [(0, 0, 1, 0)]),
+        "Nodes[0].DataSize",
+    ),
+    "DML-Graph-constant-element": (
+        lambda g: graph([np.zeros(1, np.int16), g.scale([1])], [], [(1, 0, 0)], [(0, 0, 1, 0)]),
         "Nodes[0].DataSize",
     ),
     "DML-Graph-constant-feature-level": (
@@ -126,7 +131,12 @@ VIOLATIONS = {
 
 
 # Rules that debug and strict devices check for valid graphs; see tests/hazards and tests/rules/page_only_cases.py.
-WARNINGS = {"DML-Graph-graph-output-shared", "DML-Graph-padding", "DML-Graph-output-unconnected"}
+WARNINGS = {
+    "DML-Graph-constant-size",
+    "DML-Graph-graph-output-shared",
+    "DML-Graph-padding",
+    "DML-Graph-output-unconnected",
+}
 
 
 @pytest.mark.parametrize("rule", VIOLATIONS)
@@ -136,7 +146,8 @@ def test_broken_alone(rule):
     make, path = VIOLATIONS[rule]
     with pytest.raises(dml.DMLError) as caught:
         g.device.CompileGraph(make(g))
-    assert caught.value.hresult == dml.E_INVALIDARG
+    unexpected = rule == "DML-Graph-constant-element"
+    assert caught.value.hresult == (dml.E_UNEXPECTED if unexpected else dml.E_INVALIDARG)
     found = [(entry.rule, entry.path) for entry in caught.value.diagnostics]
     if rule == "DML-Graph-nodes":
         assert found == [(rule, "NodeCount"), (rule, "OutputCount")]
@@ -344,3 +355,43 @@ def test_every_node_that_cannot_be_compiled_is_named():
     assert [found.path for found in caught.value.diagnostics] == ["Nodes[0].Operator", "Nodes[2].Operator"]
     for text in ("IDMLCompiledOperator", "belongs to another DirectML device"):
         assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ([2, 3, 5, 7, 11], [2, 3, 5, 7]),
+        ([2, 3, 5, 7], [2, 3, 5, 7]),
+        ([2, 3], [2, 3, 0, 0]),
+        ([2], [2, 0, 0, 0]),
+    ],
+)
+def test_constants_of_any_size(data, expected):
+    """Microsoft's library compares no DataSize: it copies the tensor's bytes out of an upload buffer of that size."""
+    bench = Bench(feature_level=dml.DML_FEATURE_LEVEL_6_4)
+    constant = np.array(data, np.float32)
+    four = tensor(4)
+    scaling = bench.dml.CreateOperator(
+        dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(four, four, dml.DML_SCALE_BIAS(2, 0))
+    )
+    op = bench.dml.CompileGraph(graph([constant, scaling], [], [(1, 0, 0)], [(0, 0, 1, 0)]))
+    target = bench.buffer(16)
+    bench.initialize(op)
+    bench.dispatch(op, [], [target])
+    bench.execute()
+    assert bench.read(target).tolist() == [2 * value for value in expected]
+    assert not bench.removed
+
+
+def test_constants_share_as_graph_inputs_do():
+    """As in Microsoft's library the first edge gives the size: 8 bytes of which another node takes 16."""
+    device = Graphs(dml.DML_FEATURE_LEVEL_6_4)
+    nodes = [np.zeros(4, np.float32), device.scale([2]), device.scale([4])]
+    outputs = [(1, 0, 0), (2, 0, 1)]
+    larger_first = [(0, 0, 2, 0), (0, 0, 1, 0)]
+    device.device.CompileGraph(graph(nodes, [], outputs, larger_first))
+    with pytest.raises(dml.DMLError) as caught:
+        device.device.CompileGraph(graph(nodes, [], outputs, larger_first[::-1]))
+    assert [(found.rule, found.path) for found in caught.value.diagnostics] == [
+        ("DML-Graph-shared-input", "Nodes[2].InputTensor")
+    ]

@@ -31,6 +31,14 @@ def two_nodes_for_one_output(bench, wrong):
     bench.dml.CompileGraph(graph(nodes, [(0, 0, 0), (0, 1, 0)], outputs))
 
 
+@hazard("DML-Graph-constant-size", "has elements of 16 bytes", path="Nodes[0].DataSize", ways=(12, 1))
+def a_constant_that_is_too_short(bench, wrong):
+    """Microsoft's library compiles it, and copies 16 bytes out of its upload buffer of so many."""
+    data = np.zeros(wrong or 16, np.uint8)
+    nodes = [data, identity(bench, packed(*S), packed(*S))]
+    bench.dml.CompileGraph(graph(nodes, [], [(1, 0, 0)], [(0, 0, 1, 0)]))
+
+
 @hazard("DML-Graph-padding", "DML_OPERATOR_ELEMENT_WISE_IDENTITY", path="Nodes[1].InputTensor")
 def a_consumer_that_reads_between_the_rows(bench, wrong):
     """Rows of two with a stride of three: as one row of five, the third element is padding; as columns it is unread."""

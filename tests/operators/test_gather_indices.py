@@ -223,3 +223,31 @@ def test_a_few_elements_of_a_large_tensor(strides):
         tracemalloc.stop()
     assert output.tolist() == [7, 7]
     assert peak < size // 8
+
+
+@pytest.mark.parametrize(("strides", "further"), [(None, 0), ((12, 4, 1), None)])
+def test_any_number_of_slices_without_index_dimensions(strides, further):
+    """Microsoft's library checks all sizes of the output but the first. By the strides that it gives its shader,
+    further slices repeat the first one; where the input has no strides, they begin where its elements end, and reads
+    beyond a buffer give 0."""
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    desc = dml.DML_GATHER_OPERATOR_DESC(
+        InputTensor=dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, x.shape, strides),
+        IndicesTensor=dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_UINT32, (1, 1, 1)),
+        OutputTensor=dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, (3, 2, 4)),
+        Axis=1,
+        IndexDimensions=0,
+    )
+    assert dml.validate(desc) == []
+    assert [found.rule for found in dml.validate(desc, strict=True)] == ["DML-GATHER-page-sizes"]
+    (found,) = dml.evaluate(desc, [x, np.full((1, 1, 1), 2, np.uint32)])
+    assert found[0].tolist() == x[:, 2].tolist()
+    for slices in found[1:]:
+        assert (slices == (x[:, 2] if further is None else further)).all()
+
+
+@pytest.mark.parametrize("output", [(1, 2, 1), (1, 3, 4), (2, 1, 4), (1, 8)])
+def test_the_other_sizes_without_index_dimensions(output):
+    x, index = np.zeros((2, 3, 4), np.float32), np.zeros((1, 1, 1), np.uint32)
+    with pytest.raises(dml.DMLError):
+        gather(x, index, 1, 0, output)

@@ -271,6 +271,81 @@ def test_celu_does_not_compile():
         assert caught.value.diagnostics[0].path == f"ActivationDescs[{count - 1}]"
 
 
+# By hidden size, input size and row stride: the column strides 0 to 8 that Microsoft's library does not compile (x) in
+# GRU's WeightTensor; further ones, and other row strides, it compiles.
+UNCOMPILED_WEIGHTS = {
+    (1, 3): {0: ".........", 1: "..x......", 2: ".x.......", 3: "........."},
+    (2, 3): {0: ".........", 1: ".xxxxx...", 2: ".xxx.....", 3: "........."},
+    (2, 5): {1: ".xxxxx...", 2: ".xxxx....", 3: ".xxx.....", 4: ".xx......", 5: "........."},
+    (2, 6): {1: "..xxxx...", 2: ".x.xx....", 3: ".xx......", 4: ".xx......", 5: ".x......."},
+    (2, 1): {0: ".........", 1: ".........", 2: "........."},
+}
+# The same of RecurrenceTensor, by hidden size.
+UNCOMPILED_RECURRENCE = {
+    2: {0: ".........", 1: ".xxxxx...", 2: "........."},
+    3: {0: ".........", 1: ".xxxxxxxx", 2: ".xxxx....", 3: "........."},
+}
+
+
+REFUSED = (dml.E_INVALIDARG, {"DML-GRU-compiled-matrix-size"})
+
+
+def compiles(name, hidden, width, *, direction=FORWARD, **layouts):
+    """Whether a network compiles whose WeightTensor and RecurrenceTensor have these strides and total sizes."""
+    gates, ways = len(ORDER[name]), 2 if direction == BOTH else 1
+
+    def matrix(columns, strides=None, total=None):
+        sizes = (1, ways, gates * hidden, columns)
+        return dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, sizes, strides, total_size=total)
+
+    desc = getattr(dml, f"DML_{name}_OPERATOR_DESC")(
+        InputTensor=tensor("FLOAT32", (1, 2, 2, width)),
+        WeightTensor=matrix(width, *layouts.get("weights", ())),
+        RecurrenceTensor=matrix(hidden, *layouts.get("recurrence", ())),
+        OutputSingleTensor=tensor("FLOAT32", (1, ways, 2, hidden)),
+        ActivationDescs=[IDENTITY] * EACH[name] * ways,
+        Direction=direction,
+    )
+    device = dml.DMLCreateDevice(dml.D3D12CreateDevice())
+    op = device.CreateOperator(desc)
+    try:
+        device.CompileOperator(op)
+    except dml.DMLError as error:
+        return (error.hresult, {found.rule for found in error.diagnostics}) != REFUSED
+    return True
+
+
+def verdicts(rows, **arguments):
+    field = arguments.pop("field")
+    return {
+        row: "".join(
+            ".x"[not compiles("GRU", **arguments, **{field: ([100, 100, row, column],)})]
+            for column in range(9)
+        )
+        for row in rows
+    }
+
+
+def test_overlapping_matrices_of_gru_that_do_not_compile():
+    for (hidden, width), rows in UNCOMPILED_WEIGHTS.items():
+        assert verdicts(rows, hidden=hidden, width=width, field="weights") == rows
+    for hidden, rows in UNCOMPILED_RECURRENCE.items():
+        assert verdicts(rows, hidden=hidden, width=3, field="recurrence") == rows
+
+
+def test_overlapping_matrices_that_compile():
+    """Those of more bytes than packed elements take, of two directions, and of other networks."""
+    overlapping = [100, 100, 1, 1]
+    for total, expected in ((32, False), (68, False), (72, True), (400, True)):
+        assert compiles("GRU", 2, 3, weights=(overlapping, total)) is expected
+    for total, expected in ((36, False), (48, True)):
+        assert compiles("GRU", 2, 3, recurrence=(overlapping, total)) is expected
+    assert not compiles("GRU", 2, 3, weights=(overlapping,), direction=BACKWARD)
+    assert compiles("GRU", 2, 3, weights=([1, 1, 1, 1],), recurrence=([1, 1, 1, 1],), direction=BOTH)
+    for name in ("RNN", "LSTM"):
+        assert compiles(name, 2, 3, weights=(overlapping,), recurrence=(overlapping,))
+
+
 def test_the_cell_alone_is_no_output():
     whole, wanted = tensor("FLOAT32", (1, 1, 1, 1)), {"ActivationDescs": [linear(1)] * 3}
     desc = dml.DML_LSTM_OPERATOR_DESC(

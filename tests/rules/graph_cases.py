@@ -23,7 +23,8 @@ def split_and_scale(g):
 
 # The nearest right graph, where that is not the chain of two.
 TWINS = {
-    "DML-Graph-constant-size": constant,
+    "DML-Graph-constant-empty": constant,
+    "DML-Graph-constant-element": constant,
     "DML-Graph-constant-feature-level": constant,
     "DML-Graph-constant-output": constant,
     "DML-Graph-cycle": lambda g: graph(
@@ -50,7 +51,8 @@ def case(rule, make, path):
 
     # A graph of nothing lacks outputs as well.
     paths = ("NodeCount", "OutputCount") if rule == "DML-Graph-nodes" else (path,)
-    return Case(rule, paths, dml.E_INVALIDARG, rule, run, make, twin=TWINS.get(rule, chain))
+    hresult = dml.E_UNEXPECTED if rule == "DML-Graph-constant-element" else dml.E_INVALIDARG
+    return Case(rule, paths, hresult, rule, run, make, twin=TWINS.get(rule, chain))
 
 
 for _rule, (_make, _path) in VIOLATIONS.items():

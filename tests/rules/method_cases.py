@@ -179,6 +179,21 @@ def celu_in_lstm(wrong):
     return celu_in(dml.DML_LSTM_OPERATOR_DESC, 4, 3)(wrong)
 
 
+@breaks("DML-GRU-compiled-matrix-size", "WeightTensor.TotalTensorSizeInBytes")
+def overlapping_rows_in_gru(wrong):
+    bench = Bench(DEBUG)
+    single, matrix = tensor("FLOAT32", (1, 1, 1, 1)), tensor("FLOAT32", (1, 1, 3, 1))
+    desc = dml.DML_GRU_OPERATOR_DESC(
+        InputTensor=tensor("FLOAT32", (1, 1, 1, 2)),
+        WeightTensor=tensor("FLOAT32", (1, 1, 3, 2), (6, 6, 1 if wrong else 2, 1)),
+        RecurrenceTensor=matrix,
+        OutputSingleTensor=single,
+        ActivationDescs=[dml.DML_ACTIVATION_LINEAR_OPERATOR_DESC()] * 2,
+    )
+    op = bench.dml.CreateOperator(desc)
+    return lambda: bench.dml.CompileOperator(op)
+
+
 @breaks("DML-OperatorInitializer-count", "operatorCount")
 def more_operators_than_given(wrong):
     bench = Bench(DEBUG)

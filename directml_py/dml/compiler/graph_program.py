@@ -62,11 +62,7 @@ class GraphProgram:
             for step in self.plan.steps
             if step.operator != "CONSTANT" and step.fused is None
         }
-        self._constants = {
-            node.index: np.frombuffer(node.data, np.uint8)
-            for node in graph.nodes
-            if node is not None and node.data is not None
-        }
+        self._constants = _constants(graph)
 
     @lazy
     def _pairs(self) -> Pairs:
@@ -230,6 +226,24 @@ class _Bound:
         if isinstance(location, (OutputRoot, BlockRoot)):
             return view_of(tensor, self._root_bytes(location))
         return self.value(source)
+
+
+def _constants(graph: GraphDesc) -> dict[int, Bytes]:
+    """The data of constant nodes, with zeros behind data that is too short for a tensor that reads it."""
+    constants = {
+        node.index: np.frombuffer(node.data, np.uint8)
+        for node in graph.nodes
+        if node is not None and node.data is not None
+    }
+    for edge in graph.intermediate_edges:
+        assert isinstance(edge.source, Value)
+        assert isinstance(edge.target, Port)
+        data = constants.get(edge.source.node)
+        if data is not None:
+            missing = graph.input_tensor(edge.target).content_size - len(data)
+            if missing > 0:
+                constants[edge.source.node] = np.concatenate([data, np.zeros(missing, np.uint8)])
+    return constants
 
 
 def _fused_call(fused: Fused, bound: _Bound) -> Call:

@@ -44,7 +44,7 @@ OUTPUT_SHARED = rule(
 # No page states it, though the page requires equal total sizes of the tensors that an intermediate edge connects.
 SHARED_INPUT = rule(
     "DML-Graph-shared-input",
-    "Tensors fed by a graph input take no more bytes than TotalTensorSizeInBytes of the tensor fed by its first edge",
+    "Tensors fed by one graph input or constant take no more bytes than TotalTensorSizeInBytes of the first of them",
     LIBRARY,
 )
 COPIED = rule(
@@ -65,13 +65,22 @@ PADDING = rule(
     Severity.WARNING,
     debug=True,
 )
-# DML_CONSTANT_DATA_GRAPH_NODE_DESC has no page. ONNX Runtime passes only the bytes of the elements, which may be fewer
-# than TotalTensorSizeInBytes, as that is rounded up to a multiple of 4.
+# DML_CONSTANT_DATA_GRAPH_NODE_DESC has no page. Microsoft's library takes any size but 0, which crashes it. ONNX
+# Runtime passes only the bytes of the elements, which may be fewer than TotalTensorSizeInBytes.
+CONSTANT_EMPTY = rule("DML-Graph-constant-empty", "DataSize of a constant is at least 1", OWN)
+# The library, which passes single elements to its shaders by value, then fails with E_UNEXPECTED.
+CONSTANT_ELEMENT = rule(
+    "DML-Graph-constant-element",
+    "DataSize of a constant that feeds a tensor of a single stored element is at least the size of that",
+    LIBRARY,
+)
+# The library copies the tensor's bytes from an upload buffer of DataSize bytes, and so reads beyond its end. Here these
+# bytes are 0. Bytes behind the tensor's are not read.
 CONSTANT_SIZE = rule(
     "DML-Graph-constant-size",
-    "DataSize of a constant suffices for the elements of each input that it feeds, and is at most the input's "
-    "TotalTensorSizeInBytes",
+    "DataSize of a constant suffices for the elements of each input that it feeds",
     OWN,
+    debug=True,
 )
 CONSTANT_LEVEL = rule(
     "DML-Graph-constant-feature-level",

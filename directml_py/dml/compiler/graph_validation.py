@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ...abi.hresult import E_INVALIDARG, E_UNEXPECTED
 from ...validation.report import Report
 from . import graph_rules
 from .graph_desc import Edge, GraphDesc, GraphDescNode, GraphInput, Port, Value
@@ -47,6 +48,12 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
         report.add(graph_rules.CYCLE, "IntermediateEdges", "form a cycle: some nodes depend on one another")
     if not report.errors:
         check_shared_inputs(graph, report)
+
+
+def refusal(report: Report) -> int:
+    """The HRESULT of CompileGraph for the errors of ``report``, as Microsoft's library has it."""
+    unexpected = {graph_rules.CONSTANT_ELEMENT.id}
+    return E_UNEXPECTED if {found.rule for found in report.errors} == unexpected else E_INVALIDARG
 
 
 def _check_indices(graph: GraphDesc, report: Report) -> bool:
@@ -159,14 +166,15 @@ def _check_tensors(graph: GraphDesc, edge: Edge, report: Report) -> None:
     if tensor is None:
         return
     if source.data is not None:
-        path = _input_path(graph, edge.target)
-        least, most = tensor.content_size, tensor.total_size
-        if not least <= len(source.data) <= most:
+        path, least = _input_path(graph, edge.target), tensor.content_size
+        if len(source.data) < least:
+            broken = graph_rules.CONSTANT_SIZE if source.data else graph_rules.CONSTANT_EMPTY
+            if source.data and tensor.last_element_offset == 0:
+                broken = graph_rules.CONSTANT_ELEMENT
             report.add(
-                graph_rules.CONSTANT_SIZE,
+                broken,
                 f"Nodes[{source.index}].DataSize",
-                f"is {len(source.data)}; {path}, which it feeds, has elements of {least} bytes and "
-                f"TotalTensorSizeInBytes {most}",
+                f"is {len(source.data)}; {path}, which it feeds, has elements of {least} bytes",
             )
         return
     written = source.outputs[edge.source.output].tensor

@@ -1,4 +1,4 @@
-"""Size rules for tensors that share a graph input, after the graphs that Microsoft's library rejects."""
+"""Size rules for tensors that share a graph input or a constant, after the graphs that Microsoft's library rejects."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from .graph_desc import GraphDesc, GraphDescNode, GraphInput, Port, Value
 
 
 def check_shared_inputs(graph: GraphDesc, report: Report) -> None:
-    """Report tensors whose sizes conflict with others of their graph input, in an otherwise valid graph."""
-    readers: dict[int, list[Port]] = defaultdict(list)
-    for edge in graph.input_edges:
-        assert isinstance(edge.source, GraphInput)
+    """Report tensors whose sizes conflict with others of their graph input or constant, in an otherwise valid graph."""
+    readers: dict[str, list[Port]] = defaultdict(list)
+    for edge in (*graph.input_edges, *graph.intermediate_edges):
         assert isinstance(edge.target, Port)
-        readers[edge.source.position].append(edge.target)
+        if isinstance(edge.source, GraphInput):
+            readers[f"graph input {edge.source.position}"].append(edge.target)
+        elif graph.node(edge.source.node).data is not None:
+            readers[f"Nodes[{edge.source.node}]"].append(edge.target)
     written = {edge.source for edge in graph.output_edges}
     # How the library treats inputs of nodes that share an output is not known.
     if any(len(writers) > 1 for writers in graph.writers.values()):
         return
-    for position, ports in readers.items():
+    for source, ports in readers.items():
         if len(ports) == 1:
             continue
         copies = [port for port in ports if Value(port.node, 0) in written and changes_nothing(graph, port)]
-        _check_first(graph, position, ports, copies, report)
+        _check_first(graph, source, ports, copies, report)
         if not changes_nothing(graph, ports[0]):
             _check_copies(graph, ports[0], copies, report)
         elif len(copies) == len(ports):
@@ -49,7 +51,7 @@ def _output_size(node: GraphDescNode) -> int:
 
 
 def _check_first(
-    graph: GraphDesc, position: int, ports: list[Port], copies: list[Port], report: Report
+    graph: GraphDesc, source: str, ports: list[Port], copies: list[Port], report: Report
 ) -> None:
     """Check tensors against the size of the graph input, which the first edge gives, or a copy of the input."""
     first = ports[0]
@@ -62,8 +64,8 @@ def _check_first(
             report.add(
                 graph_rules.SHARED_INPUT,
                 _path(graph, port),
-                f"takes {tensor.minimum_size} bytes; {_path(graph, first)}, to which the first edge of graph input "
-                f"{position} leads, has {size}",
+                f"takes {tensor.minimum_size} bytes; {_path(graph, first)}, to which the first edge of {source} leads, "
+                f"has {size}",
             )
 
 

@@ -10,7 +10,7 @@ from ...kernels.launch import launch_in_order
 from ...kernels.linear_index import gather_within, is_inside, take
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
+from ..operator import Advisory, Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
 from .base import check_range, range_rule
 
 # Microsoft's library does not check this; tensorflow-directml-plugin gathers batches in this way.
@@ -54,6 +54,11 @@ def batch_size(desc: OperatorDesc) -> int:
     return sizes[-1] if sizes else 1
 
 
+def further_slices(desc: OperatorDesc, output: Array) -> Array:
+    """What the slices of the output behind the first hold where there are no index dimensions."""
+    return output[:1] if desc.InputTensor.strides is not None else np.zeros(1, output.dtype)
+
+
 @operator("GATHER")
 class Gather(Operator):
     """A gather along one axis, NumPy's ``take`` (ns-directml-dml_gather_operator_desc).
@@ -67,9 +72,14 @@ class Gather(Operator):
     the first dimension of the input that is not cropped. Each slice of the input along that takes its own indices:
     output[b, ..., i, ...] = input[b, ..., indices[b, i], ...].
 
+    Without index dimensions the output has one slice. Microsoft's library accepts any number of them: further ones
+    repeat it if the input has strides, and otherwise lie beyond the input.
+
     The page leaves indices beyond the axis undefined. In Microsoft's library they run into the next row; reads beyond
     the tensor give 0, as in Direct3D.
     """
+
+    advises_sizes = True
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         x, indices = desc.InputTensor, desc.IndicesTensor
@@ -92,7 +102,8 @@ class Gather(Operator):
     def shapes(self, desc: OperatorDesc) -> Shapes:
         sizes, axis = desc.InputTensor.sizes, desc.Axis
         if desc.IndexDimensions == 0:
-            return {"OutputTensor": (1, *sizes[:axis], *sizes[axis + 1 :])}
+            rest = (*sizes[:axis], *sizes[axis + 1 :])
+            return {"OutputTensor": Advisory((1, *rest), (None, *rest))}
         return {
             "OutputTensor": (*sizes[cropped_dimensions(desc) : axis], *index_sizes(desc), *sizes[axis + 1 :])
         }
@@ -107,7 +118,13 @@ class Gather(Operator):
 
         def gather(x: Array, indices: Array) -> Array:
             indices = indices.reshape((batches, *sizes) if is_batched else sizes)
-            return np.reshape(take(x[first], indices, axis, is_batched), desc.OutputTensor.sizes)
+            taken = take(x[first], indices, axis, is_batched)
+            if desc.IndexDimensions:
+                return np.reshape(taken, desc.OutputTensor.sizes)
+            result: Array = np.empty(desc.OutputTensor.sizes, x.dtype)
+            result[0] = np.reshape(taken, result.shape[1:])
+            result[1:] = further_slices(desc, result)
+            return result
 
         return gather
 
@@ -117,8 +134,14 @@ class Gather(Operator):
         is_batched = batches > 1
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            run = bind_slices(inputs, outputs)
+            if desc.IndexDimensions or len(outputs[0]) == 1:
+                return run
+            return launch_in_order([run, lambda: np.copyto(outputs[0][1:], further_slices(desc, outputs[0]))])
+
+        def bind_slices(inputs: Inputs, outputs: Outputs) -> Run:
             # The dropped dimensions have size 1, so that these are views.
-            x, output = inputs[0][first], outputs[0]
+            x, output = inputs[0][first], outputs[0] if desc.IndexDimensions else outputs[0][:1]
             indices = inputs[1].reshape((batches, *sizes) if is_batched else sizes)
 
             def outside() -> None:
