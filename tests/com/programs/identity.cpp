@@ -60,7 +60,8 @@ namespace
         else
             refuses(object, "ID3D12Object", __uuidof(ID3D12Object));
         refuses(object, "ID3D12InfoQueue without the debug layer", __uuidof(ID3D12InfoQueue));
-        refuses(object, "IDMLDebugDevice without the flag", __uuidof(IDMLDebugDevice));
+        if (object.name != "dml device")
+            refuses(object, "IDMLDebugDevice", __uuidof(IDMLDebugDevice));
         const HRESULT without = object.pointer->QueryInterface(__uuidof(IUnknown), nullptr);
         hresult(object.name + " with a null ppv", without, E_POINTER);
     }
@@ -92,6 +93,7 @@ namespace
         const auto objects = world.objects();
         for (const Object& object : objects)
             test_object(object);
+        test_pair<IDMLDevice1, IDMLDebugDevice>("IDMLDebugDevice without the flag", world.bench.dml);
         for (size_t i = 0; i < objects.size(); i++)
             for (size_t j = 0; j < i; j++)
                 check(
