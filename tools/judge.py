@@ -1,12 +1,13 @@
-"""Differential testing of CreateOperator against Microsoft's library, on random descs of all kinds.
+"""Differential testing against Microsoft's library, on random descs, graphs and calls of all kinds.
 
     python tools/judge.py                       # a million descs
     python tools/judge.py --descs 20000         # a quick check
     python tools/judge.py --page                # also write docs/inside/fidelity.md
 
-The library is fetched from PyPI with pip and kept in the user's cache. It runs on the emulated Direct3D 12 device, at
-its highest feature level, 6_2, since it does not emulate lower ones. The exit code is 1 if the sides disagree on a desc
-for a reason that ``judging/stricter.py`` does not list.
+The library is fetched from PyPI with pip and kept in the user's cache. It runs on the emulated Direct3D 12 device, with
+pipelines that do nothing, at its highest feature level, 6_2, since it does not emulate lower ones. It is asked for the
+results of CreateOperator and CompileGraph, and whether bindings and dispatches remove its device. The exit code is 1 if
+the sides disagree for a reason that ``judging/stricter.py`` does not list.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from judging.workers import judge
 # The shares of the streams; the rest are mutations.
 VALID, TABLES = 0.4, 0.1
 # In addition to the other descs, relative to their number.
-GRAPHS = 0.02
+GRAPHS = CALLS = 0.02
 EVERY = ".*"
 EXAMPLES = 3
 
@@ -50,6 +51,7 @@ def main() -> int:
         "valid": int(arguments.descs * VALID) // MUTATIONS_EACH,
         "mutations": int(arguments.descs * (1 - VALID - TABLES)) // MUTATIONS_EACH,
         "graphs": int(arguments.descs * GRAPHS) if arguments.operators == EVERY else 0,
+        "calls": int(arguments.descs * CALLS) if arguments.operators == EVERY else 0,
         "tables": max(2 * len(OPERATORS), int(arguments.descs * TABLES) // (12 + RANKS)),
     }
     run = JudgingRun()

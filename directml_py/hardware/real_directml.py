@@ -49,10 +49,14 @@ class Verdict(NamedTuple):
 
 
 class Library:
-    """A DirectML device of a real library. Close it, or use it in a ``with`` statement."""
+    """A DirectML device of a real library. Close it, or use it in a ``with`` statement.
+
+    ``compiles`` tells whether its Direct3D 12 device creates pipelines, ``executes`` whether it runs them.
+    """
 
     def __init__(self, libraries: Libraries) -> None:
-        self.executes = not libraries.emulated
+        self.compiles = self.executes = not libraries.emulated
+        self._libraries = libraries
         self._d3d12 = _create_d3d12(libraries)
         try:
             self._dml = _create_dml(libraries, self._d3d12)
@@ -60,6 +64,10 @@ class Library:
         except BaseException:
             self.close()
             raise
+
+    def device(self) -> tuple[Object, Object]:
+        """The Direct3D 12 device, and another DirectML device on it, which the caller releases."""
+        return self._d3d12, _create_dml(self._libraries, self._d3d12)
 
     def close(self) -> None:
         """Release the devices; idempotent."""
@@ -75,13 +83,13 @@ class Library:
         self.close()
 
     def validate(self, desc: Any) -> Verdict:
-        """The library's verdict on an operator desc, by CreateOperator and, if the library executes, CompileOperator.
+        """The library's verdict on an operator desc, by CreateOperator and, if the library compiles, CompileOperator.
 
         Raises ``TypeError`` for an argument that is not a desc, ``ValueError`` for one that cannot be read.
         """
         created: list[Object] = []
         try:
-            self._compile(_decoded(desc), created, self.executes)
+            self._compile(_decoded(desc), created, self.compiles)
         except _Refused as refusal:
             return refusal.verdict
         finally:
@@ -105,7 +113,7 @@ class Library:
         except _Refused as refusal:
             return refusal.verdict
         except DMLError as error:
-            if self.executes or error.hresult == E_INVALIDARG:
+            if self.compiles or error.hresult == E_INVALIDARG:
                 return Verdict(error.hresult, stage)
         finally:
             _release(created)

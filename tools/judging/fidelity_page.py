@@ -55,8 +55,9 @@ python -m directml_py compare FILE --directml PATH --d3d12 PATH --save disagreem
 {streams}
 
 `valid` are descs that this package's generator considers valid; `mutations` are such descs with one field changed,
-unfiltered; `graphs` are graphs of up to four operators, most of them valid, given to CompileGraph; `tables` are all
-data types and dimension counts of one tensor, or of all tensors, of each operator.
+unfiltered; `graphs` are graphs of up to four operators, most of them valid, given to CompileGraph; `calls` are
+dispatches whose bindings share memory at random, with a wrong binding in some, and queries of interfaces; `tables` are
+all data types and dimension counts of one tensor, or of all tensors, of each operator.
 
 ## Where this package is stricter
 

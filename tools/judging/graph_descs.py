@@ -1,7 +1,8 @@
 """Random small graphs, and the verdicts of both sides.
 
-Their tensors have few distinct sizes, so that edges can connect them, in several layouts. No node is a pure identity:
-the library's handling of those is known only for graph inputs (``dml/compiler/shared_inputs.py``).
+Their tensors have few distinct sizes, so that edges can connect them, in several layouts. Graph inputs feed several
+nodes, and constants have too little or too much data. No node is a pure identity: the library's handling of those is
+known only for graph inputs (``dml/compiler/shared_inputs.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from directml_py.api.structs import (
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
 from directml_py.descs.decode import decode_operator_desc
-from directml_py.graph.desc_parts import graph_desc, operator_node
+from directml_py.graph.desc_parts import constant_node, graph_desc, operator_node
 from directml_py.hardware.real_directml import Library, Verdict
 from directml_py.testing.decision_source import RandomSource
 
@@ -27,15 +28,14 @@ NAME = "CompileGraph"
 FLOAT32, FLOAT16 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16
 SIZES = ([1, 1, 1, 6], [1, 1, 2, 3], [1, 1, 1, 5], [1, 1, 1, 12], [1, 1, 1, 4], [1, 1, 3, 2], [1, 1, 1, 3])
 GAPS: dict[tuple[int, ...], list[int]] = {(1, 1, 1, 3): [6, 6, 6, 2], (1, 1, 2, 3): [6, 6, 1, 2]}
-# Errors that the library may detect only after compiling shaders, so that on the emulated device its verdict varies.
-LATE = {"DML-Graph-shared-input", "DML-Graph-copied-size"}
-KINDS = ("scale", "relu", "add", "join", "split")
+KINDS = ("scale", "relu", "add", "join", "split", "gather")
 
 
 class GraphOfDescs(NamedTuple):
-    """Typed operator descs, and the edges between them."""
+    """Typed operator descs, the sizes of constants, whose nodes follow, and the edges between them."""
 
     descs: list[Any]
+    constants: list[int]
     edges: list[Any]
     input_count: int
     output_count: int
@@ -47,28 +47,26 @@ class GraphOfDescs(NamedTuple):
     def __repr__(self) -> str:
         counts = f"{self.input_count} inputs, {self.output_count} outputs"
         nodes = ", ".join(repr(decode_operator_desc(desc)[0]) for desc in self.descs)
-        return f"graph of {nodes}; {counts}; {', '.join(map(repr, self.edges))}"
+        constants = f"; constants of {self.constants} bytes" if self.constants else ""
+        return f"graph of {nodes}{constants}; {counts}; {', '.join(map(repr, self.edges))}"
 
     def connected(self, operators: Sequence[Any]) -> DML_GRAPH_DESC:
         nodes = [operator_node(operator, b"") for operator in operators]
+        nodes += [constant_node(bytes(size), b"") for size in self.constants]
         return graph_desc(self.input_count, self.output_count, nodes, self.edges)
 
     def theirs(self, library: Library) -> Verdict:
         return library.validate_graph(self.descs, self.connected)
 
-    def ours(self, level: int) -> list[Diagnostic]:
-        """Our errors; empty for a graph that compiles."""
+    def ours(self, level: int) -> tuple[int, list[Diagnostic]]:
+        """Our HRESULT, and errors; S_OK and none for a graph that compiles."""
         device = device_at(level)
         try:
             device.CompileGraph(self.connected([device.CreateOperator(desc) for desc in self.descs]))
         except dml.DMLError as error:
-            return [diagnostic for diagnostic in error.diagnostics if diagnostic.severity is Severity.ERROR]
-        return []
-
-
-def may_be_late(errors: Sequence[Diagnostic]) -> bool:
-    """Whether the library's verdict is inconclusive for these errors."""
-    return bool(errors) and all(error.rule in LATE for error in errors)
+            errors = [found for found in error.diagnostics if found.severity is Severity.ERROR]
+            return error.hresult, errors
+        return dml.S_OK, []
 
 
 @cache
@@ -84,6 +82,7 @@ def graph(source: RandomSource) -> GraphOfDescs:
     values = [(node, output) for node, outputs in enumerate(sizes) for output in range(len(outputs))]
     used: set[tuple[int, int]] = set()
     inputs, between, input_count = [], [], 0
+    constants: list[int] = []
     outputs: list[Any] = []
     for index, node in enumerate(nodes):
         for input_index, slot in enumerate(node.inputs):
@@ -99,6 +98,12 @@ def graph(source: RandomSource) -> GraphOfDescs:
                 value = source.choice(fitting)
                 used.add(value)
                 between.append(DML_INTERMEDIATE_GRAPH_EDGE_DESC(*value, index, input_index))
+            elif source.chance(15):
+                size = slot.tensor.total_size
+                if not constants or source.chance(80):
+                    constants.append(source.choice((size, size, max(1, size - 4), 1, size + 4, 3 * size)))
+                node_index = len(nodes) + source.integer(0, len(constants) - 1)
+                between.append(DML_INTERMEDIATE_GRAPH_EDGE_DESC(node_index, 0, index, input_index))
             elif source.chance(98):
                 position = source.integer(0, input_count)
                 input_count = max(input_count, position + 1)
@@ -109,7 +114,9 @@ def graph(source: RandomSource) -> GraphOfDescs:
     if source.chance(50):
         inputs.reverse()
     edges = [*inputs, *outputs, *between]
-    return GraphOfDescs(descs, edges, input_count + source.chance(5), len(outputs) + source.chance(10))
+    return GraphOfDescs(
+        descs, constants, edges, input_count + source.chance(5), len(outputs) + source.chance(10)
+    )
 
 
 def _node(source: RandomSource) -> Any:
@@ -131,6 +138,14 @@ def _node(source: RandomSource) -> Any:
         return dml.DML_SPLIT_OPERATOR_DESC(InputTensor=whole, OutputTensors=parts, Axis=1)
     if kind == "add":
         return dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(tensor(), tensor(), tensor(True))
+    if kind == "gather":
+        # Without index dimensions, where the first size of the output is any.
+        axis = source.integer(0, 3)
+        rest = sizes[1:]
+        gathered = [*rest[:axis], source.integer(1, 4), *rest[axis:]]
+        indices = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_UINT32, [1] * 4)
+        output = dml.tensor_desc(type, [source.choice((1, 1, 2, 5)), *rest])
+        return dml.DML_GATHER_OPERATOR_DESC(dml.tensor_desc(type, gathered), indices, output, axis, 0)
     if kind == "relu":
         return dml.DML_ACTIVATION_RELU_OPERATOR_DESC(tensor(), tensor(True))
     return dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(tensor(), tensor(True), dml.DML_SCALE_BIAS(2, 1))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from directml_py.abi.rules import Diagnostic
 from directml_py.api.enums import DML_FEATURE_LEVEL_6_2
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.descs.tensor import TensorDesc
+from directml_py.hardware.real_directml import Library, Verdict
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_changes import change_tensor, retyped
 from directml_py.testing.valid_descs import operators_at, valid_desc
 
-from .graph_descs import GraphOfDescs, graph
+from . import api_calls, graph_descs
 from .unfiltered_mutations import TYPES, mutated
 
 LEVEL = DML_FEATURE_LEVEL_6_2
@@ -30,10 +32,26 @@ def only(pattern: str) -> None:
     OPERATORS[:] = [name for name in OPERATORS if re.fullmatch(pattern, name)]
 
 
+class Judgeable(Protocol):
+    """What is judged besides operator descs; its ``name`` is one of ``NAMES``."""
+
+    @property
+    def name(self) -> str: ...
+
+    def theirs(self, library: Library) -> Verdict:
+        """The library's verdict."""
+
+    def ours(self, level: int) -> tuple[int, list[Diagnostic]]:
+        """Our HRESULT, and errors."""
+
+
+NAMES = (graph_descs.NAME, api_calls.NAME)
+
+
 class Judged(NamedTuple):
     """``field`` is the mutated field; empty for descs that our generator considers valid."""
 
-    desc: OperatorDesc | GraphOfDescs
+    desc: OperatorDesc | Judgeable
     field: str = ""
 
 
@@ -76,7 +94,11 @@ def tables(number: int) -> Iterator[Judged]:
 
 
 def of_graphs(number: int) -> Iterator[Judged]:
-    yield Judged(graph(RandomSource(number)))
+    yield Judged(graph_descs.graph(RandomSource(number)))
+
+
+def of_calls(number: int) -> Iterator[Judged]:
+    yield Judged(api_calls.calls(RandomSource(number)))
 
 
 def _ranked(tensor: TensorDesc, rank: int) -> TensorDesc:
@@ -90,4 +112,5 @@ STREAMS: dict[str, Callable[[int], Iterator[Judged]]] = {
     "mutations": mutations,
     "tables": tables,
     "graphs": of_graphs,
+    "calls": of_calls,
 }

@@ -16,21 +16,24 @@ from pathlib import Path
 from typing import Any
 
 from directml_py import hardware
+from directml_py.abi.hresult import E_INVALIDARG, S_OK
 from directml_py.abi.rules import Diagnostic
 from directml_py.cli.progress import track
 from directml_py.descs.encode import encode
 from directml_py.descs.operator_desc import OperatorDesc
+from directml_py.hardware.real_directml import Library
 from directml_py.operators import SCHEMAS, check
 
-from .graph_descs import NAME, GraphOfDescs, may_be_late
-from .streams import LEVEL, STREAMS
+from . import pipelines
+from .streams import LEVEL, NAMES, STREAMS, Judgeable
 
-E_INVALIDARG = 0x80070057
 LOOK_SECONDS = 0.05
+# The streams whose operators and graphs are also compiled: CompileOperator crashes on descs that CreateOperator takes.
+COMPILED = ("graphs", "calls")
 # What a worker shares with its parent, in INT64: the current case, the index of the desc within it, and the counts of
 # judged descs by operator.
 CASE, STEP = range(2)
-COUNTS = {name: place for place, name in enumerate([*sorted(SCHEMAS), NAME], 2)}
+COUNTS = {name: place for place, name in enumerate([*sorted(SCHEMAS), *NAMES], 2)}
 
 
 class JudgingWorker:
@@ -82,8 +85,7 @@ class JudgingWorker:
         judged = next(
             candidate for index, candidate in enumerate(STREAMS[self._stream](case)) if index == step
         )
-        own = judged.desc.ours(LEVEL) if isinstance(judged.desc, GraphOfDescs) else errors(judged.desc)
-        self._write(self._entry(judged, own, f"signal {os.WTERMSIG(status)}"))
+        self._write(self._entry(judged, judgment(judged.desc)[1], f"signal {os.WTERMSIG(status)}"))
         self._shared[STEP] = step + 1
         self.start()
         return False
@@ -104,24 +106,28 @@ class JudgingWorker:
 
     def _work(self) -> None:
         case, skipped = self._shared[CASE], self._shared[STEP]
+        pipelines.enable()
         with hardware.open(self._library) as library:
+            library.compiles = self._stream in COMPILED
             while case < self._end:
                 for step, judged in enumerate(STREAMS[self._stream](case)):
                     if step < skipped:
                         continue
                     self._shared[STEP] = step
                     self._shared[COUNTS[judged.desc.name]] += 1
-                    if isinstance(judged.desc, GraphOfDescs):
-                        verdict, own = judged.desc.theirs(library), judged.desc.ours(LEVEL)
-                    else:
-                        verdict, own = library.validate(judged.desc), errors(judged.desc)
-                    expected = E_INVALIDARG if own else 0
-                    if verdict.hresult != expected and not may_be_late(own):
-                        self._write(self._entry(judged, own, f"0x{verdict.hresult:08x}"))
+                    expected, own = judgment(judged.desc)
+                    found = self._theirs(library, judged.desc)
+                    if found != expected:
+                        self._write(self._entry(judged, own, f"0x{found:08x}"))
                 skipped = 0
                 case += self._step
                 self._shared[STEP] = 0
                 self._shared[CASE] = case
+
+    @staticmethod
+    def _theirs(library: Library, judged: OperatorDesc | Judgeable) -> int:
+        verdict = library.validate(judged) if isinstance(judged, OperatorDesc) else judged.theirs(library)
+        return verdict.hresult & 0xFFFFFFFF
 
     def results(self) -> Iterator[dict[str, Any]]:
         with self._found.open(encoding="utf-8") as file:
@@ -129,8 +135,12 @@ class JudgingWorker:
         self._found.unlink()
 
 
-def errors(desc: OperatorDesc) -> list[Diagnostic]:
-    return check(encode(desc), LEVEL)[1].errors
+def judgment(judged: OperatorDesc | Judgeable) -> tuple[int, list[Diagnostic]]:
+    """Our HRESULT and errors: of CreateOperator for a desc."""
+    if not isinstance(judged, OperatorDesc):
+        return judged.ours(LEVEL)
+    own = check(encode(judged), LEVEL)[1].errors
+    return E_INVALIDARG if own else S_OK, own
 
 
 def _cases_done(running: list[JudgingWorker]) -> Iterator[None]:
