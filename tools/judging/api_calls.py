@@ -62,7 +62,9 @@ INTERFACES = (
     "IDMLCommandRecorder",
     "ID3D12Device",
 )
-MISTAKES = ("offset", "size", "none", "count", "beyond")
+# A range that is too small is not among them: for some operators the library notices it, for others it does not, by a
+# rule that is not known.
+MISTAKES = ("offset", "none", "count", "beyond")
 UNIT = 16
 SPACE = 1 << 16
 
@@ -139,11 +141,7 @@ class Calls(NamedTuple):
         index = next((place for place, one in enumerate(found) if one is not None), None)
         if index is not None:
             offset, size = found[index] or (0, 0)
-            wrong = {
-                "offset": (offset + 4, size),
-                "size": (offset, size - 4),
-                "beyond": (SPACE - 16, size + 16),
-            }
+            wrong = {"offset": (offset + 4, size), "beyond": (SPACE - 16, size + 16)}
             found[index] = wrong.get(what)
         return found
 
@@ -239,6 +237,10 @@ class TheirObjects:
             fits = calls.temporary + size + 4 <= SPACE
             where = space if fits else self._buffer(calls.temporary + size + 4)
             table.call("BindTemporaryResource", _binding(where, (calls.temporary, -(-size // 4) * 4)))
+        if properties.PersistentResourceSize:
+            # Some operators keep more there than owned inputs.
+            size = -(-properties.PersistentResourceSize // 4) * 4
+            table.call("BindPersistentResource", _binding(self._buffer(size), (0, size)))
         allocator = self._make_d3d12("CreateCommandAllocator", "ID3D12CommandAllocator", int(DIRECT))
         commands = self._make_d3d12(
             "CreateCommandList", "ID3D12GraphicsCommandList", 0, int(DIRECT), allocator, None

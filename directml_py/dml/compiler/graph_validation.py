@@ -46,7 +46,7 @@ def check_graph(graph: GraphDesc, level: int, report: Report) -> None:
     _check_owned(graph, report)
     if not report.errors and topological_order(graph) is None:
         report.add(graph_rules.CYCLE, "IntermediateEdges", "form a cycle: some nodes depend on one another")
-    if not report.errors:
+    if not report.errors or refusal(report) == E_UNEXPECTED:
         check_shared_inputs(graph, report)
 
 
