@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from toolchain import later
 
 import directml_py as dml
+from directml_py.graph import Graph
 from directml_py.kernels.backend import backend
 
 from .element_graphs import ELEMENT_WISE, FILL, element_graph, run_one_by_one, tensor_of
@@ -231,3 +233,38 @@ def test_integers_wrap_between_nodes(g, kind, highest):
     assert fused(compiled) == [(0, 1)]
     values = np.array([highest, highest - 1, 0], kind.lower())
     assert g.run(compiled, values, np.ones_like(values))[0].tolist() == [0, 1, 1]
+
+
+# What hands values on as they are, as numbers or as bits.
+PASSING = {
+    "nothing": lambda graph, mask, value: value,
+    "IF": lambda graph, mask, value: graph.if_(mask, value, value),
+    "IDENTITY": lambda graph, mask, value: graph.identity(value),
+    "MAX": lambda graph, mask, value: graph.max(value, value),
+    "MIN": lambda graph, mask, value: graph.min(value, value),
+}
+# Numbers that the second type does not hold, and what memory of that type has instead.
+CASTS = {
+    ("float32", "float16"): {7.7: 7.69921875, -45.003: -45, 1e30: math.inf, 1e-9: 0, -math.inf: -math.inf},
+    ("float32", "int16"): {7.7: 7, -45.003: -45, 1e30: 32767, -math.inf: -32768, math.nan: 0},
+    ("int32", "float16"): {2049: 2048, -2051: -2052, 65519: 65504, 65520: math.inf, -(2**31): -math.inf},
+    ("int32", "int8"): {128: -128, 255: -1, 256: 0, -129: 127, 2**31 - 1: -1},
+    ("int32", "uint16"): {65535: 65535, 65536: 0, -1: 65535, -65537: 65535, 2**31 - 1: 65535},
+    ("uint32", "float32"): {2**24 + 1: 2**24, 2**32 - 1: 2**32, 2**31 + 129: 2**31 + 256, 7: 7},
+}
+
+
+@pytest.mark.parametrize("before", PASSING)
+@pytest.mark.parametrize("after", PASSING)
+@pytest.mark.parametrize(("own", "other"), CASTS)
+def test_a_cast_gives_what_memory_would_hold(device, own, other, before, after):
+    """The value that was cast is not stored, but read again as FLOAT32, which holds all of these."""
+    graph = Graph(device)
+    numbers = np.array([*CASTS[own, other]], own)
+    mask = graph.input_tensor("mask", np.dtype(np.uint8), numbers.shape)
+    x = graph.input_tensor("x", numbers.dtype, numbers.shape)
+    value = graph.cast(PASSING[before](graph, mask, x), output_data_type=np.dtype(other))
+    value = PASSING[after](graph, mask, value)
+    result = graph.negate(graph.cast(value, output_data_type=FLOAT32))
+    found = graph.compile({"y": result}).run([np.ones(numbers.shape, np.uint8), numbers])[0]
+    np.testing.assert_array_equal(found, -np.array([*CASTS[own, other].values()], np.float32))

@@ -14,9 +14,14 @@ FLOAT16 = np.dtype(np.float16)
 
 
 class Stored(NamedTuple):
-    """A node as an element of ``dtype`` in memory, which may be less precise than the node."""
+    """A node as an element of ``dtype`` in memory, which may be less precise than the node.
+
+    ``lane`` is that in which the node holds the element. The node's own may be another: a selection of bits moves
+    floats, and what has loaded them as floats reads the same node.
+    """
 
     slices_at: int
+    lane: str
     dtype: np.dtype[Any]
 
 
@@ -31,8 +36,10 @@ class Chain:
         """The next input of the concatenated program."""
         lane = "float32" if dtype.kind == "f" else "bits"
         place = self.program.add("input", lane, bits=self.inputs)
+        if dtype == FLOAT16:
+            self.program.halves.add(place)
         self.inputs += 1
-        return Stored(place, dtype)
+        return Stored(place, lane, dtype)
 
     def output(self, value: Stored) -> None:
         self.program.outputs.append(value.slices_at)
@@ -57,19 +64,31 @@ class Chain:
                 places[place] = self.program.add(
                     name, lane, *(places[operand] for operand in operands), bits=bits
                 )
-        return [Stored(places[place], dtype) for place, dtype in zip(program.outputs, outputs)]
+        return [
+            Stored(places[place], nodes[place].lane, dtype) for place, dtype in zip(program.outputs, outputs)
+        ]
 
     def loaded(self, value: Stored, dtype: np.dtype[Any]) -> int:
         """The node that loads a stored value, possibly as another type of the same width."""
-        program, (place, own) = self.program, value
-        node = program.nodes[place]
-        if own == FLOAT16:
-            is_round = node.name in ("input", "half_bits") or node.name.startswith("half_float")
-            if not is_round:
-                place = program.add(f"half_{node.lane}", "float32", place)
-            return place if dtype == FLOAT16 else program.add("bits_half", "bits", place)
+        place, own = self.rounded(value), value.dtype
+        if dtype.kind == own.kind == "f":
+            return place
+        bits = self.program.add("bits_half", "bits", place) if own == FLOAT16 else place
+        integer = Symbol(self.program, bits, np.dtype(f"u{own.itemsize}") if own.kind == "f" else own)
+        if dtype.kind != "f":
+            return integer.astype(dtype).slices_at
+        if dtype == FLOAT32:
+            return bits
+        return self.program.add("half_bits", "float32", integer.astype(np.uint16).slices_at)
+
+    def rounded(self, value: Stored) -> int:
+        """The node that holds exactly what is in memory."""
+        program, (place, lane, dtype) = self.program, value
         if dtype == FLOAT16:
-            return program.add("half_bits", "float32", place)
-        if own == FLOAT32:
-            return place if node.lane != "float64" else program.add("float32_float64", "float32", place)
-        return place if dtype.kind == "f" else Symbol(program, place, own).astype(dtype).slices_at
+            if lane != "float32" or not program.is_half(place):
+                place = program.add(f"half_{lane}", "float32", place)
+            # Known from now on, so that a long chain is not followed again for each of its values.
+            program.halves.add(place)
+        elif dtype == FLOAT32 and lane == "float64":
+            place = program.add("float32_float64", "float32", place)
+        return place

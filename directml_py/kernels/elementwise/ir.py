@@ -48,7 +48,7 @@ class Program:
         self.places: dict[Node, int] = {}
         self.outputs: list[int] = []
         self.halves: set[int] = set()
-        """Inputs that were FLOAT16."""
+        """Nodes in a FLOAT32 lane that are known to be FLOAT16: inputs, and what was stored and loaded as such."""
 
     def add(self, name: str, lane: str, *operands: int, bits: int = 0) -> int:
         """The index of a node, which is added if it does not exist yet."""
@@ -118,13 +118,13 @@ class Program:
         if place is None:
             return False
         node = self.nodes[place]
+        if place in self.halves or node.name.startswith("half_"):
+            return True
         if node.name == "constant":
             value = np.array(node.bits, np.uint32).view(FLOAT32)
             with np.errstate(all="ignore"):
                 return bool(value.astype(np.float16) == value)
-        if node.name.removesuffix("_float32") in CHOOSING:
-            return all(map(self.is_half, node.operands))
-        return place in self.halves or node.name.startswith("half_")
+        return node.name.removesuffix("_float32") in CHOOSING and all(map(self.is_half, node.operands))
 
     def multiplied_and_added(self, node: Node, name: str) -> int | None:
         for first, second in (node.operands, node.operands[::-1]):
