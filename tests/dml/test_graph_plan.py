@@ -59,9 +59,9 @@ def test_a_chain_needs_two_blocks_however_long(g, count, blocks):
 
 
 @pytest.mark.parametrize("count", [1, 2, 40])
-def test_both_ways_to_place_blocks_agree(count):
+def test_all_ways_to_place_blocks_agree(count):
     places = []
-    for place in (memory_planner._pack_few, memory_planner._pack_many):
+    for place in (memory_planner._pack_few, memory_planner._pack_short, memory_planner._pack_many):
         random = np.random.default_rng(count)
         blocks = [
             memory_planner.TemporaryBlock("", int(size), int(first), int(first + length))
@@ -77,7 +77,7 @@ def test_both_ways_to_place_blocks_agree(count):
             for index, one in enumerate(blocks)
             for other in blocks[:index]
         )
-    assert places[0] == places[1]
+    assert places[0] == places[1] == places[2]
 
 
 @pytest.mark.kind_device

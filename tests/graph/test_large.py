@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import combinations
 
+import numpy as np
 import pytest
 from work import grows_like_its_size
 
@@ -81,6 +82,61 @@ def in_a_row(count, device):
 @pytest.mark.parametrize("shape", [grown, wide, in_a_row])
 def test_compilation(device, shape):
     assert grows_like_its_size(lambda count: shape(count, device).compile, 300)
+
+
+SIZES = [1, 1, 2, 2]
+
+
+def split_and_joined(graph, value):
+    return graph.join(graph.split(value, axis=3, sizes=[1, 1])[::-1], axis=3)
+
+
+def sliced(graph, value):
+    return graph.slice(value, offsets=[0] * 4, sizes=SIZES, strides=[1] * 4)
+
+
+def through_halves(graph, value):
+    return graph.cast(graph.cast(value, output_data_type=np.float16), output_data_type=FLOAT32)
+
+
+def summed(graph, value):
+    return graph.cumulative_summation(value, axis=3, axis_direction=0, has_exclusive_sum=True)
+
+
+def mixed(graph, value):
+    for link in (sliced, through_halves, split_and_joined, summed):
+        value = link(graph, value)
+    return graph.identity(value) + value
+
+
+LINKS = {
+    "ABS": lambda graph, value: graph.abs(value),
+    "IDENTITY": lambda graph, value: graph.identity(value),
+    "SLICE": sliced,
+    "JOIN of one": lambda graph, value: graph.join([value], axis=3),
+    "SPLIT and JOIN": split_and_joined,
+    "CAST": through_halves,
+    "reinterpreted": lambda graph, value: graph.identity(graph.reinterpret(value, strides=[4, 4, 1, 2])),
+    "CUMULATIVE_SUMMATION": summed,
+    "mixed": mixed,
+}
+
+
+@pytest.mark.parametrize("is_output", [False, True])
+@pytest.mark.parametrize("link", LINKS)
+def test_chains(device, link, is_output):
+    """Longer than Python's recursion limit, from a node or a graph input to a node or a graph output."""
+
+    def prepared(count):
+        graph = Graph(device)
+        value = graph.input_tensor("x", FLOAT32, SIZES)
+        value = value if is_output else summed(graph, value)
+        for _ in range(count // (5 if link == "mixed" else 1)):
+            value = LINKS[link](graph, value)
+        value = graph.identity(value) if is_output else summed(graph, value)
+        return lambda: graph.compile({"y": value}).run([np.ones(SIZES, np.float32)])
+
+    assert grows_like_its_size(prepared, 300)
 
 
 def test_files(device, tmp_path):

@@ -176,8 +176,14 @@ class _Bound:
 
     def value(self, value: Value) -> Any:
         """The view that the producer of ``value`` writes."""
-        if value not in self._values:
-            self._values[value] = self._view(value)
+        missing: list[Value] = []
+        whole: Value | None = value
+        while whole is not None and whole not in self._values:
+            missing.append(whole)
+            whole = self._plan.whole(whole)
+        # From the outermost on: a long chain of views is too deep for a recursion.
+        for part in reversed(missing):
+            self._values[part] = self._view(part)
         return self._values[value]
 
     def put_apart(self, value: Value) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from heapq import heappop, heappush
 
 from ...abi.hresult import E_INVALIDARG, E_UNEXPECTED
 from ...validation.report import Report
@@ -226,11 +227,10 @@ def topological_order(graph: GraphDesc) -> list[int] | None:
     ready = [index for index, count in enumerate(waiting) if not count]
     order: list[int] = []
     while ready:
-        ready.sort(reverse=True)
-        index = ready.pop()
+        index = heappop(ready)
         order.append(index)
         for follower in followers[index]:
             waiting[follower] -= 1
             if not waiting[follower]:
-                ready.append(follower)
+                heappush(ready, follower)
     return order if len(order) == len(graph.nodes) else None

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 ALIGNMENT = 64
 # Up to this many blocks a loop over them takes less time than NumPy's calls.
 FEW = 512
+# Up to this many steps per block, on average, it takes less time to look at the blocks of each step than at all.
+SHORT = 16
 
 
 @dataclass
@@ -34,7 +38,12 @@ def pack(blocks: Iterable[TemporaryBlock]) -> int:
     Greedy by size: the largest blocks first, each at the lowest offset that is free during its live range.
     """
     ordered = sorted(blocks, key=lambda entry: (-entry.size, entry.first_step))
-    (_pack_few if len(ordered) <= FEW else _pack_many)(ordered)
+    if len(ordered) <= FEW:
+        _pack_few(ordered)
+    elif sum(block.last_step - block.first_step + 1 for block in ordered) <= SHORT * len(ordered):
+        _pack_short(ordered)
+    else:
+        _pack_many(ordered)
     return max((block.end for block in ordered), default=0)
 
 
@@ -51,6 +60,22 @@ def _pack_few(ordered: Sequence[TemporaryBlock]) -> None:
                     behind = end
         block.offset = behind
         insort(placed, (behind, _aligned(behind + size), first_step, last_step))
+
+
+def _pack_short(ordered: Sequence[TemporaryBlock]) -> None:
+    """The same, comparing each block with those of the steps that it lives in: a long chain has few in each."""
+    placed: dict[int, list[TemporaryBlock]] = defaultdict(list)
+    for block in ordered:
+        rows = [placed[step] for step in range(block.first_step, block.last_step + 1)]
+        beside = {id(other): other for row in rows for other in row}
+        behind = 0
+        for other in sorted(beside.values(), key=attrgetter("offset")):
+            if other.offset - behind >= block.size:
+                break
+            behind = max(behind, _aligned(other.end))
+        block.offset = behind
+        for row in rows:
+            row.append(block)
 
 
 def _pack_many(ordered: Sequence[TemporaryBlock]) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -58,6 +59,8 @@ class Plan:
     eliminated: frozenset[Value] = frozenset()
     blocks: list[TemporaryBlock] = field(default_factory=list)
     temporary_size: int = 0
+    _origins: dict[Value, Value] = field(default_factory=dict, init=False)
+    _roots: dict[Value, Value] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"<Plan: {headline(self)}>"
@@ -82,22 +85,38 @@ class Plan:
 
     def origin(self, value: Value) -> Value:
         """The value that ``value`` is an alias of, through eliminated identities."""
-        location = self.locations.get(value)
-        while isinstance(location, PartOf) and not location.place:
-            value = location.value
-            location = self.locations.get(value)
-        return value
+        return _end(value, self._aliased, self._origins)
 
     def root(self, value: Value) -> Value | None:
         """The value whose memory ``value`` lies in; None for a view into a graph input or constant."""
+        end = _end(value, self.whole, self._roots)
+        return None if isinstance(self.locations.get(end), PartOfInput) else end
+
+    def whole(self, value: Value) -> Value | None:
+        """The value that ``value`` is a view into; None if it is none, or one into a graph input or constant."""
         location = self.locations.get(value)
-        while isinstance(location, (PartOf, PartOfInput)):
-            if isinstance(location, PartOf):
-                value = location.value
-            else:
-                source = self.sources[location.port]
-                if not isinstance(source, Value) or self.graph.output_tensor(source) is None:
-                    return None
-                value = source
-            location = self.locations.get(value)
-        return value
+        if isinstance(location, PartOf):
+            return location.value
+        if isinstance(location, PartOfInput):
+            source = self.sources[location.port]
+            if isinstance(source, Value) and self.graph.output_tensor(source) is not None:
+                return source
+        return None
+
+    def _aliased(self, value: Value) -> Value | None:
+        location = self.locations.get(value)
+        return location.value if isinstance(location, PartOf) and not location.place else None
+
+
+def _end(value: Value, following: Callable[[Value], Value | None], found: dict[Value, Value]) -> Value:
+    """The end of a chain of values.
+
+    What is ``found`` is kept, as many chains may have the same end. Locations are only ever added, so that a chain can
+    become longer, and the search goes on from there.
+    """
+    passed = []
+    while (after := found.get(value) or following(value)) is not None:
+        passed.append(value)
+        value = after
+    found.update(dict.fromkeys(passed, value))
+    return value
