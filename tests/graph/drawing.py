@@ -1,0 +1,371 @@
+"""Random graphs over all operators and data types, with casts, reshaped and repeated values at any edge."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+import directml_py as dml
+from directml_py.descs.operator_desc import OperatorDesc, TensorSlot
+from directml_py.descs.tensor import TensorDesc
+from directml_py.descs.tensor_size import packed_strides
+from directml_py.dml.program import are_all_defined
+from directml_py.graph.nodes import FromInput, FromNode, Source
+from directml_py.operators import SCHEMAS, kernel_of, operator_of
+from directml_py.testing.decision_source import RandomSource
+from directml_py.testing.desc_changes import change, change_tensor, with_packed_tensors
+from directml_py.testing.valid_descs import make_desc, valid_desc
+
+from ..operators.helpers import generator
+from ..operators.references import ROWS
+from ..operators.values import as_stored, values_for
+from .any_graph import FILL, AnyGraph, Input, Node
+
+OPERATORS = sorted(SCHEMAS)
+ELEMENT_WISE = [
+    name for name in OPERATORS if name.startswith(("ELEMENT_WISE_", "ACTIVATION_")) or name == "CAST"
+]
+MOVING = (
+    "ELEMENT_WISE_IDENTITY",
+    "SLICE",
+    "SPLIT",
+    "JOIN",
+    "CAST",
+    "TILE",
+    "PADDING",
+    "REVERSE_SUBSEQUENCES",
+)
+# The order of their sums depends on the layouts of their tensors, which copy elision changes: they read inputs of the
+# graph, and what they write is an output, so that each tensor lies as its desc says.
+SUMS_DEPEND_ON_LAYOUT: frozenset[str] = frozenset()
+# Also which kernel runs does: sums of these small integers are exact.
+SUMS_OF_PRODUCTS: frozenset[str] = frozenset()
+# The values of one channel decide how those of others are rounded when the operator is a part of another's kernel: new
+# inputs are within the operator's domain.
+ROUNDED_TOGETHER = frozenset(["BATCH_NORMALIZATION"])
+# Inputs for which not every value has a result: new ones are drawn.
+PARTICULAR = re.compile("Indices|Lengths|ROI|TrainingStep")
+SPECIAL = [
+    0.0,
+    -0.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1,
+    -1,
+    0.5,
+    -2.5,
+    65504,
+    6e-8,
+    1e-42,
+    3e38,
+    2.0**31,
+    -129.7,
+    300,
+]
+FLOATS = (dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16)
+FUSIBLE = (dml.DML_CONVOLUTION_DIRECTION_FORWARD, FLOATS[0])
+WITH_EPILOGUE = [name for name in OPERATORS if operator_of(name).has_epilogue]
+# What a graph has most of: the share of nodes that are one of some operators, of the rest that are one of others, ...
+THEMES = (
+    ((0.2, MOVING), (0.4, ELEMENT_WISE)),
+    ((0.2, ["CAST"]), (0.8, ELEMENT_WISE)),
+    ((0.2, ["CONVOLUTION"]), (0.3, WITH_EPILOGUE), (0.5, ELEMENT_WISE)),
+    ((0.6, MOVING),),
+    (),
+)
+MOST = 60
+LARGEST = 1 << 22
+
+
+def numbers(rng: Any, tensor: TensorDesc) -> Any:
+    """Elements of all kinds: special floats, and integers of all sizes."""
+    array = values_for(rng, tensor)
+    if array.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            special = rng.choice(np.array(SPECIAL), array.shape).astype(array.dtype)
+            wide = (array * rng.choice([1, 50, 1e4])).astype(array.dtype)
+            array = np.where(rng.random(array.shape) < 0.2, special, wide)
+    return as_stored(tensor, array)
+
+
+def small_integers(rng: Any, tensor: TensorDesc) -> Any:
+    signed = tensor.dtype.kind in "if"
+    return as_stored(tensor, rng.integers(-2 if signed else 0, 3, tensor.sizes).astype(tensor.dtype))
+
+
+class Drawer:
+    """Draws one graph, node by node, from earlier values."""
+
+    def __init__(self, seed: int, names: list[str] | None = None) -> None:
+        self.random = random.Random(seed)
+        self.rng = np.random.default_rng(seed)
+        self.decisions = RandomSource(seed)
+        self.names = names or OPERATORS
+        self.made = AnyGraph()
+        self.values: list[tuple[Source, TensorDesc]] = []
+        self.theme = THEMES[seed % len(THEMES)]
+        self.most_elements = 1 << 15 if seed % 32 == 31 else 200
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share
+
+    def draw(self) -> AnyGraph:
+        count = min(self.random.randint(2, MOST) for _ in range(2))
+        while len(self.made.nodes) < count:
+            self.grow()
+        for source, _ in self.values:
+            if isinstance(source, FromNode) and self.made.nodes[source.node].desc and self.chance(0.15):
+                self.made.kept.add(source)
+        return self.made
+
+    def grow(self) -> None:
+        """A node; after one that may have an epilogue often what its kernel can do at once."""
+        if self.values and self.chance(0.1):
+            self.moved()
+            return
+        names = next(names for share, names in (*self.theme, (1, self.names)) if self.chance(share))
+        made = self.grown(names)
+        if made is None or made[1].data_type not in FLOATS or not self.chance(0.8):
+            return
+        desc = self.made.nodes[made[0].node].desc
+        if desc is None or desc.name not in WITH_EPILOGUE:
+            return
+        if desc.name == "CONVOLUTION" and self.chance(0.5):
+            made = self.normalized(*made)
+        for _ in range(self.random.randint(1, 3)):
+            # Without a step forward the next node is another reader of the same value.
+            after = made and self.grown(ELEMENT_WISE, made)
+            made = after if self.chance(0.8) else made
+
+    def moved(self) -> None:
+        """A value and others like it in one, which something else reads, or from which parts are taken."""
+        source, tensor = self.random.choice(self.values[-8:])
+        if tensor.is_owned_by_dml or tensor.element_count > 4096:
+            return
+        alike = [one for one in self.values if self.reads(one[1], tensor)][-3:]
+        parts = [self.random.choice(alike or [(source, tensor)]) for _ in range(self.random.randint(1, 3))]
+        axis = self.random.randrange(len(tensor.sizes))
+        sizes = [*tensor.sizes]
+        sizes[axis] *= len(parts)
+        whole = self.laid_out(TensorDesc(tensor.data_type, tuple(sizes)))
+        tensors = [one for _, one in parts]
+        desc = make_desc("JOIN", {"InputTensors": tensors, "OutputTensor": whole, "Axis": axis})
+        if dml.validate(desc):
+            return
+        joined = self.add(desc, [one for one, _ in parts])
+        if self.chance(0.7):
+            pieces = [self.laid_out(TensorDesc(tensor.data_type, tensor.sizes)) for _ in parts]
+            desc = make_desc("SPLIT", {"InputTensor": whole, "OutputTensors": pieces, "Axis": axis})
+            self.add(desc, [joined])
+
+    def grown(
+        self, names: Sequence[str], onto: tuple[FromNode, TensorDesc] | None = None
+    ) -> tuple[FromNode, TensorDesc] | None:
+        """A node, that reads ``onto`` if that is given; its first output."""
+        for _ in range(12):
+            desc = valid_desc(self.decisions, self.random.choice(names), max_elements=self.most_elements)
+            first = desc.inputs[0].tensor if desc.inputs else None
+            # Preferably one of those that take a batch normalization as a part of them.
+            if (
+                desc.name == "CONVOLUTION"
+                and (desc.Direction, first.data_type) != FUSIBLE
+                and self.chance(0.6)
+            ):
+                continue
+            if onto is None or (first is not None and first.data_type == onto[1].data_type):
+                break
+        if desc.name in WITH_EPILOGUE and self.chance(0.6):
+            desc = with_packed_tensors(desc)
+        if any(slot.tensor and slot.tensor.total_size > LARGEST for slot in (*desc.inputs, *desc.outputs)):
+            return None
+        if onto is not None or self.chance(0.7):
+            desc = self.fitted(desc, onto)
+        sources, given = list[Source | None](), desc
+        for slot in desc.inputs:
+            is_next = onto is not None and slot.tensor is not None and self.reads(onto[1], slot.tensor)
+            source, tensor = onto if is_next and onto[0] not in sources else self.source(given, slot)
+            sources.append(source)
+            if tensor is not None and tensor != slot.tensor:
+                given = change_tensor(given, slot, tensor)
+        if dml.validate(given):
+            given, sources = desc, [self.fresh(desc, slot) for slot in desc.inputs]
+        value, output = self.add(given, sources), given.outputs[0].tensor
+        return None if output is None else (value, output)
+
+    def normalized(self, value: FromNode, tensor: TensorDesc) -> tuple[FromNode, TensorDesc] | None:
+        """A batch normalization of a convolution's result."""
+        desc = valid_desc(self.decisions, "BATCH_NORMALIZATION", max_elements=self.most_elements)
+        output = tensor if self.chance(0.8) else self.laid_out(TensorDesc(tensor.data_type, tensor.sizes))
+        channels = TensorDesc(tensor.data_type, (1, tensor.sizes[1], *(1 for _ in tensor.sizes[2:])))
+        fields: dict[str, Any] = {f"{name}Tensor": channels for name in ("Mean", "Variance", "Scale", "Bias")}
+        if self.chance(0.7):
+            fields["FusedActivation"] = None
+        desc = change(desc, InputTensor=tensor, OutputTensor=output, Spatial=1, **fields)
+        if dml.validate(desc):
+            return None
+        return self.add(desc, [value, *[self.fresh(desc, slot) for slot in desc.inputs[1:]]]), output
+
+    def fitted(self, desc: OperatorDesc, onto: tuple[FromNode, TensorDesc] | None = None) -> OperatorDesc:
+        """An element-wise desc with the sizes and the type of an earlier value, so that it can run with others."""
+        slots = [slot for slot in (*desc.inputs, *desc.outputs) if slot.tensor is not None]
+        recent = [tensor for _, tensor in self.values[-8:]] if onto is None else [onto[1]]
+        if not recent or (kernel_of(desc).elements is None and desc.name not in MOVING[:1]):
+            return desc
+        like = self.random.choice(recent)
+        sizes, changed = like.sizes, desc
+        for slot in slots:
+            assert slot.tensor is not None
+            flags = type(slot.tensor.flags)(0)
+            tensor = TensorDesc(slot.tensor.data_type, sizes, None, flags)
+            if slot in desc.outputs:
+                is_alike = tensor.data_type == like.data_type and not like.overlaps and self.chance(0.8)
+                tensor = replace(like, flags=flags) if is_alike else self.laid_out(tensor)
+            changed = change_tensor(changed, slot, tensor)
+        if "Axis" in desc.struct.index:
+            changed = change(changed, Axis=self.random.randrange(len(sizes)))
+        return desc if dml.validate(changed) else changed
+
+    def laid_out(self, tensor: TensorDesc) -> TensorDesc:
+        """Packed, or dimensions in any order with gaps."""
+        if self.chance(0.7) or tensor.is_nibbles:
+            return tensor
+        sizes, strides, step = tensor.sizes, [0] * len(tensor.sizes), 1
+        for axis in self.random.sample(range(len(sizes)), len(sizes)):
+            strides[axis] = step
+            step = step * sizes[axis] + self.random.randint(0, 2)
+        least = TensorDesc(tensor.data_type, sizes, tuple(strides)).minimum_size
+        return replace(tensor, strides=tuple(strides), total_size=least + 4 * self.random.randint(0, 2))
+
+    def add(self, desc: OperatorDesc, sources: list[Source | None]) -> FromNode:
+        self.made.nodes.append(Node(desc, tuple(sources)))
+        first = FromNode(len(self.made.nodes) - 1, 0)
+        is_partly_defined = not are_all_defined(desc)
+        for output, slot in enumerate(desc.outputs):
+            value = FromNode(first.node, output)
+            if slot.tensor is None:
+                continue
+            if desc.name in SUMS_DEPEND_ON_LAYOUT or is_partly_defined:
+                self.made.kept.add(value)
+            if not is_partly_defined:
+                self.values.append((value, slot.tensor))
+        return first
+
+    def source(self, desc: OperatorDesc, slot: TensorSlot) -> tuple[Source | None, TensorDesc | None]:
+        """A value for an input, and the tensor as which it is read."""
+        if slot.tensor is None:
+            return None, None
+        is_own = desc.name in SUMS_DEPEND_ON_LAYOUT or desc.name in SUMS_OF_PRODUCTS
+        is_own = is_own or (desc.name in ROUNDED_TOGETHER and slot != desc.inputs[0])
+        if is_own or PARTICULAR.search(slot.field) or self.chance(0.2) or slot.tensor.is_nibbles:
+            return self.fresh(desc, slot), slot.tensor
+        found = [one for one in self.values if self.reads(one[1], slot.tensor)]
+        if found and self.chance(0.9):
+            source, tensor = self.random.choice(found[-4:])
+            if is_whole(tensor) and self.chance(0.1):
+                # The same bytes in another order.
+                turned = packed_strides(tensor.sizes[::-1])[::-1]
+                tensor = replace(tensor, strides=turned)
+            return source, tensor
+        adapted = self.adapted(slot.tensor)
+        return (self.fresh(desc, slot), slot.tensor) if adapted is None else adapted
+
+    def reads(self, tensor: TensorDesc, wanted: TensorDesc) -> bool:
+        is_alike = (tensor.data_type, tensor.sizes) == (wanted.data_type, wanted.sizes)
+        return is_alike and not tensor.is_owned_by_dml and not tensor.is_nibbles
+
+    def fresh(self, desc: OperatorDesc, slot: TensorSlot) -> Source | None:
+        """A graph input or a constant."""
+        tensor = slot.tensor
+        if tensor is None:
+            return None
+        if desc.name in SUMS_OF_PRODUCTS:
+            array = small_integers(self.rng, tensor)
+        elif desc.name in ROUNDED_TOGETHER:
+            array = values_for(self.rng, tensor, 0.5, 4)
+        elif PARTICULAR.search(slot.field):
+            drawn = ROWS[desc.name].draw(generator(desc.name, self.random.randrange(1000)), desc)
+            array = drawn[[one.path for one in desc.inputs].index(slot.path)]
+        else:
+            array = numbers(self.rng, tensor)
+        memory = np.full(tensor.total_size, FILL, np.uint8)
+        tensor.store(memory, array)
+        source: Source
+        if not tensor.is_owned_by_dml and self.chance(0.3):
+            self.made.nodes.append(Node(None, data=memory))
+            source = FromNode(len(self.made.nodes) - 1, 0)
+        else:
+            self.made.inputs.append(Input(tensor, memory))
+            source = FromInput(len(self.made.inputs) - 1)
+            if tensor.is_owned_by_dml and self.chance(0.3):
+                # Another reader of what one of them might want in a form of its own.
+                copy = TensorDesc(tensor.data_type, tensor.sizes)
+                fields = {"InputTensor": tensor, "OutputTensor": copy, "ScaleBias": None}
+                self.node("ELEMENT_WISE_IDENTITY", fields, source)
+        if not tensor.is_owned_by_dml and not PARTICULAR.search(slot.field):
+            self.values.append((source, tensor))
+        return source
+
+    def node(self, name: str, fields: Mapping[str, Any], source: Source) -> FromNode | None:
+        desc = make_desc(name, fields)
+        return None if dml.validate(desc) else self.add(desc, [source])
+
+    def adapted(self, wanted: TensorDesc) -> tuple[Source, TensorDesc] | None:
+        """An earlier value cast, repeated or cut, and reshaped; None if that does not work."""
+        usable = [one for one in self.values[-12:] if not one[1].is_nibbles and not one[1].is_owned_by_dml]
+        if not usable:
+            return None
+        source, tensor = self.random.choice(usable)
+        count = prod(wanted.sizes)
+        if tensor.data_type != wanted.data_type or not is_whole(tensor) or self.chance(0.3):
+            cast = TensorDesc(wanted.data_type, tensor.sizes)
+            made = self.node("CAST", {"InputTensor": tensor, "OutputTensor": cast}, source)
+            if made is None:
+                return None
+            source, tensor = made, cast
+        rank = 4 if self.chance(0.8) else 5
+        if tensor.element_count < count:
+            flat = replace(tensor, sizes=(*(1,) * (rank - 1), tensor.element_count), strides=None)
+            times = -(-count // tensor.element_count)
+            tiled = TensorDesc(tensor.data_type, (*flat.sizes[:-1], times * tensor.element_count))
+            fields = {"InputTensor": flat, "OutputTensor": tiled, "Repeats": [*(1,) * (rank - 1), times]}
+            made = self.node("TILE", fields, source)
+            if made is None:
+                return None
+            source, tensor = made, tiled
+        if tensor.element_count > count:
+            flat = replace(tensor, sizes=(*(1,) * (rank - 1), tensor.element_count), strides=None)
+            cut = TensorDesc(tensor.data_type, (*flat.sizes[:-1], count))
+            start = self.random.randint(0, tensor.element_count - count)
+            fields = {"InputTensor": flat, "OutputTensor": cut, "Offsets": [*(0,) * (rank - 1), start]}
+            made = self.node("SLICE", {**fields, "Sizes": cut.sizes, "Strides": [1] * rank}, source)
+            if made is None:
+                return None
+            source, tensor = made, cut
+        read = replace(tensor, sizes=wanted.sizes, strides=None, flags=type(wanted.flags)(0))
+        laid_out = self.laid_out(TensorDesc(wanted.data_type, wanted.sizes))
+        if laid_out.strides is not None:
+            made = self.node(
+                "ELEMENT_WISE_IDENTITY",
+                {"InputTensor": read, "OutputTensor": laid_out, "ScaleBias": None},
+                source,
+            )
+            if made is None:
+                return None
+            return made, laid_out
+        return source, read
+
+
+def is_whole(tensor: TensorDesc) -> bool:
+    """Whether the elements are all bytes from the first on."""
+    return tensor.strides is None or tensor.effective_strides == packed_strides(tensor.sizes)
+
+
+def drawn(seed: int, names: list[str] | None = None) -> AnyGraph:
+    return Drawer(seed, names).draw()
