@@ -83,7 +83,9 @@ def batch_norm(
     relu: bool = False,
 ) -> Run | Declined:
     """Batch normalization with given statistics, which broadcast, as scale and bias do: each has one number per row."""
-    reason = unsupported(output, x, [mean, variance, scale, bias])
+    # A convolution that does not take it as a post-op stores its sums where it is then done in place.
+    is_in_place = x.__array_interface__ == output.__array_interface__
+    reason = unsupported(output, x, [mean, variance, scale, bias], is_in_place=is_in_place)
     if reason is not None:
         return Declined("softmax_norm", reason)
     rows = joined(broadcast_views(output, x, [mean, variance, scale, bias]))

@@ -8,6 +8,7 @@ import pytest
 import directml_py as dml
 from directml_py.graph import Graph, interleaved_channel
 from directml_py.kernels.backend import backend
+from directml_py.kernels.softmax_norm import batch_norm
 
 RELU = dml.DML_ACTIVATION_RELU_OPERATOR_DESC()
 ATTRIBUTES = {"strides": 1, "dilations": 1, "start_padding": 0, "end_padding": 0, "output_padding": 0}
@@ -236,3 +237,14 @@ def test_images_that_there_is_no_loop_for():
     sums = np.einsum("nchw,mc->nmhw", x, filters[:, :, 0, 0])
     expected = (sums - mean) / np.sqrt(variance + 1e-3) * scale + bias
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_in_place_of_sums():
+    """Where the convolution has no post-op, its sums are normalized where they lie: by the same kernel."""
+    x, (mean, scale, bias) = normal(2, 3, 5, 7), (normal(1, 3, 1, 1, seed=seed) for seed in range(3))
+    variance, output = np.square(mean) + np.float32(0.1), np.empty_like(x)
+    for target, source in ((output, x), (x, x)):
+        run = batch_norm(source, mean, variance, scale, bias, target, 1e-5)
+        assert run
+        run()
+    np.testing.assert_array_equal(x, output)
