@@ -43,12 +43,15 @@ MOVING = (
 )
 # The order of their sums depends on the layouts of their tensors, which copy elision changes: they read inputs of the
 # graph, and what they write is an output, so that each tensor lies as its desc says.
-SUMS_DEPEND_ON_LAYOUT: frozenset[str] = frozenset()
-# Also which kernel runs does: sums of these small integers are exact.
-SUMS_OF_PRODUCTS: frozenset[str] = frozenset()
-# The values of one channel decide how those of others are rounded when the operator is a part of another's kernel: new
-# inputs are within the operator's domain.
-ROUNDED_TOGETHER = frozenset(["BATCH_NORMALIZATION"])
+NORMALIZING = (
+    "BATCH_NORMALIZATION",
+    "MEAN_VARIANCE_NORMALIZATION",
+    "ACTIVATION_SOFTMAX",
+    "ACTIVATION_LOG_SOFTMAX",
+)
+SUMS_DEPEND_ON_LAYOUT = frozenset(name for name in OPERATORS if name.startswith(NORMALIZING))
+# So do these, which others are fused with: sums of products of small integers are exact in any order.
+SUMS_OF_PRODUCTS = frozenset(["CONVOLUTION", "GEMM"])
 # Inputs for which not every value has a result: new ones are drawn.
 PARTICULAR = re.compile("Indices|Lengths|ROI|TrainingStep")
 SPECIAL = [
@@ -201,8 +204,10 @@ class Drawer:
 
     def normalized(self, value: FromNode, tensor: TensorDesc) -> tuple[FromNode, TensorDesc] | None:
         """A batch normalization of a convolution's result."""
+        if tensor.strides is not None:
+            return None
         desc = valid_desc(self.decisions, "BATCH_NORMALIZATION", max_elements=self.most_elements)
-        output = tensor if self.chance(0.8) else self.laid_out(TensorDesc(tensor.data_type, tensor.sizes))
+        output = tensor
         channels = TensorDesc(tensor.data_type, (1, tensor.sizes[1], *(1 for _ in tensor.sizes[2:])))
         fields: dict[str, Any] = {f"{name}Tensor": channels for name in ("Mean", "Variance", "Scale", "Bias")}
         if self.chance(0.7):
@@ -262,7 +267,6 @@ class Drawer:
         if slot.tensor is None:
             return None, None
         is_own = desc.name in SUMS_DEPEND_ON_LAYOUT or desc.name in SUMS_OF_PRODUCTS
-        is_own = is_own or (desc.name in ROUNDED_TOGETHER and slot != desc.inputs[0])
         if is_own or PARTICULAR.search(slot.field) or self.chance(0.2) or slot.tensor.is_nibbles:
             return self.fresh(desc, slot), slot.tensor
         found = [one for one in self.values if self.reads(one[1], slot.tensor)]
@@ -287,8 +291,6 @@ class Drawer:
             return None
         if desc.name in SUMS_OF_PRODUCTS:
             array = small_integers(self.rng, tensor)
-        elif desc.name in ROUNDED_TOGETHER:
-            array = values_for(self.rng, tensor, 0.5, 4)
         elif PARTICULAR.search(slot.field):
             drawn = ROWS[desc.name].draw(generator(desc.name, self.random.randrange(1000)), desc)
             array = drawn[[one.path for one in desc.inputs].index(slot.path)]
