@@ -12,8 +12,9 @@ import numpy as np
 from . import half
 from .backend import backend
 from .cache_blocks import BLOCK, Grid, Slices
-from .elementwise.map import map_whole, store
+from .elementwise.map import map_packed, store
 from .native_arrays import Array, Run
+from .reorder import Reorders, packed
 from .threads import share
 
 Function = Callable[..., Any]
@@ -31,28 +32,36 @@ def map_rows(function: Function, inputs: Arrays, outputs: Arrays, axes: Sequence
     ``function`` takes an array for each input, None for an absent one, and returns an array, or a tuple with one for
     each output; it must not modify its arguments. It receives the whole extent of the dimensions ``axes`` and any part
     of the others, and its results must not depend on anything else. FLOAT16 arrives as FLOAT32; results are rounded
-    once, when they are stored. Inputs and outputs are disjoint in memory.
+    once, when they are stored. An output may lie in place of an
+    input. What the function computes of a block is the same in whatever layout: its parts are packed.
     """
     arrays = [array for array in (*inputs, *outputs) if array is not None]
     sizes = tuple(map(max, zip(*(array.shape for array in arrays))))
-    grid = Grid(sizes, row_steps(next(array for array in arrays if array.shape == sizes), axes))
+    grid = Grid(sizes, row_steps(sizes, axes))
+    present = [x for x in inputs if x is not None]
+    reorders = Reorders()
+    outputs = [
+        None if output is None else reorders.write(output, is_taken=True, inputs=present)
+        for output in outputs
+    ]
     if backend.is_plain or grid.count == 1:
-        return partial(map_whole, function, inputs, outputs)
-    return partial(share, partial(run_rows, function, inputs, outputs, grid), grid.count)
+        run: Run = partial(map_packed, function, inputs, outputs)
+    else:
+        run = partial(share, partial(run_rows, function, inputs, outputs, grid), grid.count)
+    return reorders.around(run)
 
 
-def row_steps(array: Array, axes: Sequence[int]) -> list[int]:
-    """The sizes of a block: as many whole rows as fit, at least one, preferring those adjacent in memory.
+def row_steps(sizes: Sequence[int], axes: Sequence[int]) -> list[int]:
+    """The sizes of a block: as many whole rows as fit, at least one, preferring those adjacent in packed memory.
 
     Where rows are closer together than their own elements, a block holds as many as share a cache line.
     """
-    steps = [size if axis in axes else 1 for axis, size in enumerate(array.shape)]
-    strides = [abs(stride) for stride in array.strides]
-    apart = min((strides[axis] for axis in axes if steps[axis] > 1), default=0)
-    kept = [axis for axis, size in enumerate(array.shape) if axis not in axes and size > 1]
-    for place, axis in enumerate(sorted(kept, key=strides.__getitem__)):
-        least = LINE if place == 0 and strides[axis] < apart else 1
-        steps[axis] = min(array.shape[axis], max(least, BLOCK // prod(steps)))
+    steps = [size if axis in axes else 1 for axis, size in enumerate(sizes)]
+    innermost = max((axis for axis in axes if sizes[axis] > 1), default=-1)
+    kept = [axis for axis, size in enumerate(sizes) if axis not in axes and size > 1]
+    for place, axis in enumerate(reversed(kept)):
+        least = LINE if place == 0 and axis > innermost >= 0 else 1
+        steps[axis] = min(sizes[axis], max(least, BLOCK // prod(steps)))
     return steps
 
 
@@ -60,7 +69,7 @@ def run_rows(function: Function, inputs: Arrays, outputs: Arrays, grid: Grid, nu
     with np.errstate(all="ignore"):
         for number in numbers:
             place = grid.slices_at(number)
-            parts = [None if x is None else half.widened(part(x, place)) for x in inputs]
+            parts = [None if x is None else packed(half.widened(part(x, place))) for x in inputs]
             targets = [None if output is None else part(output, place) for output in outputs]
             store(targets, function(*parts))
 

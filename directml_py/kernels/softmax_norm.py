@@ -1,13 +1,13 @@
 """Softmax, log-softmax and mean-variance normalization in the native kernel.
 
-A row is contiguous in the input and the output; softmax also takes columns of such rows. What is declined runs in
-``rowwise.map_rows``.
+A row is contiguous in the input and the output; softmax also takes columns of such rows. Other layouts are reordered;
+what is declined runs in ``rowwise.map_rows``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,32 +15,50 @@ import numpy as np
 from .backend import backend
 from .cache_blocks import joined
 from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
-from .launch import NativeRun, launch_in_order
-from .move import move
+from .launch import NativeRun
 from .native_arrays import Array, Run, address, apart, readable, type_name
+from .reorder import Reorders, lie_together
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
-SCATTERED = "elements of a row are not contiguous"
 
 
 def softmax(x: Array, output: Array, axes: Sequence[int], logarithm: bool = False) -> Run | Declined:
-    """Softmax along ``axes``, or its logarithm.
+    """Softmax along ``axes``, or its logarithm, of columns where packed tensors have columns along ``axes``."""
+    reason = unsupported(output, x, [])
+    if reason is not None:
+        return Declined("softmax_norm", reason)
+    order, kept = in_rows(x.ndim, axes), x.ndim - len(axes)
+    behind = behind_columns(x.shape, axes)
+    reorders = Reorders()
 
-    Input in a different layout from the output, such as a reversed one, is copied first, to give the same bits.
-    """
-    bind = partial(rows_along, "LOG_SOFTMAX" if logarithm else "SOFTMAX", axes, output)
-    run = bind(x, [])
-    if run or unsupported(output, x, []) or not bind(np.empty_like(output), []):
-        return run
+    def is_taken(array: Array) -> bool:
+        turned = array.transpose(order)
+        if behind is None:
+            return lie_together(turned, kept)
+        return lie_together(array, behind) and joined([turned], fixed=kept)[0].ndim == kept + 1
 
-    def run_on_copy() -> None:
-        together = np.empty_like(output)
-        move([(together, x)])()
-        softmax_of_copy = bind(together, [])
-        assert softmax_of_copy
-        softmax_of_copy()
+    packing = order if behind is None else None
+    source = reorders.read(x, is_taken(x), packing)
+    target = reorders.write(output, is_taken(output), [], packing, in_place_of=source)
+    name = "LOG_SOFTMAX" if logarithm else "SOFTMAX"
+    run = rows_along(name, axes, target, source, [])
+    return run and reorders.around(run)
 
-    return run_on_copy
+
+def in_rows(rank: int, axes: Sequence[int]) -> list[int]:
+    """The dimensions, with ``axes`` last."""
+    return [*(axis for axis in range(rank) if axis not in axes), *sorted(axes)]
+
+
+def behind_columns(sizes: Sequence[int], axes: Sequence[int]) -> int | None:
+    """The dimension behind ``axes`` if these are columns of packed tensors, next to each other and not too long; None
+    if they are rows, or must become some."""
+    long = [axis for axis, size in enumerate(sizes) if size > 1]
+    places = [place for place, axis in enumerate(long) if axis in axes]
+    if not places or places[-1] == len(long) - 1 or places[-1] - places[0] != len(places) - 1:
+        return None
+    is_short = prod(sizes[axis] for axis in axes) <= backend.native.lib.DML_SOFTMAX_NORM_LONGEST_COLUMN
+    return long[places[-1]] + 1 if is_short else None
 
 
 def mean_variance(
@@ -57,18 +75,44 @@ def mean_variance(
 ) -> Run | Declined:
     """``scale * (x - mean) / sqrt(variance + epsilon) + bias``, with mean and variance along ``axes``; ``scale`` and
     ``bias`` broadcast. ``relu`` applies RELU to the result."""
-    options: dict[str, Any] = {
-        "epsilon": epsilon,
-        "uses_mean": uses_mean,
-        "uses_variance": uses_variance,
-        "relu": relu,
-    }
-    run = rows_along("MEAN_VARIANCE", axes, output, x, [scale, bias], **options)
-    if run or unsupported(output, x, [scale, bias]):
-        return run
-    # Non-contiguous rows are packed into the output.
-    run = rows_along("MEAN_VARIANCE", axes, output, output, [scale, bias], is_in_place=True, **options)
-    return run and launch_in_order([move([(output, x)]), run])
+    reason = unsupported(output, x, [scale, bias])
+    if reason is not None:
+        return Declined("softmax_norm", reason)
+    order, kept = in_rows(x.ndim, axes), x.ndim - len(axes)
+    reorders = Reorders()
+
+    def read(array: Array) -> Array:
+        return reorders.read(array, lie_together(array.transpose(order), kept), order)
+
+    source = read(x)
+    factors = [
+        one if one is None or is_one_per_row(one, axes) else read(along_rows(one, x, axes))
+        for one in (scale, bias)
+    ]
+    is_taken = lie_together(output.transpose(order), kept)
+    target = reorders.write(output, is_taken, factors, order, in_place_of=source)
+    run = rows_along(
+        "MEAN_VARIANCE",
+        axes,
+        target,
+        source,
+        factors,
+        epsilon=epsilon,
+        uses_mean=uses_mean,
+        uses_variance=uses_variance,
+        relu=relu,
+    )
+    return run and reorders.around(run)
+
+
+def is_one_per_row(factor: Array, axes: Sequence[int]) -> bool:
+    return all(factor.shape[axis] == 1 for axis in axes)
+
+
+def along_rows(factor: Array, x: Array, axes: Sequence[int]) -> Array:
+    """A view that is as long as ``x`` along all of ``axes``."""
+    sizes = [x.shape[axis] if axis in axes else size for axis, size in enumerate(factor.shape)]
+    return np.broadcast_to(factor, sizes)
 
 
 def batch_norm(
@@ -82,16 +126,23 @@ def batch_norm(
     *,
     relu: bool = False,
 ) -> Run | Declined:
-    """Batch normalization with given statistics, which broadcast, as scale and bias do: each has one number per row."""
-    # A convolution that does not take it as a post-op stores its sums where it is then done in place.
-    is_in_place = x.__array_interface__ == output.__array_interface__
-    reason = unsupported(output, x, [mean, variance, scale, bias], is_in_place=is_in_place)
+    """Batch normalization with given statistics, which broadcast, as scale and bias do: each has one number per row,
+    the dimensions behind the last one along which any has several."""
+    statistics = [mean, variance, scale, bias]
+    reason = unsupported(output, x, statistics)
     if reason is not None:
         return Declined("softmax_norm", reason)
-    rows = joined(broadcast_views(output, x, [mean, variance, scale, bias]))
-    if rows[0].ndim == 0 or any(view.strides[-1] for view in rows[2:]):
+    first = x.ndim
+    while first > 0 and all(one.shape[first - 1] == 1 for one in statistics):
+        first -= 1
+    if prod(x.shape[first:]) == 1:
         return Declined("softmax_norm", "statistics change along the innermost dimension")
-    return bound_rows("BATCH_NORM", rows, [0, 1, 2, 3, 4, 5], epsilon=epsilon, relu=relu)
+    reorders = Reorders()
+    source = reorders.read(x, lie_together(x, first))
+    target = reorders.write(output, lie_together(output, first), statistics, in_place_of=source)
+    rows = joined(broadcast_views(target, source, statistics))
+    run = bound_rows("BATCH_NORM", rows, [0, 1, 2, 3, 4, 5], epsilon=epsilon, relu=relu)
+    return run and reorders.around(run)
 
 
 class BatchNormPostOp(NamedTuple):
@@ -134,26 +185,19 @@ def rows_along(
     output: Array,
     x: Array,
     more: Sequence[Array | None],
-    *,
-    is_in_place: bool = False,
     **options: float,
 ) -> Run | Declined:
-    reason = unsupported(output, x, more, is_in_place=is_in_place)
-    if reason is not None:
-        return Declined("softmax_norm", reason)
     views = broadcast_views(output, x, more)
-    kept = [axis for axis in range(x.ndim) if axis not in axes]
-    rows = joined([view.transpose(*kept, *sorted(axes)) for view in views], fixed=len(kept))
-    if rows[0].ndim != len(kept) + 1:
-        return Declined("softmax_norm", SCATTERED)
+    kept = x.ndim - len(axes)
+    rows = joined([view.transpose(in_rows(x.ndim, axes)) for view in views], fixed=kept)
+    if rows[0].ndim != kept + 1:
+        return Declined("softmax_norm", "a row has one element")
     places = [0, 1, *(place for place, array in enumerate(more, 2) if array is not None)]
     return bound_rows(function, rows, places, **options)
 
 
-def unsupported(
-    output: Array, x: Array, more: Sequence[Array | None], *, is_in_place: bool = False
-) -> str | None:
-    """Why the native kernel does not take these tensors, apart from the layout of their rows."""
+def unsupported(output: Array, x: Array, more: Sequence[Array | None]) -> str | None:
+    """Why the native kernel does not take these tensors, in whatever layout."""
     present = [array for array in more if array is not None]
     if backend.native is None:
         return ABSENT
@@ -163,9 +207,7 @@ def unsupported(
         return f"{type_name(x)} has no native kernel"
     if any(array.dtype != x.dtype for array in (output, *present)):
         return "the tensors have different data types"
-    if not readable(x, output, *present):
-        return UNREADABLE
-    return None if apart(output, present if is_in_place else [x, *present]) else OVERLAPPING
+    return None
 
 
 def broadcast_views(output: Array, x: Array, more: Sequence[Array | None]) -> list[Array]:
@@ -180,9 +222,6 @@ def bound_rows(function: str, rows: Sequence[Array], places: Sequence[int], **op
     apart_by = [row.strides[-1] for row in rows]
     heads = joined([row[..., 0] for row in rows])
     if any(step not in ((size,) if place < 2 else (0, size)) for place, step in zip(places, apart_by)):
-        side_by_side = heads[0].ndim > 0 and all(head.strides[-1] == size for head in heads)
-        if "SOFTMAX" not in function or not side_by_side or count > lib.DML_SOFTMAX_NORM_LONGEST_COLUMN:
-            return Declined("softmax_norm", SCATTERED)
         options["steps"] = apart_by
     longest = lib.DML_SOFTMAX_NORM_LONGEST_HALVES
     if size == 2 and count > longest and function != "BATCH_NORM":

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 
 from ..descs.operator_desc import OperatorDesc
 from ..kernels import softmax_norm
 from ..kernels.elementwise import activations
-from ..kernels.elementwise.map import map_whole
 from ..kernels.half import as_halves
 from ..kernels.native_arrays import Array, Run
 from ..kernels.rowwise import map_rows
@@ -127,11 +125,7 @@ class AlongAxes(Operator):
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x,), (output,) = inputs, outputs
             axes = [axis % x.ndim for axis in self.axes(desc)]
-            if np.may_share_memory(x, output):
-                return partial(map_whole, compute, inputs, outputs)
-            run = None
-            if name in SOFTMAX:
-                run = softmax_norm.softmax(x, output, axes, logarithm=SOFTMAX[name])
+            run = softmax_norm.softmax(x, output, axes, SOFTMAX[name]) if name in SOFTMAX else None
             return run or map_rows(compute, inputs, outputs, axes)
 
         return Kernel(bind)

@@ -159,7 +159,7 @@ def test_digits_beside_one():
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("axes", [(0,), (3,), (2, 3), (1, 2, 3), (0, 1, 2, 3)])
 def test_axes_and_layouts(axes, dtype):
-    """Where rows lie together they are computed, whichever dimensions they are; where they do not, nobody says so."""
+    """Rows that do not lie together are reordered, whichever dimensions they are, and give the same bits."""
     base = numbers((3, 4, 5, 6), dtype)
     kept = [axis for axis in range(4) if axis not in axes]
     order = np.argsort([*kept, *axes])
@@ -181,8 +181,11 @@ def test_axes_and_layouts(axes, dtype):
     softmax_norm.softmax(backward, output, axes)()
     assert output.tobytes() == expected.tobytes()
     # Nothing lies together in the output.
-    apart = np.empty((*base.shape[:-1], 12), dtype)[..., ::2]
-    assert isinstance(softmax_norm.softmax(base, apart, axes), Declined)
+    apart, packed = np.zeros((*base.shape[:-1], 12), dtype)[..., ::2], np.empty_like(base)
+    softmax_norm.softmax(base, apart, axes)()
+    softmax_norm.softmax(base, packed, axes)()
+    np.testing.assert_array_equal(apart, packed)
+    assert not np.any(apart.base[..., 1::2])
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -254,7 +257,8 @@ def test_images_whose_rows_lie_apart(place, dtype):
         np.ascontiguousarray(x), scale, bias, output, (2, 3), EPSILON, **options
     )
     check(again, output, memory, twin, TYPES[dtype])
-    assert isinstance(softmax_norm.mean_variance(x, scale, bias, x, (2, 3), EPSILON, **options), Declined)
+    softmax_norm.mean_variance(x, scale, bias, x, (2, 3), EPSILON, **options)()
+    np.testing.assert_array_equal(x, output)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -336,19 +340,36 @@ def test_corners_of_normalization():
 
 def test_what_there_are_no_loops_for():
     x = numbers((4, 10), np.float32)
-    assert isinstance(softmax_norm.softmax(x, x, (1,)), Declined)
     assert isinstance(softmax_norm.softmax(x.astype(np.float64), np.empty((4, 10)), (1,)), Declined)
     assert isinstance(softmax_norm.softmax(x, np.empty((4, 10), np.float16), (1,)), Declined)
     assert isinstance(softmax_norm.softmax(x, np.empty((4, 10), np.float32), ()), Declined)
     long = np.ones((2, backend.native.lib.DML_SOFTMAX_NORM_LONGEST_HALVES + 1), np.float16)
     assert isinstance(softmax_norm.softmax(long, np.empty_like(long), (1,)), Declined)
-    columns = np.ones((backend.native.lib.DML_SOFTMAX_NORM_LONGEST_COLUMN + 1, 2), np.float32)
-    assert isinstance(softmax_norm.softmax(columns, np.empty_like(columns), (0,)), Declined)
-    assert isinstance(softmax_norm.softmax(columns, np.empty_like(columns), (0,), True), Declined)
     along = np.ones((1, 10), np.float32)
     assert isinstance(
         softmax_norm.batch_norm(x, along, along, along, along, np.empty_like(x), EPSILON), Declined
     )
+
+
+@pytest.mark.parametrize("logarithm", [False, True])
+def test_columns_that_are_too_long_become_rows(logarithm):
+    count = backend.native.lib.DML_SOFTMAX_NORM_LONGEST_COLUMN + 1
+    columns = numbers((count, 3), np.float32)
+    output, rows = np.empty_like(columns), np.empty((3, count), np.float32)
+    softmax_norm.softmax(columns, output, (0,), logarithm)()
+    softmax_norm.softmax(columns.T.copy(), rows, (1,), logarithm)()
+    np.testing.assert_array_equal(output, rows.T)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 5])
+def test_in_place_and_beside_it(shift):
+    """An output that overlaps the input gets what an output apart from it does."""
+    memory = numbers((45,), np.float32)
+    x, output = memory[:40].reshape(4, 10), memory[shift : shift + 40].reshape(4, 10)
+    expected = np.empty_like(x)
+    softmax_norm.softmax(x.copy(), expected, (1,))()
+    softmax_norm.softmax(x, output, (1,))()
+    np.testing.assert_array_equal(output, expected)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
