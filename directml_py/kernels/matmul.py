@@ -10,11 +10,12 @@ import numpy as np
 
 from .backend import backend
 from .convolution import BYTES, Quantization, byte_convolution
-from .decisions import ABSENT, UNREADABLE, Declined
+from .decisions import ABSENT, Declined
 from .half import widened
 from .launch import NativeRun, launch_in_order
-from .native_arrays import Array, Run, address, readable, type_name
+from .native_arrays import Array, Run, address, type_name
 from .prepacked_weights import panels_size
+from .reorder import Reorders, lie_together
 from .windows import Window
 
 FLOAT32 = np.dtype(np.float32)
@@ -33,28 +34,57 @@ WORTH_BLAS = {"baseline": 1 << 26, "avx2": 1 << 26, "avx512": 1 << 28, "amx": 1 
 SHALLOW = {"baseline": 0, "avx2": 0, "avx512": 128, "amx": 128}
 
 
-def multiply(a: Array, b: Array, out: Array) -> Run:
+def multiply(a: Array, b: Array, out: Array, turned: tuple[bool, bool] = (False, False)) -> Run:
     """The call that stores the products of {..., M, K} and {..., K, N} in FLOAT32 {..., M, N}.
 
     The leading dimensions of the operands broadcast. Sizes are at least 1; the result is disjoint from the operands.
+    ``turned`` says which operands are transposes of tensors: their columns lie together where the tensors are packed.
     """
-    return native_multiply(a, b, out) or partial(multiply_whole, a, b, out)
+    return native_multiply(a, b, out, turned) or numpy_multiply(a, b, out, turned)
+
+
+def numpy_multiply(a: Array, b: Array, out: Array, turned: tuple[bool, bool] = (False, False)) -> Run:
+    """The reference: BLAS, whose sums depend on the layout of small matrices, over packed tensors."""
+    reorders = Reorders()
+    left, right = (
+        oriented(reorders.read(oriented(x, is_turned), lie_together(oriented(x, is_turned))), is_turned)
+        for x, is_turned in zip((a, b), turned)
+    )
+    if np.may_share_memory(left, right):
+        # NumPy computes the product of a matrix and its own transpose in another way.
+        right = oriented(reorders.read(oriented(right, turned[1]), is_taken=False), turned[1])
+    target = reorders.write(out, lie_together(out), [left, right])
+    return reorders.around(partial(multiply_whole, left, right, target))
 
 
 def multiply_whole(a: Array, b: Array, out: Array) -> None:
-    """The reference."""
     with np.errstate(all="ignore"):
         np.matmul(widened(a), widened(b), out=out)
 
 
-def native_multiply(a: Array, b: Array, out: Array) -> Run | Declined:
+def oriented(x: Array, is_turned: bool) -> Array:
+    """The transposes of matrices, if ``is_turned``."""
+    return x.swapaxes(-1, -2) if is_turned else x
+
+
+def native_multiply(
+    a: Array, b: Array, out: Array, turned: tuple[bool, bool] = (False, False)
+) -> Run | Declined:
     """The native kernel, unless BLAS is as fast."""
     if out.shape[-1] == 1 < out.shape[-2]:
         a, b, out = (x.swapaxes(-1, -2) for x in (b, a, out))
+        turned = (not turned[1], not turned[0])
     reason = unsupported(a, b, out)
     if reason is not None:
         return Declined("matmul", reason)
     *batch, rows, columns = out.shape
+    reorders = Reorders()
+    a = reorders.read(a, is_taken=True)
+    if rows == 1:
+        b = oriented(reorders.read(oriented(b, turned[1]), is_in_order(b, turned[1])), turned[1])
+    else:
+        b = reorders.read(b, is_taken=True)
+    out = reorders.write(out, columns == 1 or out.strides[-1] == out.itemsize, [a, b])
     ffi, lib = backend.native.ffi, backend.native.lib
     task = ffi.new("dml_matmul_products *")
     task.m, task.n, task.k = rows, columns, a.shape[-1]
@@ -63,18 +93,33 @@ def native_multiply(a: Array, b: Array, out: Array) -> Run | Declined:
     for matrix, x in ((task.a, a), (task.b, b), (task.out, out)):
         matrix.memory = address(x)
         matrix.batch[0 : len(batch)] = x.strides[:-2]
-        # A dimension of one element counts as contiguous.
-        matrix.row, matrix.column = (
-            x.itemsize if size == 1 else stride for size, stride in zip(x.shape[-2:], x.strides[-2:])
-        )
+        matrix.row, matrix.column = steps(x)
         matrix.is_half = x.dtype != FLOAT32
     lib.dml_matmul_prepare(task)
-    return NativeRun("dml_matmul_run", task, keepalive=(a, b, out))
+    return reorders.around(NativeRun("dml_matmul_run", task, keepalive=(a, b, out)))
+
+
+def steps(x: Array) -> tuple[int, int]:
+    """The strides of rows and columns; a dimension of one element counts as contiguous."""
+    row, column = (x.itemsize if size == 1 else step for size, step in zip(x.shape[-2:], x.strides[-2:]))
+    return row, column
+
+
+def is_in_order(b: Array, is_turned: bool) -> bool:
+    """Whether the native kernel adds up the products of a row and ``b`` as if it were packed: as sums of rows, or by
+    columns if these lie together."""
+    row, column = steps(b)
+    if is_turned and b.shape[-1] > 1 < b.shape[-2]:
+        return row == b.itemsize != column
+    return column == b.itemsize
 
 
 def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
     """``multiply`` for {..., M, K} and {..., K, N} whose right-hand matrices are prepacked as ``panels``, bytes."""
     *sizes, rows, columns = out.shape
+    reorders = Reorders()
+    a = reorders.read(a, is_taken=True)
+    out = reorders.write(out, out.strides[-1] == out.itemsize, [a])
     ffi, lib = backend.native.ffi, backend.native.lib
     task = ffi.new("dml_matmul_products *")
     task.m, task.n, task.k, task.is_packed = rows, columns, a.shape[-1], 1
@@ -82,13 +127,13 @@ def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
     for matrix, x in ((task.a, a), (task.out, out)):
         matrix.memory = address(x)
         matrix.batch[0 : len(sizes)] = x.strides[:-2]
-        matrix.row, matrix.column = x.strides[-2:]
+        matrix.row, matrix.column = steps(x)
         matrix.is_half = x.dtype != FLOAT32
     task.b.memory = address(panels)
     step = panels_size(1, columns, a.shape[-1])
     task.b.batch[0 : len(sizes)] = [step * prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
     lib.dml_matmul_prepare(task)
-    return NativeRun("dml_matmul_run", task, keepalive=(a, panels, out))
+    return reorders.around(NativeRun("dml_matmul_run", task, keepalive=(a, panels, out)))
 
 
 def unsupported(a: Array, b: Array, out: Array) -> str | None:
@@ -102,40 +147,26 @@ def unsupported(a: Array, b: Array, out: Array) -> str | None:
         return f"products of {type_name(out)} have no native kernel"
     if out.ndim - 2 > MAX_RANK:
         return f"{out.ndim} dimensions are more than {MAX_RANK + 2}"
-    if out.strides[-1] != out.itemsize and out.shape[-1] != 1:
-        return "rows of the output are not contiguous"
-    if not readable(a, b, out):
-        return UNREADABLE
     return "BLAS is as fast for matrices of this size" if is_for_blas(a, b) else None
 
 
 def is_for_blas(a: Array, b: Array) -> bool:
-    """Whether BLAS can take both operands as they are (FLOAT32), and the product is large. A single row is limited by
-    the bandwidth of memory."""
-    rows, depth = a.shape[-2:]
-    is_large = rows > 1 and rows * depth * b.shape[-1] >= WORTH_BLAS[backend.isa]
-    is_large = is_large and depth > SHALLOW[backend.isa]
-    return is_large and all(is_blas_matrix(x) for x in (a, b))
+    """Whether the product is one of FLOAT32 that is large. A single row is limited by the bandwidth of memory, and
+    few rows may have a prepacked right-hand matrix."""
+    (rows, depth), columns = a.shape[-2:], b.shape[-1]
+    is_large = rows * depth * columns >= WORTH_BLAS[backend.isa] and depth > SHALLOW[backend.isa]
+    is_float32 = a.dtype == b.dtype == FLOAT32
+    return is_large and is_float32 and rows > 1 and not is_worth_panels(rows, depth, columns, FLOAT32)
 
 
 def is_worth_panels(rows: int, depth: int, columns: int, dtype: np.dtype[Any]) -> bool:
     """Whether prepacking the right-hand matrix pays: it needs conversion or exceeds a near cache, and there are so few
-    rows that the panels which BLAS packs at each call do not amortize. A single row is multiplied by FLOAT16 elements
-    where they lie, which are half as many bytes."""
-    if (
-        backend.native is None
-        or dtype not in TYPES
-        or (rows == 1 and dtype != FLOAT32)
-        or columns < LEAST_COLUMNS
-    ):
+    rows that the panels which BLAS packs at each call do not amortize. A single row is multiplied by elements where
+    they lie, which is as fast as from panels."""
+    if backend.native is None or dtype not in TYPES or rows == 1 or columns < LEAST_COLUMNS:
         return False
     is_large = depth * columns * FLOAT32.itemsize > NEAR_BYTES
     return dtype != FLOAT32 or (is_large and rows <= FEW_ROWS)
-
-
-def is_blas_matrix(x: Any) -> bool:
-    row, column = x.strides[-2:]
-    return x.dtype == FLOAT32 and x.itemsize in (row, column) and min(row, column) > 0
 
 
 def byte_products(

@@ -7,7 +7,7 @@ tensors; the others are reordered before and after it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ import numpy as np
 from .launch import launch_in_order
 from .move import move
 from .native_arrays import Array, Run, apart, readable
+
+Bind = Callable[[Sequence[Any], Sequence[Any], Array], Run]
 
 
 class Reorders:
@@ -56,6 +58,18 @@ class Reorders:
         """``run`` between its reorders."""
         before, after = ([move(pairs)] if pairs else [] for pairs in (self.before, self.after))
         return launch_in_order([*before, run, *after])
+
+
+def over_packed(bind: Bind) -> Bind:
+    """The ``bind`` of a kernel that takes packed tensors only, for tensors of any layout."""
+
+    def bind_reordered(inputs: Sequence[Any], outputs: Sequence[Any], scratch: Array) -> Run:
+        reorders = Reorders()
+        read = [None if x is None else reorders.read(x, lie_together(x)) for x in inputs]
+        written = [None if one is None else reorders.write(one, lie_together(one), read) for one in outputs]
+        return reorders.around(bind(read, written, scratch))
+
+    return bind_reordered
 
 
 def packed_like(x: Array, axes: Sequence[int] | None = None) -> Array:

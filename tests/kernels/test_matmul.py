@@ -12,7 +12,13 @@ import pytest
 
 from directml_py.kernels import matmul
 from directml_py.kernels.decisions import Declined
-from directml_py.kernels.matmul import multiply_packed, multiply_whole, native_multiply
+from directml_py.kernels.matmul import (
+    multiply_packed,
+    multiply_whole,
+    native_multiply,
+    numpy_multiply,
+    oriented,
+)
 from directml_py.kernels.prepacked_weights import aligned, pack_panels, panels_size
 
 # Batches, rows, steps, columns: on both sides of the sizes of tiles, blocks and panels.
@@ -176,16 +182,54 @@ def test_infinities_and_nan_stay_in_their_rows_and_columns(rows, layout, native)
 def test_what_the_loop_does_not_take(native):
     a, b, out = np.ones((2, 3)), np.ones((3, 4), np.float32), np.empty((2, 4), np.float32)
     assert isinstance(native_multiply(a, b, out), Declined)
-    assert isinstance(
-        native_multiply(a.astype(np.float32), b, np.empty((2, 8), np.float32)[:, ::2]), Declined
-    )
+
+
+def test_what_the_loop_reorders(native):
+    """A result whose rows lie apart, and an operand that is not aligned."""
+    a, b = whole_numbers((2, 3), np.float32, 1), whole_numbers((3, 4), np.float32, 2)
     askew = np.zeros(25, np.uint8)[1:].view(np.float32).reshape(2, 3)
-    assert isinstance(native_multiply(askew, b, out), Declined)
+    askew[...] = a
+    room = np.full((2, 8), 7, np.float32)
+    native_multiply(askew, b, room[:, ::2])()
+    np.testing.assert_array_equal(room[:, ::2], a @ b)
+    assert (room[:, 1::2] == 7).all()
+
+
+@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False)])
+@pytest.mark.parametrize("sizes", [(1, 700, 97), (90, 700, 1), (1, 1, 40), (33, 300, 65), (6, 5, 4)])
+def test_sums_do_not_depend_on_layouts(sizes, turned, dtype, is_native, native):
+    """Whatever the layouts of both operands, they are those of tensors that are packed, some of them transposed."""
+    multiply = native_multiply if is_native else numpy_multiply
+    rows, depth, columns = sizes
+    rng = np.random.default_rng(7)
+    a = oriented(rng.standard_normal(oriented(np.empty((2, rows, depth)), turned[0]).shape), turned[0])
+    b = oriented(rng.standard_normal(oriented(np.empty((2, depth, columns)), turned[1]).shape), turned[1])
+    a, b = a.astype(DTYPES[dtype]), b.astype(DTYPES[dtype])
+    expected, out = np.empty((2, rows, columns), np.float32), np.zeros((2, columns, rows), np.float32)
+    multiply(a, b, expected, turned)()
+    for one in LAYOUTS.values():
+        for other in LAYOUTS.values():
+            multiply(one(a), other(b), out.swapaxes(1, 2), turned)()
+            np.testing.assert_array_equal(out.swapaxes(1, 2), expected)
+
+
+@pytest.mark.parametrize("is_native", [True, False])
+def test_a_matrix_times_its_own_transpose(is_native, native):
+    """The same as times a copy of that."""
+    multiply = native_multiply if is_native else numpy_multiply
+    a = np.random.default_rng(1).standard_normal((70, 300), np.float32)
+    one, other = np.empty((70, 70), np.float32), np.empty((70, 70), np.float32)
+    multiply(a, a.T, one, (False, True))()
+    multiply(a, a.copy().T, other, (False, True))()
+    np.testing.assert_array_equal(one, other)
 
 
 def test_blas_takes_large_ones(native, monkeypatch):
     monkeypatch.setattr(matmul, "WORTH_BLAS", dict.fromkeys(matmul.WORTH_BLAS, 24))
     monkeypatch.setattr(matmul, "SHALLOW", dict.fromkeys(matmul.SHALLOW, 3))
+    monkeypatch.setattr(matmul, "FEW_ROWS", 1)
     assert native_multiply(*(np.ones(shape, np.float32) for shape in ((2, 3), (3, 4), (2, 4))))
     monkeypatch.setattr(matmul, "SHALLOW", dict.fromkeys(matmul.SHALLOW, 2))
     a, b, out = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32), np.empty((2, 4), np.float32)

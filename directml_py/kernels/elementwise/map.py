@@ -47,7 +47,7 @@ def map_blocks(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
 
 def map_at_once(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
     """As ``map_blocks``, for a function that must see all elements of an array."""
-    return partial(map_whole, function, inputs, outputs)
+    return partial(map_packed, function, inputs, outputs)
 
 
 def map_whole(function: Function, inputs: Arrays, outputs: Arrays) -> None:

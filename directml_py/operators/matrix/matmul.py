@@ -132,6 +132,7 @@ class Gemm(Operator):
         is_finished = is_direct and desc.Alpha == 1 and desc.CTensor is None and desc.FusedActivation is None
         is_of_each = is_of_elements(desc.FusedActivation)
         finish = self.finish(desc)
+        turned = _is_transposed(desc.TransA), _is_transposed(desc.TransB)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_packed: bool = False) -> Run:
             (a, b, c), (out,) = inputs, outputs
@@ -139,7 +140,7 @@ class Gemm(Operator):
             if is_packed:
                 run = multiply_packed(_left(desc, a), b, sums)
             else:
-                run = multiply(_left(desc, a), _right(desc, b), sums)
+                run = multiply(_left(desc, a), _right(desc, b), sums, turned)
             if is_finished:
                 return run
             if is_of_each:
