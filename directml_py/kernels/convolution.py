@@ -12,6 +12,7 @@ from .backend import backend
 from .decisions import ABSENT, UNREADABLE, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, readable, type_name
+from .reorder import Reorders, lie_together
 from .softmax_norm import BatchNormPostOp
 from .windows import Window
 
@@ -22,19 +23,10 @@ SPATIAL = 3
 LANES = 16
 
 
-class TransformLimits(NamedTuple):
-    """When 3 x 3 filters are transformed: if they are applied to at least ``pixels``, take at most ``size`` bytes then,
-    and the windows, which save 20 of 36 products where each has 4 pixels, take at most so many lanes of whole vectors
-    per pixel."""
-
-    pixels: int
-    size: int
-    lanes: float = 0.38
-
-
-EACH_CALL = TransformLimits(400, 4 << 20)
-# Prepacked filters are not transformed at each call.
-PREPACKED = TransformLimits(49, 16 << 20)
+# When 3 x 3 filters are transformed: if they are applied to so many pixels, take at most so many bytes then, and the
+# windows, which save 20 of 36 products where each has 4 pixels, take at most so many lanes of whole vectors per pixel.
+# The same holds for filters that are prepacked, which it pays for earlier, so that both give the same bits.
+LEAST_PIXELS, MOST_BYTES, MOST_LANES = 196, 8 << 20, 0.38
 
 
 def convolution(
@@ -58,7 +50,7 @@ def convolution(
 
     Sums are accumulated in FLOAT32 and rounded once more if the output is FLOAT16. ``is_turned`` flips the filters.
     ``activation`` is IDENTITY, RELU or LEAKY_RELU, which has a ``slope``. The native kernel takes FLOAT32 and FLOAT16,
-    up to three spatial dimensions, contiguous filters and output planes, and no output padding.
+    up to three spatial dimensions and no output padding.
     """
     inputs = [array for array in (x, filters, bias) if array is not None]
     reason = unsupported(inputs, [x, filters, output], window, FLOATS)
@@ -66,7 +58,12 @@ def convolution(
         reason = "the inputs have different data types"
     if reason is not None:
         return Declined("conv", reason)
-    return bound_task(
+    reorders = Reorders()
+    x, filters, bias = reordered_inputs(reorders, x, filters, bias)
+    inputs = [array for array in (x, filters, bias) if array is not None]
+    added = [] if post_op is None else post_op[:4]
+    output = reorders.write(output, lie_together(output, 2), [*inputs, *added])
+    run = bound_task(
         x,
         filters,
         output,
@@ -84,17 +81,23 @@ def convolution(
         bias_stride=0 if bias is None else elements(bias)[1],
         bias=0 if bias is None else address(bias),
     )
+    return run and reorders.around(run)
 
 
-def scratch_of(
-    filters: Sequence[int],
-    output: Sequence[int],
-    window: Window,
-    groups: int,
-    limits: TransformLimits = EACH_CALL,
-) -> int:
+def reordered_inputs(
+    reorders: Reorders, x: Array, filters: Array, bias: Array | None
+) -> tuple[Array, Array, Array | None]:
+    """Inputs as the native kernel takes them: filters one by one contiguous, the others in any layout."""
+    return (
+        reorders.read(x, is_taken=True),
+        reorders.read(filters, lie_together(filters, 1)),
+        None if bias is None else reorders.read(bias, is_taken=True),
+    )
+
+
+def scratch_of(filters: Sequence[int], output: Sequence[int], window: Window, groups: int) -> int:
     """The bytes for Winograd-transformed 3 x 3 filters, FLOAT32 like the output. 0 if the method does not pay: it takes
-    many channels, many output channels and, within ``limits``, many pixels."""
+    many channels, many output channels and many pixels."""
     if backend.native is None or window != Window.of((3, 3), (1, 1), (1, 1), *window[3:5]):
         return 0
     lib, outputs = backend.native.lib, filters[0] // groups
@@ -102,8 +105,8 @@ def scratch_of(
     few, many = lib.DML_CONV_LEAST_TRANSFORMED, lib.DML_CONV_MOST_TRANSFORMED
     pixels, windows = prod(output[2:]), prod(-(-size // 2) for size in output[2:])
     is_wide = few <= filters[1] <= many and outputs >= few
-    fills_vectors = -(-windows // LANES) * LANES <= limits.lanes * pixels
-    return size if is_wide and fills_vectors and pixels >= limits.pixels and size <= limits.size else 0
+    fills_vectors = -(-windows // LANES) * LANES <= MOST_LANES * pixels
+    return size if is_wide and fills_vectors and pixels >= LEAST_PIXELS and size <= MOST_BYTES else 0
 
 
 def transform(filters: Array, groups: int, memory: Array, is_turned: bool) -> None:
@@ -177,15 +180,18 @@ def byte_convolution(
         return Declined("conv", f"an output of {type_name(output)} has no native kernel")
     if any(zero is not None and zero.dtype != tensor.dtype for tensor, zero in zeros):
         return Declined("conv", "a zero point and its tensor have different data types")
+    reorders = Reorders()
+    x, filters, _ = reordered_inputs(reorders, x, filters, None)
     flat = {name: array.reshape(-1) for name, array in parameters.items() if array is not None}
     if not readable(*flat.values()):
         return Declined("conv", UNREADABLE)
+    output = reorders.write(output, lie_together(output, 2), [x, filters, *flat.values()])
     strides = {
         f"{name}_stride": elements(flat[name])[0]
         for name in ("filter_zero", "filter_scale", "bias")
         if name in flat
     }
-    return bound_task(
+    run = bound_task(
         x,
         filters,
         output,
@@ -200,6 +206,7 @@ def byte_convolution(
         **strides,
         **{name: address(array) for name, array in flat.items()},
     )
+    return run and reorders.around(run)
 
 
 def unsupported(
@@ -212,7 +219,7 @@ def unsupported(
     for array in inputs:
         if array.dtype not in types:
             return f"{type_name(array)} has no native kernel"
-    _, filters, output = tensors
+    output = tensors[-1]
     # 8-bit inputs may give INT32.
     if types is FLOATS and output.dtype not in types:
         return f"an output of {type_name(output)} has no native kernel"
@@ -222,17 +229,7 @@ def unsupported(
         return "the output is padded"
     if any(array.size == 0 for array in tensors):
         return "a tensor is empty"
-    if not readable(*tensors):
-        return UNREADABLE
-    if not lie_together(filters, 1):
-        return "a filter is not contiguous"
-    return None if lie_together(output, 2) else "a plane of the output is not contiguous"
-
-
-def lie_together(array: Array, first: int) -> bool:
-    """Whether the dimensions from ``first`` on are C-contiguous."""
-    part: Any = array[(0,) * first]
-    return bool(part.flags.c_contiguous)
+    return None
 
 
 def elements(array: Array) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from .backend import backend
 from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, apart, readable, type_name
+from .reorder import Reorders, lie_together
 from .softmax_norm import BatchNormPostOp
 from .windows import Window
 
@@ -40,6 +41,12 @@ def products(
     reason = unlike_depthwise(x, output, window, groups)
     if reason is not None:
         return Declined("depthwise_pool", reason)
+    reorders = Reorders()
+    x, filters = (reorders.read(array, is_taken=True) for array in (x, filters))
+    bias = None if bias is None else reorders.read(bias, is_taken=True)
+    added = [] if post_op is None else post_op[:4]
+    is_taken = post_op is None or lie_together(output, output.ndim - 1)
+    output = reorders.write(output, is_taken, [x, filters, bias, *added])
     task = task_of("PRODUCTS", x, output, window, [filters, bias])
     if isinstance(task, Declined):
         return task
@@ -55,21 +62,24 @@ def products(
         task.bias, task.bias_stride = address(bias), bias.strides[1]
     factors = None
     if post_op is not None:
-        if output.strides[-1] != output.itemsize:
-            return Declined("depthwise_pool", "rows of the normalized output are not contiguous")
         factors = post_op.fill(task.normalization, output)
         if isinstance(factors, str):
             return Declined("depthwise_pool", factors)
-    return run_of(task, (x, filters, bias, output, post_op, factors))
+    run = run_of(task, (x, filters, bias, output, post_op, factors))
+    return run and reorders.around(run)
 
 
 def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | Declined:
     """Sums divided by the element count of each window: the product of one count per spatial dimension."""
+    reorders = Reorders()
+    x = reorders.read(x, is_taken=True)
+    output = reorders.write(output, True, [x])
     task = task_of("MEAN", x, output, window)
     if isinstance(task, Declined):
         return task
     factors = divided(task, counts)
-    return run_of(task, (x, output, factors))
+    run = run_of(task, (x, output, factors))
+    return run and reorders.around(run)
 
 
 def divided(task: Any, counts: Sequence[Array]) -> list[Array]:

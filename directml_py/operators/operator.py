@@ -14,10 +14,11 @@ from ..abi.schema import OperatorSchema
 from ..api.schema_data import OPERATORS as CATALOG
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor_size import unsigned_numbers
-from ..kernels.elementwise.map import map_elements, map_whole
+from ..kernels.elementwise.map import map_elements, map_packed, map_whole
 from ..kernels.half import widened
 from ..kernels.move import move
 from ..kernels.native_arrays import Array, Run
+from ..kernels.reorder import over_packed
 from ..validation.report import Report
 
 Inputs = Sequence[Any]
@@ -224,17 +225,26 @@ def computing_kernel(compute: Compute) -> Kernel:
     return Kernel(bind)
 
 
+def summing_kernel(compute: Compute) -> Kernel:
+    """The reference kernel of a function that adds up, in the order in which it adds up packed arrays."""
+
+    def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+        return partial(map_packed, compute, inputs, outputs)
+
+    return Kernel(bind)
+
+
 def adding_kernel(compute: Compute) -> Kernel:
-    """The kernel of a function that accumulates in the output, passed as ``out``, where that is FLOAT32: fresh memory
-    costs as much as a good part of the computation."""
+    """The kernel of a function that adds up packed arrays and accumulates in the output, passed as ``out``, where that
+    is FLOAT32: fresh memory costs as much as a good part of the computation."""
 
     def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
         (output,) = outputs
         if output.dtype != np.float32:
-            return partial(map_whole, compute, inputs, outputs)
+            return partial(map_packed, compute, inputs, outputs)
         return partial(_run_in_output, compute, inputs, output)
 
-    return Kernel(bind)
+    return Kernel(over_packed(bind))
 
 
 def _run_in_output(compute: Compute, inputs: Inputs, output: Array) -> None:

@@ -47,7 +47,18 @@ from ..kernels.recurrent.layer import Cell, Layer, Phase, State, run_steps, turn
 from ..kernels.recurrent.native import codes_of, run_natively, scratch_for
 from ..validation.report import Report
 from .fused_activation import activated, is_of_elements
-from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
+from .operator import (
+    Compute,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shapes,
+    Sizes,
+    operator,
+    own_rule,
+    summing_kernel,
+)
 
 Function = Callable[[Array], Array]
 # The input tensors that are present, by field.
@@ -183,7 +194,7 @@ class RecurrentNetwork(Operator):
         sizes, cells, fields = recurrent_of(desc), self.cells(desc), [slot.field for slot in desc.inputs]
         is_native = all(map(is_of_elements, desc.ActivationDescs)) and all(map(codes_of, cells))
         if not is_native:
-            return super().kernel(desc)
+            return summing_kernel(self.compute(desc))
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             def run() -> None:

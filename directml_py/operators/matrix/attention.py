@@ -23,6 +23,7 @@ from ...kernels.half import widened
 from ...kernels.launch import launch_in_order
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run, apart
+from ...kernels.reorder import over_packed
 from ...validation.report import Report
 from ..operator import (
     Compute,
@@ -35,6 +36,7 @@ from ..operator import (
     Sizes,
     operator,
     own_rule,
+    summing_kernel,
 )
 from .attention_masks import mask_of
 from .attention_operands import Given, joined, operands, placed
@@ -315,7 +317,7 @@ class MultiheadAttention(Operator):
         sizes, names = self.sizes(desc), [slot.field for slot in desc.inputs]
         is_plain = sizes.heads == sizes.key_heads and "PastSequenceLengthsTensor" not in names
         if backend.native is None or not (is_plain and sizes.total and sizes.head_size):
-            return super().kernel(desc)
+            return summing_kernel(self.compute(desc))
 
         def attention(inputs: Inputs, outputs: Outputs, scratch: Array) -> None:
             given = {name: None if array is None else widened(array) for name, array in zip(names, inputs)}
@@ -360,4 +362,4 @@ class MultiheadAttention(Operator):
             return partial(attention, inputs, outputs, scratch) if runs is None else launch_in_order(runs)
 
         scratch = scratch_for(sizes.heads, sizes.queries, sizes.total, sizes.head_size, sizes.value_head_size)
-        return Kernel(bind, scratch)
+        return Kernel(over_packed(bind), scratch)

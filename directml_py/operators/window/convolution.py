@@ -13,9 +13,6 @@ from ...descs.operator_desc import OperatorDesc
 from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.convolution import (
-    EACH_CALL,
-    PREPACKED,
-    TransformLimits,
     byte_convolution,
     convolution,
     scratch_of,
@@ -26,6 +23,7 @@ from ...kernels.epilogue import map_results
 from ...kernels.im2col import convolve, convolve_back
 from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
+from ...kernels.reorder import over_packed
 from ...kernels.softmax_norm import BatchNormPostOp
 from ...kernels.transposed_convolution import convolution_back
 from ...kernels.transposed_convolution import scratch_of as scratch_of_back
@@ -201,7 +199,11 @@ class Convolution(Operator):
                 return partial(run_where_finite, filters, run, reference.bind(inputs, outputs, scratch))
             return run
 
-        return Kernel(bind, memory + scratch_size, packed=prepacked_filter(desc, partial(bind, is_kept=True)))
+        return Kernel(
+            over_packed(bind) if backward else bind,
+            memory + scratch_size,
+            packed=prepacked_filter(desc, partial(bind, is_kept=True)),
+        )
 
     def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
         """With a per-channel batch norm as a post-op."""
@@ -253,7 +255,7 @@ def prepacked_filter(
     """``bind`` over a prepacked Winograd-transformed filter, followed by the original, for non-finite values."""
     if not desc.FilterTensor.is_owned_by_dml or is_backward(desc):
         return None
-    size = transformed_size(desc, PREPACKED)
+    size = transformed_size(desc)
     if size == 0:
         return None
 
@@ -267,18 +269,18 @@ def prepacked_filter(
 
 def kept_filter(desc: OperatorDesc, memory: Array) -> tuple[Array, Array]:
     """The transformed filter and the original in prepacked memory."""
-    size, sizes = transformed_size(desc, PREPACKED), desc.FilterTensor.sizes
+    size, sizes = transformed_size(desc), desc.FilterTensor.sizes
     return memory[:size], memory[size : size + 4 * prod(sizes)].view(np.float32).reshape(sizes)
 
 
-def transformed_size(desc: OperatorDesc, limits: TransformLimits = EACH_CALL) -> int:
-    """The bytes of the Winograd-transformed filter; 0 where that method is not used, as beyond the ``limits``."""
+def transformed_size(desc: OperatorDesc) -> int:
+    """The bytes of the Winograd-transformed filter; 0 where that method is not used."""
     if any(
         slot.tensor is not None and slot.tensor.dtype != np.float32 for slot in (*desc.inputs, *desc.outputs)
     ):
         return 0
     sizes = desc.FilterTensor.sizes, desc.OutputTensor.sizes
-    return scratch_of(*sizes, filter_window(desc), desc.GroupCount, limits)
+    return scratch_of(*sizes, filter_window(desc), desc.GroupCount)
 
 
 def is_of_channels(desc: OperatorDesc) -> bool:
