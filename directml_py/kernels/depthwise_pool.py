@@ -42,10 +42,12 @@ def products(
     if reason is not None:
         return Declined("depthwise_pool", reason)
     reorders = Reorders()
-    x, filters = (reorders.read(array, is_taken=True) for array in (x, filters))
+    # Vectors run across the rows of planes of FLOAT32, which adds up in another order than a row at a time.
+    x = reorders.read(x, x.dtype != np.float32 or lie_together(x, 2))
+    filters = reorders.read(filters, is_taken=True)
     bias = None if bias is None else reorders.read(bias, is_taken=True)
     added = [] if post_op is None else post_op[:4]
-    is_taken = post_op is None or lie_together(output, output.ndim - 1)
+    is_taken = output.dtype != np.float32 or lie_together(output, 2)
     output = reorders.write(output, is_taken, [x, filters, bias, *added])
     task = task_of("PRODUCTS", x, output, window, [filters, bias])
     if isinstance(task, Declined):

@@ -29,7 +29,7 @@ class Reorders:
     def read(self, x: Array, is_taken: bool, axes: Sequence[int] | None = None) -> Array:
         """``x``, if its layout is taken, or a copy that is packed with its dimensions in the order of ``axes``."""
         if is_taken and readable(x):
-            return x
+            return with_packed_strides(x)
         copy = packed_like(x, axes)
         self.before.append((copy, x))
         return copy
@@ -49,7 +49,7 @@ class Reorders:
             in_place_of is None or is_same(in_place_of, output) or apart(output, [in_place_of])
         )
         if is_taken and is_apart and readable(output):
-            return output
+            return with_packed_strides(output)
         copy = packed_like(output, axes)
         self.after.append((output, copy))
         return copy
@@ -79,6 +79,11 @@ def packed_like(x: Array, axes: Sequence[int] | None = None) -> Array:
     memory = np.empty([x.shape[axis] for axis in axes], x.dtype)
     turned: Array = memory.transpose(np.argsort(axes))
     return turned
+
+
+def with_packed_strides(x: Array) -> Array:
+    """A packed array with the strides of one: those of dimensions of size 1 may be any."""
+    return x.reshape(-1).reshape(x.shape) if x.flags.c_contiguous else x
 
 
 def is_same(x: Array, output: Array) -> bool:

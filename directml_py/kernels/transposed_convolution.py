@@ -15,6 +15,7 @@ from .decisions import Declined
 from .launch import launch_in_order
 from .move import move
 from .native_arrays import Array, Run
+from .reorder import lie_together
 from .windows import Sizes, Window
 
 # The size of a part that is computed at once, for non-contiguous output elements.
@@ -164,7 +165,7 @@ def forward(
     )
     # A view: from several groups, all features are taken.
     flat = filters.reshape(-1, *filters.shape[2:])
-    is_apart = output.strides[-1] != output.itemsize or not output[0, 0].flags.c_contiguous
+    is_apart = not lie_together(output, 2)
     if is_apart and memory.size < output.size:
         return Declined("conv", "a part of the output is not contiguous, and there is no scratch for it")
     part = memory[: output.size].reshape(output.shape) if is_apart else output

@@ -38,6 +38,7 @@ from ..operator import (
     computing_kernel,
     operator,
     own_rule,
+    summing_kernel,
 )
 from ..quantization_parameters import along, per_column, per_row
 from .leading_ones import led
@@ -239,7 +240,7 @@ def finishing_kernel(
     Where sums may exceed INT32, the matrices differ in rank, or no native kernel takes the tensors, the reference
     kernel runs.
     """
-    reference, sizes = computing_kernel(compute), desc.OutputTensor.sizes
+    reference, sizes = summing_kernel(compute), desc.OutputTensor.sizes
     if backend.native is None or not has_one_rank(desc) or desc.ATensor.sizes[-1] * BYTE**2 >= 1 << 31:
         return reference
 
@@ -330,7 +331,7 @@ class MatrixMultiplyIntegerToFloat(MatrixMultiplyInteger):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         compute = self.compute(desc)
         if desc.OutputTensor.dtype == np.float16:
-            return computing_kernel(compute)
+            return summing_kernel(compute)
         return finishing_kernel(desc, compute, dequantized, lambda bias, rank: bias)
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:

@@ -1,0 +1,357 @@
+"""Results are those of packed tensors, bit for bit, whatever the layouts and however many threads, and whether or not
+weights are prepacked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from directml_py.api.enums import (
+    DML_FEATURE_LEVEL,
+    DML_TENSOR_DATA_TYPE,
+    DML_TENSOR_DATA_TYPE_FLOAT16,
+    DML_TENSOR_DATA_TYPE_FLOAT32,
+    DML_TENSOR_FLAG_NONE,
+    DML_TENSOR_FLAG_OWNED_BY_DML,
+)
+from directml_py.descs.tensor import TensorDesc
+from directml_py.kernels.backend import backend
+from directml_py.operators import SCHEMAS, operator_of
+from directml_py.testing.decision_source import RandomSource
+from directml_py.testing.desc_generator import DescGenerator
+from directml_py.testing.recipes import recipe_of
+from directml_py.testing.valid_descs import Assembly, make_desc
+
+from .helpers import generator
+
+OPERATORS = sorted(SCHEMAS)
+FLOATS = (DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_FLOAT16)
+MOST_ELEMENTS = 1 << 15
+# Elements of which a sum loses its digits, with exponents up to so many bits.
+SPANS = {np.dtype(np.float16): 11, np.dtype(np.float32): 24, np.dtype(np.float64): 24}
+
+
+class PreferringFloats(RandomSource):
+    """Chooses a data type that is added up, where there is one."""
+
+    def choice(self, options):
+        floats = [
+            option for option in options if option in FLOATS and isinstance(option, DML_TENSOR_DATA_TYPE)
+        ]
+        return super().choice(floats if floats and self.chance(90) else options)
+
+
+class LargeGenerator(DescGenerator):
+    """Sizes that reach blocks, tails and threads of native kernels. All tensors are packed, and owned by DirectML where
+    they may be, so that kernels prepack them."""
+
+    def shape(self, rank, share=1, most=5):
+        return super().shape(
+            rank, share, self.source.choice((most, 4 * most + 3, 12 * most + 5, 12 * most + 5))
+        )
+
+    def tensor(self, data_type, sizes, field, broadcast=True):
+        is_owned = self.field(field).role != "output" and self.may_own(field)
+        flags = DML_TENSOR_FLAG_OWNED_BY_DML if is_owned else DML_TENSOR_FLAG_NONE
+        return TensorDesc(DML_TENSOR_DATA_TYPE(data_type), tuple(sizes), None, flags)
+
+
+def large_sample(operator, seed):
+    maker = LargeGenerator(PreferringFloats(seed), SCHEMAS[operator], max(DML_FEATURE_LEVEL), MOST_ELEMENTS)
+    return Assembly(maker, recipe_of(operator)(maker)).desc()
+
+
+def owned(*sizes, dtype=DML_TENSOR_DATA_TYPE_FLOAT32):
+    return TensorDesc(dtype, sizes, None, DML_TENSOR_FLAG_OWNED_BY_DML)
+
+
+def plain(*sizes, dtype=DML_TENSOR_DATA_TYPE_FLOAT32):
+    return TensorDesc(dtype, sizes)
+
+
+def gemm(rows, depth, columns, transposes=(0, 0), dtype=DML_TENSOR_DATA_TYPE_FLOAT32):
+    a, b = (
+        sizes[::-1] if is_turned else sizes
+        for sizes, is_turned in zip(((rows, depth), (depth, columns)), transposes)
+    )
+    return make_desc(
+        "GEMM",
+        {
+            "ATensor": plain(1, 1, *a, dtype=dtype),
+            "BTensor": owned(1, 1, *b, dtype=dtype),
+            "OutputTensor": plain(1, 1, rows, columns, dtype=dtype),
+            "TransA": transposes[0],
+            "TransB": transposes[1],
+            "Alpha": 1.0,
+            "Beta": 0.0,
+        },
+    )
+
+
+def convolution(channels, features, size, taps=3, groups=1, dtype=DML_TENSOR_DATA_TYPE_FLOAT32):
+    return make_desc(
+        "CONVOLUTION",
+        {
+            "InputTensor": plain(2, channels, size, size, dtype=dtype),
+            "FilterTensor": owned(features, channels // groups, taps, taps, dtype=dtype),
+            "BiasTensor": owned(1, features, 1, 1, dtype=dtype),
+            "OutputTensor": plain(2, features, size, size, dtype=dtype),
+            "Mode": 1,
+            "Direction": 0,
+            "Strides": [1, 1],
+            "Dilations": [1, 1],
+            "StartPadding": [taps // 2] * 2,
+            "EndPadding": [taps // 2] * 2,
+            "OutputPadding": [0, 0],
+            "GroupCount": groups,
+        },
+    )
+
+
+def along(name, sizes, axes, dtype=DML_TENSOR_DATA_TYPE_FLOAT32, **others):
+    tensor = plain(*sizes, dtype=dtype)
+    return make_desc(name, {"InputTensor": tensor, "OutputTensor": tensor, "Axes": axes, **others})
+
+
+def reduced(function, sizes, axes, dtype=DML_TENSOR_DATA_TYPE_FLOAT32):
+    output = [1 if axis in axes else size for axis, size in enumerate(sizes)]
+    fields = {"InputTensor": plain(*sizes, dtype=dtype), "OutputTensor": plain(*output, dtype=dtype)}
+    return make_desc("REDUCE", {**fields, "Function": function, "Axes": axes})
+
+
+# Products of so many elements that BLAS computes them, or would if the right-hand matrix could not be prepacked.
+LARGE_CASES = {
+    "large products": gemm(520, 512, 1024, (0, 1)),
+    "products of as many rows as are prepacked": gemm(256, 1024, 1024),
+    "channels of many pixels": convolution(64, 72, 30),
+}
+NORMALIZED = {"NormalizeVariance": True, "Epsilon": 1e-5}
+# What samples seldom reach.
+CASES = {
+    "square products": gemm(64, 64, 64),
+    "odd products of halves": gemm(33, 300, 65, (0, 1), DML_TENSOR_DATA_TYPE_FLOAT16),
+    "products of few rows": gemm(5, 700, 97, (1, 1)),
+    "a row": gemm(1, 5000, 97),
+    "a row times a transpose": gemm(1, 700, 97, (0, 1)),
+    "a column": gemm(97, 700, 1, (1, 0)),
+    "a few channels": convolution(33, 20, 5),
+    "channels of Winograd's method": convolution(16, 20, 14),
+    "channels of few pixels": convolution(16, 20, 8),
+    "channels of halves": convolution(17, 9, 9, dtype=DML_TENSOR_DATA_TYPE_FLOAT16),
+    "pixels alone": convolution(70, 33, 7, taps=1),
+    "channels one by one": convolution(33, 33, 9, groups=33),
+    "softmax of channels": along("ACTIVATION_SOFTMAX1", (1, 33, 5, 5), [1]),
+    "softmax of outer and inner dimensions": along("ACTIVATION_LOG_SOFTMAX1", (6, 33, 17), [0, 2]),
+    "softmax of long columns": along("ACTIVATION_SOFTMAX1", (9000, 3), [0]),
+    "softmax of halves in columns": along(
+        "ACTIVATION_SOFTMAX1", (2, 1000, 7), [1], DML_TENSOR_DATA_TYPE_FLOAT16
+    ),
+    "normalized images": along("MEAN_VARIANCE_NORMALIZATION1", (3, 5, 31, 33), [2, 3], **NORMALIZED),
+    "normalized channels": along("MEAN_VARIANCE_NORMALIZATION1", (3, 1000, 3, 3), [1], **NORMALIZED),
+    "sums of rows": reduced(9, (70, 1000), [1]),
+    "sums of columns": reduced(9, (1000, 70), [0]),
+    "sums of outer and inner dimensions": reduced(0, (30, 40, 50), [0, 2]),
+    "roots of sums of halves": reduced(3, (30, 1000, 7), [1], DML_TENSOR_DATA_TYPE_FLOAT16),
+}
+
+
+def values_for(slot, rng):
+    """Most floats cancel along some dimension but for the last digits of their sum, which depend on its order."""
+    tensor = slot.tensor
+    if "Indices" in slot.field:
+        return np.zeros(tensor.sizes, tensor.dtype)
+    if tensor.dtype.kind != "f":
+        return rng.integers(0, 4, tensor.sizes).astype(tensor.dtype)
+    values = rng.normal(0, 1, tensor.sizes)
+    if "Variance" in slot.field:
+        return (np.abs(values) + 0.1).astype(tensor.dtype)
+    if rng.random() < 0.7 and values.size > 1:
+        span = SPANS[tensor.dtype]
+        axis = int(rng.choice([axis for axis, size in enumerate(values.shape) if size > 1]))
+        lines, half = np.moveaxis(values, axis, 0), values.shape[axis] // 2
+        lines[:half] *= 2.0 ** rng.uniform(-span, span, lines[:half].shape)
+        lines[half : 2 * half] = -lines[rng.permutation(half)]
+        lines[...] = lines[rng.permutation(len(lines))]
+    return values.astype(tensor.dtype)
+
+
+def strides_of(sizes, order, gaps):
+    """Strides of dimensions that lie in this ``order``, the innermost one last, with a gap behind each."""
+    strides, step = [0] * len(sizes), 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step = step * sizes[axis] + gaps[axis]
+    return strides
+
+
+def order_and_gaps(layout, rank, rng):
+    straight, none = list(range(rank)), [0] * rank
+    return {
+        "packed": (straight, none),
+        "shifted": (straight, none),
+        "reversed": (straight, none),
+        "padded": (straight, [1] * rank),
+        "padded rows": (straight, [*none[1:], 3]),
+        "part of a JOIN": (straight, [0, 5, *none[2:]][:rank]),
+        "NHWC": ([*straight[:1], *straight[2:], *straight[1:2]], none),
+        "transposed": ([*straight[:-2], *straight[:-3:-1]], none),
+        "turned round": (straight[::-1], none),
+        "permuted": (rng.permutation(rank).tolist(), rng.integers(0, 2, rank).tolist()),
+    }[layout]
+
+
+LAYOUTS = (
+    "shifted",
+    "reversed",
+    "padded",
+    "padded rows",
+    "part of a JOIN",
+    "NHWC",
+    "transposed",
+    "turned round",
+    "permuted",
+)
+
+
+def bytes_at_a_line(size):
+    memory = np.full(size + 64, 0xA5, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size]
+
+
+def empty(layout, sizes, dtype, rng):
+    strides = strides_of(sizes, *order_and_gaps(layout, len(sizes), rng))
+    shift = 3 if layout == "shifted" else 0
+    reach = 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides))
+    memory = bytes_at_a_line((shift + reach) * dtype.itemsize).view(dtype)[shift:]
+    view = np.lib.stride_tricks.as_strided(memory, sizes, [stride * dtype.itemsize for stride in strides])
+    return view[(slice(None, None, -1),) * len(sizes)] if layout == "reversed" else view
+
+
+def laid_out(array, layout, rng):
+    if array is None:
+        return None
+    view = empty(layout, array.shape, array.dtype, rng)
+    view[...] = array
+    return view
+
+
+def results(desc, kernel, inputs, layout, rng):
+    outputs = [
+        None if slot.tensor is None else empty(layout, slot.tensor.sizes, slot.tensor.dtype, rng)
+        for slot in desc.outputs
+    ]
+    kernel.bind(inputs, outputs, bytes_at_a_line(kernel.scratch))()
+    return outputs
+
+
+def assert_same_bits(found, expected, case):
+    """Which NaN it is does not count."""
+    for one, other in zip(found, expected):
+        if one is None:
+            continue
+        one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
+        if one.tobytes() != other.tobytes():
+            np.testing.assert_array_equal(one, other, err_msg=str(case))
+            if one.dtype.kind == "f":
+                signs = [np.signbit(array[~np.isnan(array)]) for array in (one, other)]
+                np.testing.assert_array_equal(*signs, err_msg=str(case))
+
+
+def layouts_for(values, rng):
+    """The layouts of all inputs, and of the outputs: one that differs in one place, or many."""
+    for layout in LAYOUTS:
+        yield [layout] * len(values), "packed"
+        yield ["packed"] * len(values), layout
+        yield [LAYOUTS[place] for place in rng.integers(0, len(LAYOUTS), len(values))], layout
+
+
+def repeated(values, rng):
+    """Inputs that are equal along some dimensions, by strides of 0 and packed."""
+    with_zeros, packed = [], []
+    for array in values:
+        if array is not None:
+            repeats = rng.random(array.ndim) < 0.6
+            one = array[tuple(slice(0, 1) if is_repeated else slice(None) for is_repeated in repeats)]
+            with_zeros.append(np.broadcast_to(laid_out(one, "packed", rng), array.shape))
+            packed.append(laid_out(with_zeros[-1], "packed", rng))
+        else:
+            with_zeros.append(None)
+            packed.append(None)
+    return with_zeros, packed
+
+
+def prepacked(kernel, values, rng):
+    given = [laid_out(array, "packed", rng) for array in values]
+    for position, packing in kernel.packed.inputs.items():
+        memory = bytes_at_a_line(packing.size)
+        packing.store(given[position], memory)
+        given[position] = memory
+    return given
+
+
+def check(desc, rng):
+    kernel = operator_of(desc.name).kernel(desc)
+    values = [None if slot.tensor is None else values_for(slot, rng) for slot in desc.inputs]
+    packed = [laid_out(array, "packed", rng) for array in values]
+    expected = results(desc, kernel, packed, "packed", rng)
+    for layouts, output in layouts_for(values, rng):
+        inputs = [laid_out(array, layout, rng) for array, layout in zip(values, layouts)]
+        assert_same_bits(results(desc, kernel, inputs, output, rng), expected, (desc, layouts, output))
+    for _ in range(3):
+        with_zeros, copies = repeated(values, rng)
+        found = [results(desc, kernel, inputs, "packed", rng) for inputs in (with_zeros, copies)]
+        assert_same_bits(*found, (desc, "strides of 0"))
+    if kernel.packed is not None:
+        for layout in ("packed", "NHWC", "padded"):
+            found = results(desc, kernel.packed.kernel, prepacked(kernel, values, rng), layout, rng)
+            assert_same_bits(found, expected, (desc, "OWNED_BY_DML", layout))
+    if backend.native is not None:
+        for number in (1, 2, 7):
+            backend.native.lib.dml_set_threads(number)
+            backend.threads = number
+            found = results(desc, kernel, packed, "packed", rng)
+            assert_same_bits(found, expected, (desc, f"{number} threads"))
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    before = backend.threads
+    yield
+    backend.threads = before
+    if backend.native is not None:
+        backend.native.lib.dml_set_threads(before)
+
+
+@pytest.fixture(params=["native", "numpy"])
+def kernels(request, monkeypatch):
+    if request.param == "numpy":
+        monkeypatch.setattr(backend, "native", None)
+        monkeypatch.setattr(backend, "is_plain", True)
+
+
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_samples_of_each_operator(operator):
+    check(large_sample(operator, 1), generator(operator, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_many_samples_of_each_operator(operator):
+    for seed in range(2, 32):
+        check(large_sample(operator, seed), generator(operator, seed))
+
+
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("case", CASES)
+def test_sizes_of_native_loops(case):
+    check(CASES[case], generator(case))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize("case", LARGE_CASES)
+def test_sizes_of_large_loops(case):
+    check(LARGE_CASES[case], generator(case))
