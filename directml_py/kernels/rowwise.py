@@ -12,9 +12,9 @@ import numpy as np
 from . import half
 from .backend import backend
 from .cache_blocks import BLOCK, Grid, Slices
-from .elementwise.map import map_packed, store
+from .elementwise.map import map_whole, store
 from .native_arrays import Array, Run
-from .reorder import Reorders, packed
+from .reorder import Reorders, lie_together
 from .threads import share
 
 Function = Callable[..., Any]
@@ -32,20 +32,17 @@ def map_rows(function: Function, inputs: Arrays, outputs: Arrays, axes: Sequence
     ``function`` takes an array for each input, None for an absent one, and returns an array, or a tuple with one for
     each output; it must not modify its arguments. It receives the whole extent of the dimensions ``axes`` and any part
     of the others, and its results must not depend on anything else. FLOAT16 arrives as FLOAT32; results are rounded
-    once, when they are stored. An output may lie in place of an
-    input. What the function computes of a block is the same in whatever layout: its parts are packed.
+    once, when they are stored. An output may lie in place of an input. Results are the same in whatever layout: the
+    function receives blocks of packed inputs.
     """
     arrays = [array for array in (*inputs, *outputs) if array is not None]
     sizes = tuple(map(max, zip(*(array.shape for array in arrays))))
     grid = Grid(sizes, row_steps(sizes, axes))
-    present = [x for x in inputs if x is not None]
     reorders = Reorders()
-    outputs = [
-        None if output is None else reorders.write(output, is_taken=True, inputs=present)
-        for output in outputs
-    ]
+    inputs = [None if x is None else reorders.read(x, lie_together(x)) for x in inputs]
+    outputs = [None if one is None else reorders.write(one, True, inputs) for one in outputs]
     if backend.is_plain or grid.count == 1:
-        run: Run = partial(map_packed, function, inputs, outputs)
+        run: Run = partial(map_whole, function, inputs, outputs)
     else:
         run = partial(share, partial(run_rows, function, inputs, outputs, grid), grid.count)
     return reorders.around(run)
@@ -69,7 +66,7 @@ def run_rows(function: Function, inputs: Arrays, outputs: Arrays, grid: Grid, nu
     with np.errstate(all="ignore"):
         for number in numbers:
             place = grid.slices_at(number)
-            parts = [None if x is None else packed(half.widened(part(x, place))) for x in inputs]
+            parts = [None if x is None else half.widened(part(x, place)) for x in inputs]
             targets = [None if output is None else part(output, place) for output in outputs]
             store(targets, function(*parts))
 
