@@ -12,6 +12,7 @@ from .decisions import ABSENT, OVERLAPPING, Declined
 from .extremes import quieted
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, type_name
+from .reorder import Reorders, lie_together
 
 Axes = tuple[int, ...]
 
@@ -36,9 +37,14 @@ def fold(
     """
     if function not in FUNCTIONS:
         raise ValueError(f"no such function: {function!r}")
-    return native_fold(function, x, output, axes, decreasing) or numpy_fold(
+    reorders = Reorders()
+    if function not in SELECTIONS and x.dtype.kind == "f":
+        x = reorders.read(x, lie_together(x))
+        output = reorders.write(output, lie_together(output), [x])
+    run = native_fold(function, x, output, axes, decreasing) or numpy_fold(
         function, x, output, axes, decreasing, scratch
     )
+    return reorders.around(run)
 
 
 def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: bool) -> Run | Declined:
@@ -163,6 +169,8 @@ REDUCTIONS: dict[str, Callable[[Array, Axes], Any]] = {
 
 
 FUNCTIONS = frozenset({*REDUCTIONS, "LOG_SUM_EXP", "ARGMIN", "ARGMAX"})
+# Those whose results do not depend on the order in which elements are read; MAX and MIN give either of two zeros.
+SELECTIONS = frozenset({"ARGMIN", "ARGMAX"})
 
 
 def log_sum_exp(x: Array, output: Array, axes: Axes, scratch: Array | None) -> Run:

@@ -172,6 +172,9 @@ def values_for(slot, rng):
         lines[:half] *= 2.0 ** rng.uniform(-span, span, lines[:half].shape)
         lines[half : 2 * half] = -lines[rng.permutation(half)]
         lines[...] = lines[rng.permutation(len(lines))]
+    else:
+        # Zeros of both signs.
+        values *= rng.random(values.shape) < 0.7
     return values.astype(tensor.dtype)
 
 
@@ -340,7 +343,7 @@ def test_samples_of_each_operator(operator):
 @pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_many_samples_of_each_operator(operator):
-    for seed in range(2, 32):
+    for seed in range(2, 22):
         check(large_sample(operator, seed), generator(operator, seed))
 
 

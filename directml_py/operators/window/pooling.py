@@ -15,7 +15,7 @@ from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.csr import Plan, Taps
 from ...kernels.decisions import Declined
-from ...kernels.elementwise.map import map_whole
+from ...kernels.elementwise.map import map_packed
 from ...kernels.extremes import quieted
 from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
@@ -131,7 +131,7 @@ class Pool(RepeatedSteps):
         compute = self.moving_compute(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return self.native(desc, inputs, outputs) or partial(map_whole, compute, inputs, outputs)
+            return self.native(desc, inputs, outputs) or partial(map_packed, compute, inputs, outputs)
 
         return Kernel(bind)
 
