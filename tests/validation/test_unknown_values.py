@@ -25,7 +25,8 @@ def test_an_enumerator(name, field):
     for seed in range(4):
         desc = valid_desc(RandomSource(seed), name)
         values = [99, -1]
-        if isinstance(getattr(desc, field), dml.DML_TENSOR_DATA_TYPE):
+        # CLIP1's type is not read.
+        if isinstance(getattr(desc, field), dml.DML_TENSOR_DATA_TYPE) and name != "ELEMENT_WISE_CLIP1":
             values.append(dml.DML_TENSOR_DATA_TYPE_UNKNOWN)
         for value in values:
             diagnostics = check(change(desc, **{field: value}), LATEST)[1].diagnostics

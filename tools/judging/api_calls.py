@@ -69,7 +69,7 @@ UNIT = 16
 SPACE = 1 << 16
 
 
-class Calls(NamedTuple):
+class ApiCalls(NamedTuple):
     """An operator, the offsets of its tensors (None: absent) and of its temporary resource in a buffer, which is large
     enough for each, the binding with a mistake, if any, and the interface to query for on each object."""
 
@@ -151,21 +151,21 @@ def size_of(slot: TensorSlot) -> int:
     return -(-slot.tensor.total_size // 4) * 4
 
 
-def calls(source: RandomSource) -> Calls:
+def calls(source: RandomSource) -> ApiCalls:
     desc = valid_desc(source, source.choice(OPERATORS), LEVEL, 300)
     while any(slot.tensor is not None and slot.tensor.is_owned_by_dml for slot in desc.inputs):
         desc = valid_desc(source, source.choice(OPERATORS), LEVEL, 300)
 
-    def places(slots: Sequence[TensorSlot]) -> list[int | None]:
+    def offsets(slots: Sequence[TensorSlot]) -> list[int | None]:
         return [None if slot.tensor is None else _offset(source, slot.tensor.alignment) for slot in slots]
 
     mistake = None
     if source.chance(15):
         mistake = (source.choice(("inputs", "outputs")), source.choice(MISTAKES))
-    return Calls(
+    return ApiCalls(
         desc,
-        places(desc.inputs),
-        places(desc.outputs),
+        offsets(desc.inputs),
+        offsets(desc.outputs),
         256 * source.integer(0, 4),
         mistake,
         source.choice(INTERFACES),
@@ -210,7 +210,7 @@ class TheirObjects:
         while self._created:
             self._created.pop().release()
 
-    def answer(self, calls: Calls) -> int:
+    def answer(self, calls: ApiCalls) -> int:
         typed = encode(calls.desc)
         holder = DML_OPERATOR_DESC(calls.desc.schema.value, ctypes.addressof(typed))
         op = self._make("CreateOperator", "IDMLOperator", holder)

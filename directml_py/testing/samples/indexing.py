@@ -13,11 +13,12 @@ def gather(make: DescGenerator) -> Fields:
     source = make.source
     rank = make.rank("InputTensor")
     axis = source.integer(0, rank - 1)
-    index_dimensions = source.integer(1, axis + 1)
+    index_dimensions = source.integer(0, axis + 1)
     sizes, indices = make.shape(rank, 64), [1] * rank
     indices[rank - index_dimensions :] = make.shape(index_dimensions, 64)
     # The output has no room for these dimensions.
-    sizes[: index_dimensions - 1] = [1] * (index_dimensions - 1)
+    cropped = max(index_dimensions - 1, 0)
+    sizes[:cropped] = [1] * cropped
     return {"InputTensor": sizes, "IndicesTensor": indices, "Axis": axis, "IndexDimensions": index_dimensions}
 
 
