@@ -29,15 +29,8 @@ from .argument_memory import (
     poke_number,
     poke_pointer,
 )
-from .event_handles import EventHandle
 from .marshalling import object_list
 from .object_table import Objects
-from .wide_strings import WCHAR_CODEC, read_wide
-
-# D3D12MessageFunc: category, severity, ID, description, context.
-MESSAGE_FUNCTION = ctypes.CFUNCTYPE(
-    None, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p
-)
 
 
 def get_private_data(objects: Objects, get: Any, guid: int, size: int, data: int) -> int:
@@ -51,7 +44,7 @@ def get_private_data(objects: Objects, get: Any, guid: int, size: int, data: int
         poke_number(size, 0, 4, "dataSize")
         raise
     if isinstance(stored, bytes) and key == WKPDID_D3DDebugObjectNameW:
-        stored = stored.decode(UTF_16, "replace").encode(WCHAR_CODEC, "replace")
+        stored = objects.program.encode(stored.decode(UTF_16, "replace"))
     required = POINTER_SIZE if isinstance(stored, IUnknown) else len(stored)
     capacity = peek_number(size, 4, "dataSize")
     poke_number(size, required, 4, "dataSize")
@@ -70,7 +63,7 @@ def set_private_data(objects: Objects, set: Any, guid: int, size: int, data: int
     key = peek_guid(guid, "guid")
     value = peek(data, size, "data") if data else None
     if value is not None and key == WKPDID_D3DDebugObjectNameW:
-        value = value.decode(WCHAR_CODEC, "replace").encode(UTF_16, "replace")
+        value = objects.program.decode(value).encode(UTF_16, "replace")
         size = len(value)
     return int(set(key, size, value))
 
@@ -106,7 +99,7 @@ def set_event_on_multiple_fence_completion(
     """Reads arrays whose count parameter follows them."""
     items = object_list(count, fences, "ppFences", objects)
     data = memoryview(peek(values, 8 * len(items or ()), "pFenceValues")).cast("Q") if values else ()
-    wait(items, list(data), count, flags, EventHandle(event, "hEvent") if event else None)
+    wait(items, list(data), count, flags, objects.program.event(event, "hEvent"))
     return S_OK
 
 
@@ -129,11 +122,10 @@ def register_message_callback(
 ) -> int:
     if not function:
         raise DMLError(E_INVALIDARG, "CallbackFunc is null; a function is required")
-    call = MESSAGE_FUNCTION(function)
     poke_number(cookie, 0, 4, "pCallbackCookie")
 
     def forward(category: int, severity: int, id: int, text: str, context: int) -> None:
-        call(category, severity, id, text.encode(), context)
+        objects.program.report_message(function, category, severity, id, text, context or 0)
 
     poke_number(cookie, register(forward, flags, context), 4, "pCallbackCookie")
     return S_OK
@@ -144,7 +136,7 @@ def create_shared_handle(
 ) -> int:
     """``name`` may be null, unlike other strings."""
     poke_number(handle, 0, POINTER_SIZE, "pHandle")
-    text = read_wide(name, "Name") if name else None
+    text = objects.program.read_wide(name, "Name") if name else None
     created = create(objects.argument(item, "pObject"), attributes or None, access, text)
     poke_number(handle, created, POINTER_SIZE, "pHandle")
     return S_OK

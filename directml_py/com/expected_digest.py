@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "44bb7593"
+DECLARATIONS = "b3572860"

@@ -12,11 +12,10 @@ import numpy as np
 from ..abi.hresult import E_POINTER, DMLError
 from ..descs.types_by_name import ctypes_class
 from .argument_memory import peek_guid, peek_pointers, poke, poke_number, poke_pointer
-from .event_handles import EventHandle
 from .interfaces import INTERFACES
 from .object_table import Objects
+from .program_abi import read_narrow
 from .signatures import Parameter
-from .wide_strings import read_narrow, read_wide
 
 Values = Sequence[Any]
 Input = Callable[[Values], Any]
@@ -80,11 +79,13 @@ def _input(c_type: str, name: str, index: int, objects: Objects, ffi: Any) -> In
     if c_type in ("REFGUID", "REFIID"):
         return lambda values: peek_guid(values[index], name)
     if c_type in WIDE:
+        read_wide = objects.program.read_wide
         return lambda values: read_wide(values[index], name)
     if c_type in NARROW:
         return lambda values: read_narrow(values[index], name)
     if c_type == "HANDLE":
-        return lambda values: EventHandle(values[index], name) if values[index] else None
+        event = objects.program.event
+        return lambda values: event(values[index], name)
     if c_type.endswith("*"):
         return lambda values: values[index] or None
     if c_type == "BOOL":
@@ -105,7 +106,8 @@ def _output(c_type: str, name: str, index: int, objects: Objects) -> Output | No
     if pointee.endswith("*"):
         return lambda values, value: _write_pointer(value, values[index], name, objects)
     if struct_type(pointee) is not None:
-        return lambda values, value: poke(values[index], bytes(value), name)
+        layout = objects.program.layout
+        return lambda values, value: poke(values[index], layout(value), name)
     size = SCALARS.get(pointee, 4)
     return lambda values, value: poke_number(values[index], int(value), size, name)
 

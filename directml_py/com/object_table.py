@@ -18,6 +18,7 @@ from ..text.plural import counted_words
 from .argument_memory import GUID_SIZE, NULL, peek, poke_pointer
 from .foreign_objects import ForeignUnknown, is_com_object
 from .interfaces import INTERFACES
+from .program_abi import ProgramAbi
 from .released_objects import Quarantine, Released
 
 
@@ -31,6 +32,7 @@ class Objects:
 
     def __init__(self, lib: Any, ffi: Any) -> None:
         self._lib = lib
+        self.program = ProgramAbi(lib)
         # Reentrant: an object may be destroyed while its thread holds the lock.
         self._lock = threading.RLock()
         renew_after_fork(self, "_lock")

@@ -16,6 +16,8 @@ static __attribute__((noinline)) void dmlpy_find_stack(void)
     pthread_attr_t attributes;
     void *low = NULL;
     size_t size = 0;
+    if (dmlpy_own_stack(&dmlpy_stack_low, &dmlpy_stack_top))
+        return;
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         pthread_attr_getstack(&attributes, &low, &size);
         pthread_attr_destroy(&attributes);

@@ -34,7 +34,9 @@ static const char *dmlpy_folder(void)
     if (folder[0] != 0)
         return folder;
     if (dladdr((void *)&dmlpy_folder, &info) != 0 && realpath(info.dli_fname, folder) != NULL) {
-        char *slash = strrchr(folder, '/');
+        /* The file name, and the folders that lie between it and that of the libraries. */
+        char *const end = strstr(folder, "/directml_py/com/lib/");
+        char *const slash = end != NULL ? end + strlen("/directml_py/com/lib") : strrchr(folder, '/');
         if (slash != NULL)
             *slash = 0;
     }
@@ -192,13 +194,20 @@ static int dmlpy_finds_packages(void)
 
 /* The interpreter is not finalized at exit, since objects in the program's globals may still need it. The package's
    exit functions, such as ending a capture, run nevertheless. */
-static void dmlpy_at_exit(void)
+static void *dmlpy_run_exit_functions(void *unused)
 {
+    (void)unused;
     if (Py_IsInitialized() && !Py_IsFinalizing()) {
         PyGILState_STATE state = PyGILState_Ensure();
         PyRun_SimpleString("import atexit; atexit._run_exitfuncs()");
         PyGILState_Release(state);
     }
+    return NULL;
+}
+
+static void dmlpy_at_exit(void)
+{
+    dmlpy_run_at_exit(dmlpy_run_exit_functions);
 }
 
 static int dmlpy_found_running;

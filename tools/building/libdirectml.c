@@ -34,7 +34,7 @@ static uint32_t dmlpy_add_reference(uintptr_t self)
 /* Both methods leave a count of 0 unchanged: the object may be gone, which only Python knows. Objects in the program's
    globals that outlive the interpreter can no longer notify it. */
 
-static uint32_t dmlpy_AddRef(uintptr_t self)
+static DMLPY_ABI uint32_t dmlpy_AddRef(uintptr_t self)
 {
     uint32_t *const references = &((dmlpy_object *)self)->references;
     uint32_t held = __atomic_load_n(references, __ATOMIC_RELAXED);
@@ -70,7 +70,7 @@ static __attribute__((noinline)) void dmlpy_note_callers(dmlpy_object *object, u
     }
 }
 
-static uint32_t dmlpy_Release(uintptr_t self)
+static DMLPY_ABI uint32_t dmlpy_Release(uintptr_t self)
 {
     dmlpy_object *const object = (dmlpy_object *)self;
     uint32_t held = __atomic_load_n(&object->references, __ATOMIC_RELAXED);
@@ -105,7 +105,8 @@ static const char *dmlpy_describe(uintptr_t address)
     static __thread char text[512];
     Dl_info info;
     if (dladdr((void *)(address - 1), &info) == 0 || info.dli_fname == NULL) {
-        snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+        if (!dmlpy_describe_code(address - 1, text, sizeof text))
+            snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
         return text;
     }
     const char *const slash = strrchr(info.dli_fname, '/'), *const name = info.dli_sname;
@@ -142,10 +143,22 @@ static uintptr_t dmlpy_retire(uintptr_t self)
 
 static uint32_t dmlpy_foreign_AddRef(uintptr_t object)
 {
-    return (*(uint32_t (***)(uintptr_t))object)[1](object);
+    return (uint32_t)dmlpy_call_program((*(uintptr_t **)object)[1], object, 0, 0, 0, 0);
 }
 
 static uint32_t dmlpy_foreign_Release(uintptr_t object)
 {
-    return (*(uint32_t (***)(uintptr_t))object)[2](object);
+    return (uint32_t)dmlpy_call_program((*(uintptr_t **)object)[2], object, 0, 0, 0, 0);
+}
+
+/* Calls the program's D3D12MessageFunc. */
+static void dmlpy_report_message(uintptr_t function, uint32_t category, uint32_t severity, uint32_t id,
+                                 const char *description, uintptr_t context)
+{
+    dmlpy_call_program(function, category, severity, id, (uintptr_t)description, context);
+}
+
+static size_t dmlpy_wchar_size(void)
+{
+    return DMLPY_WCHAR_SIZE;
 }

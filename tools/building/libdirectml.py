@@ -1,10 +1,15 @@
-"""The C source of ``libdirectml.so``: cffi's embedding of Python, and the vtables, from the API catalog."""
+"""The C source of ``libdirectml.so``: cffi's embedding of Python, and the vtables, from the API catalog.
+
+With the Windows ABI it is that of the library behind ``directml_py.dll``, for Windows programs under Wine.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import cffi
 from generators.catalog import Catalog, Function, Interface, Struct
@@ -13,6 +18,7 @@ from generators.com_interfaces import vtable_interfaces
 from generators.header.interface_vtables import inherited
 
 HERE = Path(__file__).resolve().parent
+WINE = HERE / "wine"
 MODULE = "_libdirectml"
 # Libraries that programs load by the names of other DLLs, and the prefixes of the functions that each forwards.
 FORWARDERS = {"libd3d12": "D3D12", "libdxcore": "DXCore"}
@@ -24,6 +30,19 @@ VERSION_NODE = "VER_1"
 # The prefix of an exported function's second name, by which forwarders call it.
 ALIAS = "directml_py_"
 EXPORTED = '__attribute__((visibility("default")))'
+
+
+class Abi(NamedTuple):
+    """How programs call the library: an attribute of its functions, whether a struct is returned through a pointer after
+    ``this``, as by MSVC, and the part of the library that knows the program's system."""
+
+    attribute: str
+    hides_results: bool
+    host: str
+
+
+SYSTEM_V = Abi("", False, "linux_host")
+WINDOWS = Abi("__attribute__((ms_abi))", True, "wine_host")
 WORDS = {
     **FIXED,
     "void": "void",
@@ -85,30 +104,39 @@ uintptr_t dmlpy_retire(uintptr_t self);
 uintptr_t dmlpy_new(const char *interface);
 uint32_t dmlpy_foreign_AddRef(uintptr_t object);
 uint32_t dmlpy_foreign_Release(uintptr_t object);
+void dmlpy_report_message(uintptr_t function, uint32_t category, uint32_t severity, uint32_t id,
+                          const char *description, uintptr_t context);
+size_t dmlpy_wchar_size(void);
+int64_t dmlpy_duplicate_event(uint64_t event);
+void dmlpy_set_event(int64_t event);
+void dmlpy_close_event(int64_t event);
 const char *dmlpy_folder(void);
 int dmlpy_is_hosted(void);
 int dmlpy_is_on_stack(uintptr_t address, size_t size);
 const char *dmlpy_describe(uintptr_t address);
 """
-# The parts of the library that do not depend on the API.
+# The parts of the library that do not depend on the API, besides that of its ABI.
 SOURCES = ("pending_exception", "libdirectml", "interpreter", "caller_stack")
 # The prefix of functions that C calls, followed by the name of the Python callback.
 ENTRY = "dmlpy_call_"
+# The prefix of functions that return to the library's own code, or to the bridge.
+RETURNING = "dmlpy_run_"
 CALLBACKS = """\
 void dmlpy_last_release(uintptr_t self);
 uint32_t dmlpy_revived(uintptr_t self);
 void dmlpy_released_again(uintptr_t self);
 uintptr_t dmlpy_object_text(uintptr_t self);
-int32_t dmlpy_QueryInterface(uintptr_t self, uintptr_t riid, uintptr_t ppv);
 """
+QUERY_INTERFACE = "int32_t dmlpy_QueryInterface(uintptr_t self, uintptr_t riid, uintptr_t ppv);"
 
 
 class Source:
     """Declarations for cffi and text for the C compiler, which must agree."""
 
-    def __init__(self, catalog: Catalog, python: str, folder: str) -> None:
+    def __init__(self, catalog: Catalog, python: str = "", folder: str = "", abi: Abi = SYSTEM_V) -> None:
         self._python = python
         self._folder = folder
+        self._abi = abi
         self.interfaces = vtable_interfaces(catalog)
         self.functions = [*catalog.functions, *catalog.d3d12_functions]
         structs = [*catalog.d3d12_structs, *catalog.structs]
@@ -172,7 +200,7 @@ class Source:
 
     def callbacks(self) -> str:
         prototypes = (*self._method_prototypes(), *self._function_prototypes())
-        return CALLBACKS + "".join(f"{prototype};\n" for prototype in prototypes)
+        return f"{CALLBACKS}{QUERY_INTERFACE}\n" + "".join(f"{prototype};\n" for prototype in prototypes)
 
     def cdef(self) -> str:
         return f'{self._declarations()}\n{SUPPORT}\nextern "Python" {{\n{self.callbacks()}}}\n'
@@ -180,18 +208,24 @@ class Source:
     def text(self) -> str:
         prototypes = "".join(f"static {line}\n" for line in self.callbacks().splitlines())
         # Exported functions save the caller's exception themselves: it may be set while Python starts.
-        slots = (*CALLBACKS.splitlines(), *(f"{prototype};" for prototype in self._method_prototypes()))
+        own = CALLBACKS.splitlines()
+        slots = (QUERY_INTERFACE, *(f"{prototype};" for prototype in self._method_prototypes()))
         parts = (
+            f"#define DMLPY_ABI {self._abi.attribute}",
+            f'#define DMLPY_DIGEST "{self.digest()}"',
+            *self._host_sources(),
             f'#define DMLPY_PYTHON_VERSION "{sys.version_info[0]}.{sys.version_info[1]}"',
             f'#define DMLPY_BUILD_PYTHON "{self._python}"',
             f'#define DMLPY_BUILD_LIBDIR "{self._folder}"',
             *((HERE / f"{name}.c").read_text(encoding="utf-8") for name in SOURCES),
             self._declarations(),
             prototypes,
-            *map(_entry, slots),
+            *map(_entry, own),
+            *(self._slot(prototype) for prototype in slots),
             *(self._vtable(interface) for interface in self.interfaces.values()),
             self._new(),
             *(self._export(function) for function in self.functions),
+            self._function_table(),
         )
         return "\n".join(parts)
 
@@ -225,12 +259,45 @@ static uintptr_t dmlpy_new(const char *interface)
 }}
 """
 
-    def _export(self, function: Function) -> str:
-        head = self._prototype(function.name, function.returns, function.params, False)
-        alias = self._prototype(ALIAS + function.name, function.returns, function.params, False)
+    def digest(self) -> str:
+        """Tells whether two libraries were built from the same declarations."""
+        return hashlib.sha256(self.cdef().encode()).hexdigest()
+
+    def _host_sources(self) -> Iterator[str]:
+        if self._abi is WINDOWS:
+            yield (WINE / "protocol.h").read_text(encoding="utf-8")
+        # What cffi writes before this text includes stdlib.h, but not all that the host's part needs.
+        yield "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+        yield (HERE / f"{self._abi.host}.c").read_text(encoding="utf-8")
+
+    def _slot(self, prototype: str) -> str:
+        """The function in a vtable; a struct that it returns may go through a pointer after ``this``."""
+        head, _, params = prototype.removesuffix(");").partition("(")
+        returns, name = head.split()
+        if not (self._abi.hides_results and returns in self._structs):
+            return _entry(prototype, "DMLPY_ABI ")
+        names = ", ".join(param.split()[-1] for param in params.split(", "))
+        hidden = params.replace("uintptr_t self", f"uintptr_t self, {returns} *result", 1)
         return f"""\
-{EXPORTED} {head};
-{EXPORTED} {head}
+{_entry(prototype, prefix=RETURNING)}\
+static DMLPY_ABI {returns} *{ENTRY}{name}({hidden})
+{{
+    *result = {RETURNING}{name}({names});
+    return result;
+}}
+"""
+
+    def _export(self, function: Function) -> str:
+        """An exported function: the libraries of Linux export it under two names, the bridge finds it in a table."""
+        is_found_by_name = self._abi is not WINDOWS
+        name = function.name if is_found_by_name else RETURNING + function.name
+        head = self._prototype(name, function.returns, function.params, False)
+        alias = self._prototype(ALIAS + function.name, function.returns, function.params, False)
+        second = f'{EXPORTED} {alias} __attribute__((alias("{function.name}")));\n' if is_found_by_name else ""
+        linkage = EXPORTED if is_found_by_name else "static DMLPY_ABI"
+        return f"""\
+{linkage} {head};
+{linkage} {head}
 {{
     dmlpy_check_stack();
     const dmlpy_pending pending = dmlpy_set_aside();
@@ -238,7 +305,34 @@ static uintptr_t dmlpy_new(const char *interface)
     dmlpy_put_back(pending);
     return result;
 }}
-{EXPORTED} {alias} __attribute__((alias("{function.name}")));
+{second}"""
+
+    def _function_table(self) -> str:
+        """The functions that the bridge's exported ones call, in their order."""
+        if self._abi is not WINDOWS:
+            return ""
+        rows = "".join(f"    (const void *)&{RETURNING}{function.name},\n" for function in self.functions)
+        return (
+            f"static const void *const dmlpy_functions[] = {{\n{rows}}};\n"
+            f"static const uint32_t dmlpy_function_count = {len(self.functions)};\n"
+        )
+
+    def bridge(self) -> str:
+        """The C source of ``directml_py.dll``."""
+        text = (WINE / "bridge.c").read_text(encoding="utf-8")
+        functions = "".join(self._bridged(index, each) for index, each in enumerate(self.functions))
+        return f'#define DMLPY_DIGEST "{self.digest()}"\n{text}{functions}'
+
+    def _bridged(self, index: int, function: Function) -> str:
+        head = self._prototype(function.name, function.returns, function.params, False)
+        kind = self._prototype("(DMLPY_WINDOWS *call)", function.returns, function.params, False)
+        return f"""\
+__declspec(dllexport) {head};
+__declspec(dllexport) {head}
+{{
+    {kind} = dmlpy_function({index});
+    return call != NULL ? call({_arguments(function)}) : DMLPY_E_FAIL;
+}}
 """
 
     def version_script(self) -> str:
@@ -281,7 +375,7 @@ extern {there};
 """
 
 
-def _entry(prototype: str) -> str:
+def _entry(prototype: str, attribute: str = "", prefix: str = ENTRY) -> str:
     """The function that C calls instead of the callback with this prototype: Python runs with the caller's exception
     set aside."""
     head, _, params = prototype.removesuffix(");").partition("(")
@@ -290,7 +384,7 @@ def _entry(prototype: str) -> str:
     result = "" if returns == "void" else f"const {returns} result = "
     back = "" if returns == "void" else "    return result;\n"
     return f"""\
-static {returns} {ENTRY}{name}({params})
+static {attribute}{returns} {prefix}{name}({params})
 {{
     dmlpy_check_stack();
     const dmlpy_pending pending = dmlpy_set_aside();
@@ -306,16 +400,16 @@ def _arguments(function: Function) -> str:
 
 def write_version_script(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(Source(Catalog(), "", "").version_script(), encoding="utf-8")
+    path.write_text(Source(Catalog()).version_script(), encoding="utf-8")
 
 
-def write_source(path: Path, python: str, folder: str) -> None:
-    """Write the C source of ``libdirectml.so``.
+def write_source(path: Path, python: str, folder: str, abi: Abi = SYSTEM_V) -> None:
+    """Write the C source of ``libdirectml.so``, or of the library behind ``directml_py.dll``.
 
     ``python`` is the interpreter to start if the library does not lie in an environment, ``folder`` the package's
     folder for copies of the library; each is empty if unknown.
     """
-    source = Source(Catalog(), python, folder)
+    source = Source(Catalog(), python, folder, abi)
     ffi = cffi.FFI()
     ffi.embedding_api("")
     ffi.cdef(source.cdef())
@@ -327,7 +421,7 @@ def write_source(path: Path, python: str, folder: str) -> None:
 
 def write_forwarder(path: Path, name: str) -> None:
     """Write the C source of a library that only forwards calls; ``name`` is one of ``FORWARDERS`` or ``PRELOADED``."""
-    source = Source(Catalog(), "", "")
+    source = Source(Catalog())
     text = source.preloaded() if name == PRELOADED else source.forwarder(FORWARDERS[name])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

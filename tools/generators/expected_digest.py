@@ -34,7 +34,7 @@ def digest_of(declarations: str) -> str:
 def generate(catalog: Catalog) -> dict[str, str]:
     sources = {
         "kernels": "\n".join(native_kernels.folders().values()),
-        "com": libdirectml.Source(catalog, "", "").cdef(),
+        "com": libdirectml.Source(catalog).cdef(),
     }
     title = "What the C code beside this package declares (see directml_py/kernels/build_digest.py)."
     return {

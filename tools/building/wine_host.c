@@ -1,0 +1,152 @@
+/* The host system of this library is Wine: programs have the Windows ABI, and events are handles of Win32.
+
+   Wine's functions need the thread environment block of Win32, to which GS points in Wine's threads. Other threads, such
+   as those of the kernels, have calls done by one of Wine's, which the PE half of the bridge starts for that. */
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DMLPY_WCHAR_SIZE 2
+#define DMLPY_STATUS_UNSUCCESSFUL ((int32_t)0xC0000001)
+/* How long a call by another thread may take, in seconds: at the end of a process Wine has ended that thread. */
+#define DMLPY_PATIENCE 10
+/* How long the package's exit functions may take, in seconds. */
+#define DMLPY_EXIT_PATIENCE 5
+
+static dmlpy_services dmlpy_wine;
+static int dmlpy_calls[2] = {-1, -1};
+static const void *const dmlpy_functions[];
+static const uint32_t dmlpy_function_count;
+static const char *dmlpy_folder(void);
+
+/* The address of the thread environment block; 0 in a thread that Wine does not know. */
+static uintptr_t dmlpy_thread_block(void)
+{
+    static __thread uintptr_t block;
+    static __thread int is_known;
+    if (!is_known) {
+        syscall(SYS_arch_prctl, ARCH_GET_GS, &block);
+        is_known = 1;
+    }
+    return block;
+}
+
+typedef uint64_t(DMLPY_WINDOWS *dmlpy_windows_function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+
+/* Calls a function of the program or of the PE half. */
+static uint64_t dmlpy_call_program(uintptr_t function, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4)
+{
+    if (dmlpy_thread_block() != 0)
+        return ((dmlpy_windows_function)function)(a0, a1, a2, a3, a4);
+    sem_t done;
+    struct timespec end;
+    /* Not on the stack: the other thread may still answer when this one has given up. */
+    dmlpy_call *call = malloc(sizeof *call + sizeof done);
+    if (call == NULL)
+        return 0;
+    *call = (dmlpy_call){function, {a0, a1, a2, a3, a4}, 0, call + 1};
+    sem_init(call->done, 0, 0);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += DMLPY_PATIENCE;
+    if (write(dmlpy_calls[1], &call, sizeof call) != sizeof call) {
+        free(call);
+        return 0;
+    }
+    while (sem_timedwait(call->done, &end) != 0)
+        if (errno != EINTR)
+            return 0;
+    const uint64_t result = call->result;
+    free(call);
+    return result;
+}
+
+static int64_t dmlpy_duplicate_event(uint64_t event)
+{
+    const uint64_t copy = dmlpy_call_program((uintptr_t)dmlpy_wine.duplicate_event, event, 0, 0, 0, 0);
+    return copy == 0 ? -1 : (int64_t)copy;
+}
+
+static void dmlpy_set_event(int64_t event)
+{
+    dmlpy_call_program((uintptr_t)dmlpy_wine.set_event, (uint64_t)event, 0, 0, 0, 0);
+}
+
+static void dmlpy_close_event(int64_t event)
+{
+    dmlpy_call_program((uintptr_t)dmlpy_wine.close_event, (uint64_t)event, 0, 0, 0, 0);
+}
+
+/* The PE module of an address, and the offset in it. */
+static int dmlpy_describe_code(uintptr_t address, char *text, size_t size)
+{
+    return dmlpy_call_program((uintptr_t)dmlpy_wine.describe, address, (uintptr_t)text, size, 0, 0) != 0;
+}
+
+/* Threads of Win32 run on stacks that Wine has made, from StackLimit to StackBase of their environment block. */
+static int dmlpy_own_stack(uintptr_t *low, uintptr_t *top)
+{
+    const uintptr_t *const block = (const uintptr_t *)dmlpy_thread_block();
+    if (block == NULL)
+        return 0;
+    *top = block[1];
+    *low = block[2];
+    return 1;
+}
+
+/* When a process exits, Wine first ends its other threads wherever they are. One that ran Python takes the GIL with it, so
+   that the function may never return. */
+static void dmlpy_run_at_exit(void *(*function)(void *))
+{
+    pthread_t thread;
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += DMLPY_EXIT_PATIENCE;
+    if (pthread_create(&thread, NULL, function, NULL) == 0)
+        pthread_timedjoin_np(thread, NULL, &end);
+}
+
+/* The functions of the library that the PE half calls. */
+
+static int32_t dmlpy_wine_load(void *argument)
+{
+    dmlpy_load *const load = argument;
+    if (strcmp(load->digest, DMLPY_DIGEST) != 0) {
+        fprintf(stderr, "directml_py.dll was built from sources other than those of %s; install the package again, "
+                        "then run: python -m directml_py wine --install PREFIX\n", dmlpy_folder());
+        return DMLPY_STATUS_UNSUCCESSFUL;
+    }
+    if (dmlpy_calls[0] < 0 && pipe2(dmlpy_calls, O_CLOEXEC) != 0)
+        return DMLPY_STATUS_UNSUCCESSFUL;
+    dmlpy_wine = load->services;
+    load->functions = dmlpy_functions;
+    load->count = dmlpy_function_count;
+    return 0;
+}
+
+static int32_t dmlpy_wine_next_call(void *argument)
+{
+    for (;;) {
+        const ssize_t size = read(dmlpy_calls[0], argument, sizeof(dmlpy_call *));
+        if (size == sizeof(dmlpy_call *))
+            return 0;
+        if (size >= 0 || errno != EINTR)
+            return DMLPY_STATUS_UNSUCCESSFUL;
+    }
+}
+
+static int32_t dmlpy_wine_call_done(void *argument)
+{
+    return sem_post(((dmlpy_call *)argument)->done);
+}
+
+__attribute__((visibility("default"))) int32_t (*const __wine_unix_call_funcs[])(void *) = {
+    [DMLPY_LOAD] = dmlpy_wine_load,
+    [DMLPY_NEXT_CALL] = dmlpy_wine_next_call,
+    [DMLPY_CALL_DONE] = dmlpy_wine_call_done,
+};
