@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import sys
 import sysconfig
@@ -13,11 +14,13 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError
 
-from building import build_outputs, libdirectml, native_kernels
+from building import build_outputs, libdirectml, native_kernels, windows_dlls
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = "directml_py.com.lib."
 LIBRARY = LIBRARIES + "libdirectml"
+# Beside it, in x86_64-windows, are the DLLs of Windows programs: Wine finds both in one folder of WINEDLLPATH.
+WINE_LIBRARY = LIBRARIES + "wine.x86_64-unix." + windows_dlls.BRIDGE
 
 
 def _interpreter() -> str:
@@ -39,12 +42,12 @@ class BuildExt(build_ext):
 
     def get_ext_filename(self, fullname: str) -> str:
         """The libraries get the file names that ``-ldirectml`` and the like look for."""
-        if Path(*fullname.split(".")).name in libdirectml.LIBRARY_NAMES:
+        if fullname.rpartition(".")[2] in (*libdirectml.LIBRARY_NAMES, windows_dlls.BRIDGE):
             return str(Path(*fullname.split("."))) + ".so"
         return str(super().get_ext_filename(fullname))  # type: ignore[no-untyped-call]
 
     def build_extension(self, ext: Extension) -> None:
-        if ext.name == LIBRARY:
+        if ext.name in (LIBRARY, WINE_LIBRARY):
             self._prepare_library(ext)
         elif ext.name.startswith(LIBRARIES):
             self._prepare_forwarder(ext)
@@ -58,17 +61,33 @@ class BuildExt(build_ext):
             raise CompileError("libdirectml.so is built on Linux alone")
         if not name or not name.endswith(".so") or not (Path(folder) / name).exists():
             raise CompileError(f"libdirectml.so needs a shared libpython; {folder}/{name} is none")
-        source = Path(self.build_temp) / "libdirectml.c"
+        is_for_wine = ext.name == WINE_LIBRARY
+        if is_for_wine and platform.machine() != "x86_64":
+            raise CompileError("Windows programs for x86-64 run on x86-64 alone")
+        source = Path(self.build_temp) / ("libdirectml_wine.c" if is_for_wine else "libdirectml.c")
         # An editable package does not lie in its environment, and stays where it is.
         stays = ROOT / "directml_py" / "com" / "lib" if self._stays else ""
-        libdirectml.write_source(source, _interpreter(), str(stays))
+        abi = libdirectml.WINDOWS if is_for_wine else libdirectml.SYSTEM_V
+        libdirectml.write_source(source, _interpreter(), str(stays), abi)
         ext.sources = [str(source)]
         ext.library_dirs = [folder]
         ext.runtime_library_dirs = [folder]
         ext.libraries = [name.removeprefix("lib").removesuffix(".so")]
         ext.extra_compile_args = ["-std=gnu11", "-fvisibility=hidden"]
-        ext.extra_link_args = ["-Wl,-soname,libdirectml.so", "-Wl,-z,nodelete", "-pthread", "-ldl"]
-        ext.extra_link_args.append(self._version_script())
+        ext.extra_link_args = ["-Wl,-z,nodelete", "-pthread", "-ldl"]
+        if is_for_wine:
+            self._build_windows_dlls()
+        else:
+            ext.extra_link_args += ["-Wl,-soname,libdirectml.so", self._version_script()]
+
+    def _build_windows_dlls(self) -> None:
+        if windows_dlls.compiler() is None:
+            raise CompileError(f"the DLLs of Windows programs need MinGW's {windows_dlls.COMPILER}")
+        folders = [Path(self.get_ext_fullpath(WINE_LIBRARY)).parents[1]]
+        if self._stays:
+            folders.append(ROOT / "directml_py" / "com" / "lib" / "wine")
+        for folder in folders:
+            windows_dlls.build(folder / "x86_64-windows", Path(self.build_temp) / "windows")
 
     def _version_script(self) -> str:
         script = Path(self.build_temp) / "versions.map"
