@@ -5,31 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from .._version import __version__
 from ..abi.hresult import DMLError
 from ..text.terminal import escape_what_streams_cannot_encode, shown
-from . import (
-    capture_command,
-    compare_command,
-    config_command,
-    doctor_command,
-    dxdispatch_command,
-    exec_command,
-    explain_command,
-    graph_command,
-    info_command,
-    onnx_command,
-    rules_command,
-    run_command,
-    schema_command,
-    support_command,
-)
-from .completion import complete
-from .environment import wrong_environment
 
 DESCRIPTION = "DirectML on an emulated Direct3D 12 device, on any machine."
 SCRIPT = "directml-py"
@@ -46,31 +29,45 @@ class CommandModule(Protocol):
         """The exit code of the process."""
 
 
-COMMANDS: dict[str, CommandModule] = {
-    "capture": capture_command,
-    "compare": compare_command,
-    "config": config_command,
-    "doctor": doctor_command,
-    "dispatch": dxdispatch_command,
-    "exec": exec_command,
-    "explain": explain_command,
-    "graph": graph_command,
-    "info": info_command,
-    "onnx": onnx_command,
-    "rules": rules_command,
-    "run": run_command,
-    "schema": schema_command,
-    "support": support_command,
+# The commands and their modules, which are imported when they are asked for: `wine` and `exec` start programs, which
+# should not wait for what other commands need.
+COMMANDS = {
+    name: f"{name}_command"
+    for name in (
+        "capture",
+        "compare",
+        "config",
+        "doctor",
+        "dispatch",
+        "exec",
+        "explain",
+        "graph",
+        "info",
+        "onnx",
+        "rules",
+        "run",
+        "schema",
+        "support",
+        "wine",
+    )
 }
+COMMANDS["dispatch"] = "dxdispatch_command"
 
 
-def parser() -> argparse.ArgumentParser:
-    name = SCRIPT if Path(sys.argv[0]).stem == SCRIPT else "python -m directml_py"
-    top = argparse.ArgumentParser(prog=name, description=DESCRIPTION)
+def command(name: str) -> CommandModule:
+    """The module of a command."""
+    return cast(CommandModule, import_module(f".{COMMANDS[name]}", __name__))
+
+
+def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser for the commands with these names."""
+    script = SCRIPT if Path(sys.argv[0]).stem == SCRIPT else "python -m directml_py"
+    top = argparse.ArgumentParser(prog=script, description=DESCRIPTION)
     top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        command.add_arguments(commands.add_parser(name, help=command.HELP, description=command.HELP))
+    for name in names:
+        module = command(name)
+        module.add_arguments(commands.add_parser(name, help=module.HELP, description=module.HELP))
     return top
 
 
@@ -80,16 +77,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     escape_what_streams_cannot_encode()
     try:
         try:
-            top = parser()
+            words = sys.argv[1:] if arguments is None else arguments
+            top = parser(words[:1] if words and words[0] in COMMANDS else COMMANDS)
             if "_ARGCOMPLETE" in os.environ:
+                from .completion import complete
+
                 complete(top)
             parsed = top.parse_args(arguments)
             # The doctor reports it in its table.
-            problem = "" if parsed.command == "doctor" else wrong_environment()
+            problem = "" if parsed.command == "doctor" else _wrong_environment()
             if problem:
                 print(f"{parsed.command}: {shown(problem)}", file=sys.stderr)
                 return 2
-            return COMMANDS[parsed.command].run(parsed)
+            return command(parsed.command).run(parsed)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -107,3 +107,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         print(f"cannot write the output: {error.strerror}", file=sys.stderr)
         return 1
+
+
+def _wrong_environment() -> str:
+    """The first problem of this package's variables. To know them takes longer than many a command."""
+    if not any(name.startswith("DIRECTML_PY_") for name in os.environ):
+        return ""
+    from .environment import wrong_environment
+
+    return wrong_environment()

@@ -14,7 +14,7 @@ from directml_py.abi.schema import StructSchema
 from directml_py.api import d3d12_enums, enums
 from directml_py.api.exports import EXPORTS
 from directml_py.api.schema_data import OPERATORS, STRUCTS
-from directml_py.cli import COMMANDS, parser
+from directml_py.cli import COMMANDS, command, parser
 
 from .markdown import cell, page, plain, table
 
@@ -136,7 +136,7 @@ def command_page() -> str:
     for name in COMMANDS:
         for action in actions:
             chosen = action.choices[name]
-            parts += [f"## {name}", cell(plain(COMMANDS[name].HELP)), kept_lines(help_text(chosen))]
+            parts += [f"## {name}", cell(plain(command(name).HELP)), kept_lines(help_text(chosen))]
             for nested in (
                 candidate
                 for candidate in chosen._actions
