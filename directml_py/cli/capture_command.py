@@ -64,9 +64,7 @@ def _record(before: Sequence[str], program: Sequence[str]) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         return _wrong(f"cannot create {folder}: {error.strerror or error}")
-    # A script that is not executable is run by this interpreter, as ``python SCRIPT`` does.
-    is_script = program[0].endswith(".py") and not os.access(program[0], os.X_OK)
-    command = [sys.executable, *program] if is_script else list(program)
+    command = _command(program)
     environment = {**os.environ, VARIABLE: str(folder.resolve())}
     try:
         code = subprocess.run(command, env=environment).returncode
@@ -80,6 +78,16 @@ def _record(before: Sequence[str], program: Sequence[str]) -> int:
         code = code or 1
     # The shells' convention for a process ended by a signal.
     return code if code >= 0 else 128 - code
+
+
+def _command(program: Sequence[str]) -> list[str]:
+    """What runs a program: scripts that are not executable are run by this interpreter, as ``python SCRIPT`` does, and
+    Windows programs by ``wine`` of this package."""
+    if program[0].endswith(".py") and not os.access(program[0], os.X_OK):
+        return [sys.executable, *program]
+    if Path(program[0]).name in ("wine", "wine64"):
+        return [sys.executable, "-m", "directml_py", "wine", *program[1:]]
+    return list(program)
 
 
 def _look(words: Sequence[str]) -> int:

@@ -15,6 +15,8 @@ from ..abi.hresult import DMLError
 from ..abi.memory import memory_probing
 from ..dml.profiles import profile_of
 from ..kernels.backend import backend
+from ..wine.loader import WineError, find_loader
+from ..wine.loader import check_library as check_dlls
 from .config_command import LIBRARY, SYSTEM_HEADERS, Missing, check_library, guids
 from .environment import PREFIX, VARIABLES, problem_of
 
@@ -120,6 +122,14 @@ def _guids() -> str:
     return " ".join(options)
 
 
+def _windows_programs() -> str:
+    try:
+        check_dlls()
+        return find_loader()
+    except WineError as error:
+        raise NotHere(str(error)) from None
+
+
 def _program(*names: str, package: str) -> Callable[[], str]:
     def found() -> str:
         paths = [path for path in map(shutil.which, names) if path]
@@ -146,6 +156,7 @@ PARTS = (
     Part("C library", "programs in C and C++, TensorFlow, PyTorch", _library),
     Part("Direct3D headers", "compiling programs that include d3d12.h", _headers),
     Part("DirectX-Guids", "linking programs that name IID_ variables", _guids),
+    Part("Wine", "Windows programs", _windows_programs),
     Part("C++ compiler", "compiling programs", _program("g++", "clang++", package="g++")),
     Part("CMake", "find_package(DirectML)", _program("cmake", package="cmake")),
     Part("pkg-config", "directml.pc", _program("pkg-config", package="pkg-config")),

@@ -14,6 +14,7 @@ from ..api.schema_data import OPERATORS as CATALOG
 from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
 from ..kernels import backend
 from ..testing.known_rules import every_rule
+from ..wine.loader import DLLS, dll_path
 from .catalog_document import API_VERSION
 from .config_command import LIBRARY
 
@@ -36,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         "kernels": backend.title,
         "memory": f"probed by {memory_probing()}" if memory_probing() != "not at all" else "not probed",
         "C library": "built" if LIBRARY.exists() else "not built",
+        "Windows DLLs": "built" if all(dll_path(name).exists() for name in DLLS) else "not built",
         "Python": platform.python_version(),
         "NumPy": np.__version__,
         "platform": platform.platform(),

@@ -1,0 +1,87 @@
+"""``python -m directml_py wine``: runs Windows programs with this package's DirectML under Wine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from ..wine.loader import WineError, check_library, check_program, environment, find_loader
+from ..wine.prefix import install, is_installed, own_prefix, uninstall, user_prefix
+
+HELP = "Run a Windows program with this package's DirectML.dll, d3d12.dll, dxgi.dll and dxcore.dll under Wine."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "%(prog)s [--prefix PREFIX] PROGRAM.exe [ARGS ...]\n"
+        "       %(prog)s --install PREFIX | --uninstall PREFIX | --environment"
+    )
+    parser.add_argument(
+        "--prefix",
+        metavar="PREFIX",
+        help="a prefix of yours that the DLLs were installed into (by default one of the package's own)",
+    )
+    actions = parser.add_mutually_exclusive_group()
+    actions.add_argument("--install", metavar="PREFIX", help="put the DLLs into a prefix of yours")
+    actions.add_argument("--uninstall", metavar="PREFIX", help="take them out, and put back what was there")
+    actions.add_argument(
+        "--environment",
+        action="store_true",
+        help="print the variables that Wine needs, for a shell that starts it itself",
+    )
+    parser.add_argument("program", metavar="PROGRAM.exe", nargs="?", help="a Windows program for x86-64")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the program's arguments")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Replace this process by the program; returns 2 if it cannot be started, for a reason that it prints."""
+    try:
+        return _act(arguments)
+    except WineError as error:
+        print(f"wine: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"wine: {error.filename or arguments.program}: {error.strerror}", file=sys.stderr)
+    return 2
+
+
+def _act(arguments: argparse.Namespace) -> int:
+    if arguments.uninstall is not None:
+        uninstall(user_prefix(arguments.uninstall))
+        return 0
+    check_library()
+    if arguments.install is not None:
+        prefix = user_prefix(arguments.install)
+        install(prefix)
+        print(f"installed; run a program with: python -m directml_py wine --prefix {shlex.quote(str(prefix))} PROGRAM.exe")
+        return 0
+    if arguments.program is None and not arguments.environment:
+        raise WineError("give a program, --install PREFIX, --uninstall PREFIX or --environment")
+    if arguments.program is not None:
+        check_program(arguments.program)
+    loader = find_loader()
+    variables = environment(_prefix(arguments, loader), os.environ)
+    if arguments.environment:
+        changed = {name: value for name, value in variables.items() if os.environ.get(name) != value}
+        print("".join(f"export {name}={shlex.quote(value)}\n" for name, value in changed.items()), end="")
+        return 0
+    sys.stdout.flush()
+    os.execve(loader, [loader, arguments.program, *arguments.arguments], variables)
+
+
+def _prefix(arguments: argparse.Namespace, loader: str) -> Path:
+    if arguments.prefix is None:
+        prefix = own_prefix(loader)
+    else:
+        prefix = user_prefix(arguments.prefix)
+        if not (prefix / ".directml-py").exists():
+            raise WineError(
+                f"the DLLs are not installed in {prefix}; run: python -m directml_py wine --install "
+                f"{shlex.quote(str(prefix))}"
+            )
+    if not is_installed(prefix):
+        install(prefix)
+        print(f"wine: the DLLs in {prefix} were other ones; installed again", file=sys.stderr)
+    return prefix
