@@ -2751,7 +2751,18 @@ IDMLOperator : public IDMLDeviceChild
 MIDL_INTERFACE("dcb821a8-1039-441e-9f1c-b1759c2f3cec")
 IDMLDispatchable : public IDMLPageable
 {
+#ifdef WIDL_EXPLICIT_AGGREGATE_RETURNS
+    virtual DML_BINDING_PROPERTIES* STDMETHODCALLTYPE GetBindingProperties(
+        DML_BINDING_PROPERTIES* result) = 0;
+
+    DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties()
+    {
+        DML_BINDING_PROPERTIES result;
+        return *GetBindingProperties(&result);
+    }
+#else
     virtual DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() = 0;
+#endif
 };
 
 MIDL_INTERFACE("6b15e56a-bf5c-4902-92d8-da3a650afea4")

@@ -62,17 +62,27 @@ def every_method(interface: Interface, known: dict[str, Interface]) -> list[Meth
 
 
 def class_text(interface: Interface) -> str:
-    methods = "\n\n".join(
-        signature(
-            f"virtual {method.returns} STDMETHODCALLTYPE {method.name}",
-            parameters(method.params),
-            " = 0;",
-            "    ",
-        )
-        for method in interface.methods
-    )
+    methods = "\n\n".join(map(member_text, interface.methods))
     body = f"{{\n{methods}\n}};" if methods else "{\n};"
     return f'MIDL_INTERFACE("{interface.iid}")\n{interface.name} : public {interface.base}\n{body}'
+
+
+def member_text(method: Method) -> str:
+    """A member function. MinGW's compilers pass the pointer to a struct that is returned before ``this``, Microsoft's
+    after it: where MinGW's headers say so by a macro, the virtual function has an explicit parameter for it."""
+    name, params = f"STDMETHODCALLTYPE {method.name}", parameters(method.params)
+    plain = signature(f"virtual {method.returns} {name}", params, " = 0;", "    ")
+    if method.returns in IN_REGISTER:
+        return plain
+    head = f"virtual {method.returns}* {name}"
+    explicit = signature(head, [f"{method.returns}* result", *params], " = 0;", "    ")
+    wrapper = signature(f"{method.returns} {name}", params, "", "    ")
+    arguments = ", ".join(("&result", *(parameter for _, parameter in method.params)))
+    return (
+        f"#ifdef WIDL_EXPLICIT_AGGREGATE_RETURNS\n{explicit}\n\n{wrapper}\n    {{\n"
+        f"        {method.returns} result;\n        return *{method.name}({arguments});\n    }}\n"
+        f"#else\n{plain}\n#endif"
+    )
 
 
 def table_text(interface: Interface, methods: Iterable[Method]) -> str:

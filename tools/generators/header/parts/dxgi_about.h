@@ -8,9 +8,9 @@
 // COBJMACROS a macro for each method. IID_IDXGIFactory4 and the like are constants in both. Outputs, surfaces and swap
 // chains are incomplete types, since there are no windows.
 
+#ifdef _WIN32
+#include_next <dxgi1_6.h>
+#else
+
 #ifndef DIRECTML_PY_DXGI1_6_H
 #define DIRECTML_PY_DXGI1_6_H
-
-#ifdef _WIN32
-#error "this is not the DXGI of Windows; take dxgi1_6.h of the Windows SDK"
-#endif

@@ -5,3 +5,4 @@
 #undef DML_UUID
 
 #endif // DIRECTML_PY_DXGI1_6_H
+#endif
