@@ -1,8 +1,5 @@
 #include "c_harness.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 D3D12_RESOURCE_DESC buffer_desc(UINT64 width, D3D12_RESOURCE_FLAGS flags)
 {
     D3D12_RESOURCE_DESC desc = {0};
@@ -142,17 +139,16 @@ void bench_read(Bench* bench, ID3D12Resource* resource, void* data, UINT64 size)
 void bench_run(Bench* bench)
 {
     ID3D12CommandList* const lists[] = {(ID3D12CommandList*)bench->list};
-    const int event = eventfd(0, 0);
-    uint64_t value = 0;
+    const HANDLE event = new_event();
     need("Close", ID3D12GraphicsCommandList_Close(bench->list));
     ID3D12CommandQueue_ExecuteCommandLists(bench->queue, 1, lists);
     need("Signal", ID3D12CommandQueue_Signal(bench->queue, bench->fence, ++bench->signaled));
     need(
         "SetEventOnCompletion",
-        ID3D12Fence_SetEventOnCompletion(bench->fence, bench->signaled, (HANDLE)(intptr_t)event));
-    if (read(event, &value, sizeof value) != sizeof value || value != 1)
+        ID3D12Fence_SetEventOnCompletion(bench->fence, bench->signaled, event));
+    if (wait_for(event, 20000) != 1)
         check("an event is set once", 0);
-    close(event);
+    close_event(event);
     need("Reset", ID3D12CommandAllocator_Reset(bench->allocator));
     need("Reset", ID3D12GraphicsCommandList_Reset(bench->list, bench->allocator, NULL));
 }
@@ -173,16 +169,16 @@ IDMLBindingTable* bench_table(Bench* bench, IDMLDispatchable* dispatchable, ID3D
     DML_BINDING_TABLE_DESC desc;
     IDMLBindingTable* made = NULL;
     desc.Dispatchable = dispatchable;
-    desc.CPUDescriptorHandle = ID3D12DescriptorHeap_GetCPUDescriptorHandleForHeapStart(heap);
-    desc.GPUDescriptorHandle = ID3D12DescriptorHeap_GetGPUDescriptorHandleForHeapStart(heap);
-    desc.SizeInDescriptors = ID3D12DescriptorHeap_GetDesc(heap).NumDescriptors;
+    desc.CPUDescriptorHandle = RETURNED(D3D12_CPU_DESCRIPTOR_HANDLE, heap, GetCPUDescriptorHandleForHeapStart);
+    desc.GPUDescriptorHandle = RETURNED(D3D12_GPU_DESCRIPTOR_HANDLE, heap, GetGPUDescriptorHandleForHeapStart);
+    desc.SizeInDescriptors = RETURNED(D3D12_DESCRIPTOR_HEAP_DESC, heap, GetDesc).NumDescriptors;
     need(
         "CreateBindingTable",
         IDMLDevice1_CreateBindingTable(bench->dml, &desc, &IID_IDMLBindingTable, (void**)&made));
     return made;
 }
 
-static void bind(IDMLBindingTable* table, ID3D12Resource* const* resources, UINT count, int outputs)
+static void bind_all(IDMLBindingTable* table, ID3D12Resource* const* resources, UINT count, int outputs)
 {
     DML_BUFFER_BINDING spans[8];
     DML_BINDING_DESC descs[8];
@@ -190,7 +186,7 @@ static void bind(IDMLBindingTable* table, ID3D12Resource* const* resources, UINT
     {
         spans[i].Buffer = resources[i];
         spans[i].Offset = 0;
-        spans[i].SizeInBytes = ID3D12Resource_GetDesc(resources[i]).Width;
+        spans[i].SizeInBytes = RETURNED(D3D12_RESOURCE_DESC, resources[i], GetDesc).Width;
         descs[i].Type = DML_BINDING_TYPE_BUFFER;
         descs[i].Desc = &spans[i];
     }
@@ -209,7 +205,7 @@ void bench_dispatch(
     UINT outputCount)
 {
     ID3D12DescriptorHeap* const heap = bench_descriptors(bench, 16);
-    const DML_BINDING_PROPERTIES properties = IDMLCompiledOperator_GetBindingProperties(op);
+    const DML_BINDING_PROPERTIES properties = RETURNED(DML_BINDING_PROPERTIES, op, GetBindingProperties);
     IDMLOperatorInitializer* initializer = NULL;
     ID3D12Resource* temporary = NULL;
     need(
@@ -224,12 +220,12 @@ void bench_dispatch(
 
     DML_BINDING_TABLE_DESC desc;
     desc.Dispatchable = (IDMLDispatchable*)op;
-    desc.CPUDescriptorHandle = heap->lpVtbl->GetCPUDescriptorHandleForHeapStart(heap);
-    desc.GPUDescriptorHandle = heap->lpVtbl->GetGPUDescriptorHandleForHeapStart(heap);
+    desc.CPUDescriptorHandle = RETURNED(D3D12_CPU_DESCRIPTOR_HANDLE, heap, GetCPUDescriptorHandleForHeapStart);
+    desc.GPUDescriptorHandle = RETURNED(D3D12_GPU_DESCRIPTOR_HANDLE, heap, GetGPUDescriptorHandleForHeapStart);
     desc.SizeInDescriptors = properties.RequiredDescriptorCount;
     need("IDMLBindingTable::Reset", IDMLBindingTable_Reset(table, &desc));
-    bind(table, inputs, inputCount, 0);
-    bind(table, outputs, outputCount, 1);
+    bind_all(table, inputs, inputCount, 0);
+    bind_all(table, outputs, outputCount, 1);
     if (properties.TemporaryResourceSize)
     {
         temporary = bench_buffer(bench, properties.TemporaryResourceSize, D3D12_HEAP_TYPE_DEFAULT);

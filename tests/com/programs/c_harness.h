@@ -5,10 +5,7 @@
 
 #define COBJMACROS
 
-#include <wsl/winadapter.h>
-
-#include <directx/d3d12.h>
-#include <directx/d3d12sdklayers.h>
+#include "system.h"
 
 #include <DirectML.h>
 
@@ -16,6 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What a method returns that is a struct: in C for Windows, through a pointer. */
+#ifdef _WIN32
+#define RETURNED(type, object, method) (*(object)->lpVtbl->method((object), &(type){0}))
+#define RETURNED_FOR(type, object, method, ...) (*(object)->lpVtbl->method((object), &(type){0}, __VA_ARGS__))
+#else
+#define RETURNED(type, object, method) ((object)->lpVtbl->method(object))
+#define RETURNED_FOR(type, object, method, ...) ((object)->lpVtbl->method((object), __VA_ARGS__))
+#endif
 
 #define REMOVED ((HRESULT)0x887a0005u)
 #define MORE_DATA ((HRESULT)0x887a0003u)
@@ -56,7 +62,7 @@ ID3D12Resource* bench_holding(Bench* bench, const void* data, UINT64 size);
 
 void bench_read(Bench* bench, ID3D12Resource* resource, void* data, UINT64 size);
 
-/* Close, execute, wait by an eventfd, reset. */
+/* Close, execute, wait for an event, reset. */
 void bench_run(Bench* bench);
 
 /* Initializes, binds and runs a compiled operator without owned tensors. */

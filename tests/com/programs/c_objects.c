@@ -115,7 +115,7 @@ static void private_data(ID3D12Resource* resource, IDMLOperator* op)
 
 static void structs(Bench* bench, ID3D12Resource* resource)
 {
-    const D3D12_RESOURCE_DESC desc = ID3D12Resource_GetDesc(resource);
+    const D3D12_RESOURCE_DESC desc = RETURNED(D3D12_RESOURCE_DESC, resource, GetDesc);
     check("GetDesc of a resource", desc.Dimension == D3D12_RESOURCE_DIMENSION_BUFFER && desc.Width == 256);
     check("its last fields", desc.Layout == D3D12_TEXTURE_LAYOUT_ROW_MAJOR
         && desc.Flags == D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
@@ -126,23 +126,24 @@ static void structs(Bench* bench, ID3D12Resource* resource)
     check("GetGPUVirtualAddress", ID3D12Resource_GetGPUVirtualAddress(resource) != 0);
 
     ID3D12DescriptorHeap* const heap = bench_descriptors(bench, 5);
-    const D3D12_DESCRIPTOR_HEAP_DESC heap_desc = heap->lpVtbl->GetDesc(heap);
+    const D3D12_DESCRIPTOR_HEAP_DESC heap_desc = RETURNED(D3D12_DESCRIPTOR_HEAP_DESC, heap, GetDesc);
     check("GetDesc of a descriptor heap", heap_desc.NumDescriptors == 5);
-    check("CPU handle", heap->lpVtbl->GetCPUDescriptorHandleForHeapStart(heap).ptr != 0);
-    check("GPU handle", heap->lpVtbl->GetGPUDescriptorHandleForHeapStart(heap).ptr != 0);
+    check("CPU handle", RETURNED(D3D12_CPU_DESCRIPTOR_HANDLE, heap, GetCPUDescriptorHandleForHeapStart).ptr != 0);
+    check("GPU handle", RETURNED(D3D12_GPU_DESCRIPTOR_HANDLE, heap, GetGPUDescriptorHandleForHeapStart).ptr != 0);
     ID3D12DescriptorHeap_Release(heap);
 
     const D3D12_RESOURCE_DESC two[] = {
         buffer_desc(65537, D3D12_RESOURCE_FLAG_NONE), buffer_desc(1, D3D12_RESOURCE_FLAG_NONE)};
-    const D3D12_RESOURCE_ALLOCATION_INFO info = ID3D12Device_GetResourceAllocationInfo(bench->d3d12, 0, 2, two);
+    const D3D12_RESOURCE_ALLOCATION_INFO info
+        = RETURNED_FOR(D3D12_RESOURCE_ALLOCATION_INFO, bench->d3d12, GetResourceAllocationInfo, 0, 2, two);
     check("GetResourceAllocationInfo", info.SizeInBytes == 3 * 65536 && info.Alignment == 65536);
     const D3D12_HEAP_PROPERTIES custom =
-        ID3D12Device_GetCustomHeapProperties(bench->d3d12, 0, D3D12_HEAP_TYPE_UPLOAD);
+        RETURNED_FOR(D3D12_HEAP_PROPERTIES, bench->d3d12, GetCustomHeapProperties, 0, D3D12_HEAP_TYPE_UPLOAD);
     check("GetCustomHeapProperties", custom.Type == D3D12_HEAP_TYPE_CUSTOM
         && custom.CPUPageProperty == D3D12_CPU_PAGE_PROPERTY_WRITE_COMBINE);
-    check("GetDesc of a queue", ID3D12CommandQueue_GetDesc(bench->queue).Type == D3D12_COMMAND_LIST_TYPE_DIRECT);
-    const LUID luid = ID3D12Device_GetAdapterLuid(bench->d3d12);
-    const LUID again = bench->d3d12->lpVtbl->GetAdapterLuid(bench->d3d12);
+    check("GetDesc of a queue", RETURNED(D3D12_COMMAND_QUEUE_DESC, bench->queue, GetDesc).Type == D3D12_COMMAND_LIST_TYPE_DIRECT);
+    const LUID luid = RETURNED(LUID, bench->d3d12, GetAdapterLuid);
+    const LUID again = RETURNED(LUID, bench->d3d12, GetAdapterLuid);
     check("GetAdapterLuid", luid.LowPart == again.LowPart && luid.HighPart == again.HighPart);
     check("GetType", ID3D12GraphicsCommandList_GetType(bench->list) == D3D12_COMMAND_LIST_TYPE_DIRECT);
     check("GetNodeCount", ID3D12Device_GetNodeCount(bench->d3d12) == 1);
@@ -151,7 +152,7 @@ static void structs(Bench* bench, ID3D12Resource* resource)
     ID3D12Heap* memory = NULL;
     ID3D12Resource* placed = NULL;
     hresult("CreateHeap", ID3D12Device_CreateHeap(bench->d3d12, &wanted, &IID_ID3D12Heap, (void**)&memory), S_OK);
-    check("GetDesc of a heap", ID3D12Heap_GetDesc(memory).SizeInBytes == 65536);
+    check("GetDesc of a heap", RETURNED(D3D12_HEAP_DESC, memory, GetDesc).SizeInBytes == 65536);
     hresult(
         "CreatePlacedResource",
         ID3D12Device_CreatePlacedResource(
@@ -214,9 +215,9 @@ void objects_topic(void)
     check("gives the parent's pointer", d3d12 == bench.d3d12);
     IDMLDevice1_Release(dml);
     ID3D12Device_Release(d3d12);
-    check("GetBindingProperties", IDMLCompiledOperator_GetBindingProperties(ready).RequiredDescriptorCount == 2);
+    check("GetBindingProperties", RETURNED(DML_BINDING_PROPERTIES, ready, GetBindingProperties).RequiredDescriptorCount == 2);
     IDMLDispatchable* const base = (IDMLDispatchable*)ready;
-    check("GetBindingProperties of the base", base->lpVtbl->GetBindingProperties(base).PersistentResourceSize == 0);
+    check("GetBindingProperties of the base", RETURNED(DML_BINDING_PROPERTIES, base, GetBindingProperties).PersistentResourceSize == 0);
     IDMLCompiledOperator_Release(ready);
 
     structs(&bench, resource);

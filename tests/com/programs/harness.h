@@ -3,10 +3,7 @@
 #ifndef TESTS_COM_HARNESS_H
 #define TESTS_COM_HARNESS_H
 
-#include <wsl/winadapter.h>
-
-#include <directx/d3d12.h>
-#include <directx/d3d12sdklayers.h>
+#include "system.h"
 
 #include <DirectML.h>
 

@@ -70,7 +70,7 @@ namespace
         });
         reported(queue, "IUnknown::AddRef", name, [&] { equal("its AddRef", resource->AddRef(), 0u); });
         reported(queue, "IUnknown::Release", name, [&] { equal("its Release", resource->Release(), 0u); });
-        reported(queue, "IUnknown::Release", "released by object_model+0x", [&] { resource->Release(); });
+        reported(queue, "IUnknown::Release", "released by object_model" PROGRAM_SUFFIX "+0x", [&] { resource->Release(); });
         queue->ClearStoredMessages();
         bench.list->CopyResource(bench.buffer(64).Get(), resource);
         check("as a parameter it is named", told(queue, name), all_texts(queue));

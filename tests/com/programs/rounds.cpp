@@ -3,22 +3,9 @@
 #include "bench.h"
 
 #include <cstdio>
-#include <unistd.h>
 
 namespace
 {
-    long resident_bytes()
-    {
-        long total = 0, resident = 0;
-        if (FILE* file = std::fopen("/proc/self/statm", "r"))
-        {
-            if (std::fscanf(file, "%ld %ld", &total, &resident) != 2)
-                resident = 0;
-            std::fclose(file);
-        }
-        return resident * sysconf(_SC_PAGESIZE);
-    }
-
     const GUID Mine = {0xb1, 2, 3, {1, 2, 3, 4, 5, 6, 7, 8}};
 
     bool round(int number)
@@ -52,9 +39,9 @@ namespace
         {
             wrong += !round(i);
             if (i == count / 10)
-                std::printf("VmRSS at a tenth: %ld\n", resident_bytes());
+                std::printf("VmRSS at a tenth: %zu\n", resident_bytes());
         }
-        std::printf("VmRSS at the end: %ld\n", resident_bytes());
+        std::printf("VmRSS at the end: %zu\n", resident_bytes());
         equal("wrong results", wrong, 0);
     }
 
@@ -72,9 +59,9 @@ namespace
             bench.record(compiled.Get(), {input.Get()}, {output.Get()});
             bench.run();
             if (i == count / 10)
-                std::printf("VmRSS at a tenth: %ld\n", resident_bytes());
+                std::printf("VmRSS at a tenth: %zu\n", resident_bytes());
         }
-        std::printf("VmRSS at the end: %ld\n", resident_bytes());
+        std::printf("VmRSS at the end: %zu\n", resident_bytes());
         values<float>("the result", bench.read<float>(output.Get(), 4), {1, 2, 3, 4});
     }
 

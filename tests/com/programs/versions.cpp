@@ -2,9 +2,6 @@
 
 #include "messages.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 namespace
 {
     template <typename T, typename U>
@@ -101,18 +98,16 @@ namespace
         need(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&second)), "CreateFence");
         ID3D12Fence* const fences[] = {first.Get(), second.Get()};
         const UINT64 targets[] = {1, 2};
-        const int event = eventfd(0, EFD_NONBLOCK);
-        const auto handle = reinterpret_cast<HANDLE>(static_cast<intptr_t>(event));
+        const HANDLE event = new_event();
         hresult(
             "SetEventOnMultipleFenceCompletion",
-            device->SetEventOnMultipleFenceCompletion(fences, targets, 2, D3D12_MULTIPLE_FENCE_WAIT_FLAG_ALL, handle),
+            device->SetEventOnMultipleFenceCompletion(fences, targets, 2, D3D12_MULTIPLE_FENCE_WAIT_FLAG_ALL, event),
             Fine);
-        UINT64 count = 0;
         first->Signal(1);
-        check("one of two is not all", read(event, &count, sizeof count) < 0);
+        equal("one of two is not all", wait_for(event, 0), 0u);
         second->Signal(2);
-        check("both are", read(event, &count, sizeof count) == sizeof count);
-        close(event);
+        equal("both are", wait_for(event, 0), 1u);
+        close_event(event);
         hresult(
             "null fences",
             device->SetEventOnMultipleFenceCompletion(nullptr, targets, 2, D3D12_MULTIPLE_FENCE_WAIT_FLAG_ALL, nullptr),
