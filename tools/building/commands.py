@@ -87,6 +87,8 @@ class BuildExt(build_ext):
         if self._stays:
             folders.append(ROOT / "directml_py" / "com" / "lib" / "wine")
         for folder in folders:
+            # setuptools copies the library of an editable package, but makes no folder for it.
+            (folder / "x86_64-unix").mkdir(parents=True, exist_ok=True)
             windows_dlls.build(folder / "x86_64-windows", Path(self.build_temp) / "windows")
 
     def _version_script(self) -> str:
