@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..abi.hresult import E_POINTER, DMLError
+from ..abi.interface import IUnknown
 from ..descs.types_by_name import ctypes_class
 from .argument_memory import peek_guid, peek_pointers, poke, poke_number, poke_pointer
-from .interfaces import INTERFACES
 from .object_table import Objects
 from .program_abi import read_narrow
 from .signatures import Parameter
@@ -27,7 +27,10 @@ WIDE = frozenset({"LPCWSTR", "PCWSTR"})
 SCALARS = {"BYTE": 1, "UINT16": 2, "UINT64": 8, "SIZE_T": 8, "INT64": 8, "LARGE_INTEGER": 8, "HANDLE": 8}
 MAX_OBJECTS = 1 << 20
 # Inputs that the API declares without const.
-INPUTS = frozenset({"D3D12_INFO_QUEUE_FILTER"})
+INPUTS = frozenset({"D3D12_INFO_QUEUE_FILTER", "D3D12_RECT", "D3D12_SAMPLE_POSITION", "DXGI_SWAP_CHAIN_DESC"})
+# An object of any interface, also of one that the catalog does not have: COM passes objects by one pointer, and takes
+# them by two.
+OBJECT = re.compile(r"(?:const )?I(?:Unknown|D3D|DML|DX)\w*\*")
 
 
 def struct_type(name: str) -> type[ctypes.Structure] | None:
@@ -70,10 +73,9 @@ def plan(params: Sequence[Parameter], objects: Objects, ffi: Any) -> ArgumentPla
 
 
 def _input(c_type: str, name: str, index: int, objects: Objects, ffi: Any) -> Input:
-    pointee = _pointee(c_type)
     if c_type.endswith("* const*"):
         return lambda values: object_list(values[index - 1], values[index], name, objects)
-    if pointee in INTERFACES:
+    if OBJECT.fullmatch(c_type):
         held, argument = objects.held, objects.argument
         return lambda values: held(values[index]) or argument(values[index], name)
     if c_type in ("REFGUID", "REFIID"):
@@ -100,11 +102,11 @@ def _input(c_type: str, name: str, index: int, objects: Objects, ffi: Any) -> In
 def _output(c_type: str, name: str, index: int, objects: Objects) -> Output | None:
     """The function that writes a result through an output parameter; None if the parameter is not an output."""
     pointee = c_type[:-1]
-    is_input = "const" in c_type or not c_type.endswith("*") or pointee in INTERFACES or pointee in INPUTS
-    if is_input or pointee == "void":
-        return None
     if pointee.endswith("*"):
         return lambda values, value: _write_pointer(value, values[index], name, objects)
+    is_pointer = c_type.endswith("*") and not OBJECT.fullmatch(c_type)
+    if not is_pointer or "const" in c_type or pointee in INPUTS or pointee == "void":
+        return None
     if struct_type(pointee) is not None:
         layout = objects.program.layout
         return lambda values, value: poke(values[index], layout(value), name)
@@ -112,17 +114,17 @@ def _output(c_type: str, name: str, index: int, objects: Objects) -> Output | No
     return lambda values, value: poke_number(values[index], int(value), size, name)
 
 
-def _pointee(c_type: str) -> str:
-    match = re.fullmatch(r"(?:const )?(\w+)\*", c_type)
-    return match[1] if match else ""
+def address_of(value: Any) -> int:
+    """The address of memory that an object or this process owns: an array, or a struct."""
+    return int(value.ctypes.data) if isinstance(value, np.ndarray) else ctypes.addressof(value)
 
 
 def _write_pointer(value: Any, address: int, name: str, objects: Objects) -> None:
     """Write an address of memory, or a COM object, through a pointer to a pointer."""
-    if isinstance(value, np.ndarray):
-        poke_pointer(address, int(value.ctypes.data), name)
-    else:
+    if isinstance(value, IUnknown):
         objects.give(value, address, name)
+    else:
+        poke_pointer(address, address_of(value), name)
 
 
 def object_list(count: int, address: int, name: str, objects: Objects) -> list[Any] | None:
