@@ -44,7 +44,8 @@ class FieldSchema(NamedTuple):
 
 
 class StructSchema:
-    """A struct: its fields in C order and, if ``Type`` determines the type of ``Desc``, the struct for each value."""
+    """A struct: its fields in C order and, if ``Type`` determines the type of ``Desc``, the struct for each value. Of a
+    union, ``variants`` are the members for the values of the field that governs it."""
 
     def __init__(
         self, name: str, fields: tuple[FieldSchema, ...], variants: Mapping[int, str] = NOTHING
@@ -56,6 +57,11 @@ class StructSchema:
     @lazy
     def index(self) -> dict[str, int]:
         return {entry.name: position for position, entry in enumerate(self.fields)}
+
+    def selected(self, value: int) -> FieldSchema | None:
+        """The member of this union for a value of the field that governs it."""
+        name = self.variants.get(value)
+        return None if name is None else self.fields[self.index[name]]
 
     @lazy
     def operators(self) -> tuple[str, ...]:

@@ -7,14 +7,30 @@ import ctypes
 from ctypes import POINTER
 
 from ..abi.structure import Structure, Union
-from ..abi.wintypes import BOOL, ENUM, INT, INT64, SIZE_T, UINT, UINT16, UINT32, UINT64, WCHAR
+from ..abi.wintypes import (
+    BOOL,
+    ENUM,
+    FLOAT,
+    INT,
+    INT64,
+    SIZE_T,
+    UINT,
+    UINT16,
+    UINT32,
+    UINT64,
+    WCHAR,
+)
 
 __all__ = [
     "D3D12_BOX",
     "D3D12_BUFFER_UAV",
+    "D3D12_CACHED_PIPELINE_STATE",
     "D3D12_COMMAND_QUEUE_DESC",
+    "D3D12_COMPUTE_PIPELINE_STATE_DESC",
     "D3D12_CPU_DESCRIPTOR_HANDLE",
     "D3D12_DESCRIPTOR_HEAP_DESC",
+    "D3D12_DESCRIPTOR_RANGE",
+    "D3D12_DESCRIPTOR_RANGE1",
     "D3D12_FEATURE_DATA_ARCHITECTURE",
     "D3D12_FEATURE_DATA_ARCHITECTURE1",
     "D3D12_FEATURE_DATA_COMMAND_QUEUE_PRIORITY",
@@ -34,6 +50,7 @@ __all__ = [
     "D3D12_INFO_QUEUE_FILTER_DESC",
     "D3D12_MESSAGE",
     "D3D12_MIP_REGION",
+    "D3D12_PIPELINE_STATE_STREAM_DESC",
     "D3D12_PLACED_SUBRESOURCE_FOOTPRINT",
     "D3D12_QUERY_HEAP_DESC",
     "D3D12_RANGE",
@@ -46,12 +63,27 @@ __all__ = [
     "D3D12_RESOURCE_DESC1",
     "D3D12_RESOURCE_TRANSITION_BARRIER",
     "D3D12_RESOURCE_UAV_BARRIER",
+    "D3D12_ROOT_CONSTANTS",
+    "D3D12_ROOT_DESCRIPTOR",
+    "D3D12_ROOT_DESCRIPTOR1",
+    "D3D12_ROOT_DESCRIPTOR_TABLE",
+    "D3D12_ROOT_DESCRIPTOR_TABLE1",
+    "D3D12_ROOT_PARAMETER",
+    "D3D12_ROOT_PARAMETER1",
+    "D3D12_ROOT_PARAMETER1_UNION",
+    "D3D12_ROOT_PARAMETER_UNION",
+    "D3D12_ROOT_SIGNATURE_DESC",
+    "D3D12_ROOT_SIGNATURE_DESC1",
+    "D3D12_SHADER_BYTECODE",
+    "D3D12_STATIC_SAMPLER_DESC",
     "D3D12_SUBRESOURCE_DATA",
     "D3D12_SUBRESOURCE_FOOTPRINT",
     "D3D12_TILED_RESOURCE_COORDINATE",
     "D3D12_TILE_REGION_SIZE",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",
     "D3D12_UNORDERED_ACCESS_VIEW_UNION",
+    "D3D12_VERSIONED_ROOT_SIGNATURE_DESC",
+    "D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION",
     "D3D12_WRITEBUFFERIMMEDIATE_PARAMETER",
     "DXCoreAdapterMemoryBudget",
     "DXCoreAdapterMemoryBudgetNodeSegmentGroup",
@@ -303,6 +335,190 @@ class D3D12_UNORDERED_ACCESS_VIEW_DESC(Structure):
         ("ViewDimension", ENUM),
         ("View", D3D12_UNORDERED_ACCESS_VIEW_UNION),
     )
+
+
+class D3D12_DESCRIPTOR_RANGE(Structure):
+    _fields_ = (
+        ("RangeType", ENUM),
+        ("NumDescriptors", UINT),
+        ("BaseShaderRegister", UINT),
+        ("RegisterSpace", UINT),
+        ("OffsetInDescriptorsFromTableStart", UINT),
+    )
+
+
+class D3D12_ROOT_DESCRIPTOR_TABLE(Structure):
+    _fields_ = (
+        ("NumDescriptorRanges", UINT),
+        ("pDescriptorRanges", POINTER(D3D12_DESCRIPTOR_RANGE)),
+    )
+    _counts_ = {"pDescriptorRanges": "NumDescriptorRanges"}
+
+
+class D3D12_ROOT_CONSTANTS(Structure):
+    _fields_ = (
+        ("ShaderRegister", UINT),
+        ("RegisterSpace", UINT),
+        ("Num32BitValues", UINT),
+    )
+
+
+class D3D12_ROOT_DESCRIPTOR(Structure):
+    _fields_ = (
+        ("ShaderRegister", UINT),
+        ("RegisterSpace", UINT),
+    )
+
+
+class D3D12_ROOT_PARAMETER_UNION(Union):
+    _fields_ = (
+        ("DescriptorTable", D3D12_ROOT_DESCRIPTOR_TABLE),
+        ("Constants", D3D12_ROOT_CONSTANTS),
+        ("Descriptor", D3D12_ROOT_DESCRIPTOR),
+    )
+
+
+class D3D12_ROOT_PARAMETER(Structure):
+    _anonymous_ = ("Parameter",)
+    _fields_ = (
+        ("ParameterType", ENUM),
+        ("Parameter", D3D12_ROOT_PARAMETER_UNION),
+        ("ShaderVisibility", ENUM),
+    )
+
+
+class D3D12_STATIC_SAMPLER_DESC(Structure):
+    _fields_ = (
+        ("Filter", ENUM),
+        ("AddressU", ENUM),
+        ("AddressV", ENUM),
+        ("AddressW", ENUM),
+        ("MipLODBias", FLOAT),
+        ("MaxAnisotropy", UINT),
+        ("ComparisonFunc", ENUM),
+        ("BorderColor", ENUM),
+        ("MinLOD", FLOAT),
+        ("MaxLOD", FLOAT),
+        ("ShaderRegister", UINT),
+        ("RegisterSpace", UINT),
+        ("ShaderVisibility", ENUM),
+    )
+
+
+class D3D12_ROOT_SIGNATURE_DESC(Structure):
+    _fields_ = (
+        ("NumParameters", UINT),
+        ("pParameters", POINTER(D3D12_ROOT_PARAMETER)),
+        ("NumStaticSamplers", UINT),
+        ("pStaticSamplers", POINTER(D3D12_STATIC_SAMPLER_DESC)),
+        ("Flags", ENUM),
+    )
+    _counts_ = {"pParameters": "NumParameters", "pStaticSamplers": "NumStaticSamplers"}
+
+
+class D3D12_DESCRIPTOR_RANGE1(Structure):
+    _fields_ = (
+        ("RangeType", ENUM),
+        ("NumDescriptors", UINT),
+        ("BaseShaderRegister", UINT),
+        ("RegisterSpace", UINT),
+        ("Flags", ENUM),
+        ("OffsetInDescriptorsFromTableStart", UINT),
+    )
+
+
+class D3D12_ROOT_DESCRIPTOR_TABLE1(Structure):
+    _fields_ = (
+        ("NumDescriptorRanges", UINT),
+        ("pDescriptorRanges", POINTER(D3D12_DESCRIPTOR_RANGE1)),
+    )
+    _counts_ = {"pDescriptorRanges": "NumDescriptorRanges"}
+
+
+class D3D12_ROOT_DESCRIPTOR1(Structure):
+    _fields_ = (
+        ("ShaderRegister", UINT),
+        ("RegisterSpace", UINT),
+        ("Flags", ENUM),
+    )
+
+
+class D3D12_ROOT_PARAMETER1_UNION(Union):
+    _fields_ = (
+        ("DescriptorTable", D3D12_ROOT_DESCRIPTOR_TABLE1),
+        ("Constants", D3D12_ROOT_CONSTANTS),
+        ("Descriptor", D3D12_ROOT_DESCRIPTOR1),
+    )
+
+
+class D3D12_ROOT_PARAMETER1(Structure):
+    _anonymous_ = ("Parameter",)
+    _fields_ = (
+        ("ParameterType", ENUM),
+        ("Parameter", D3D12_ROOT_PARAMETER1_UNION),
+        ("ShaderVisibility", ENUM),
+    )
+
+
+class D3D12_ROOT_SIGNATURE_DESC1(Structure):
+    _fields_ = (
+        ("NumParameters", UINT),
+        ("pParameters", POINTER(D3D12_ROOT_PARAMETER1)),
+        ("NumStaticSamplers", UINT),
+        ("pStaticSamplers", POINTER(D3D12_STATIC_SAMPLER_DESC)),
+        ("Flags", ENUM),
+    )
+    _counts_ = {"pParameters": "NumParameters", "pStaticSamplers": "NumStaticSamplers"}
+
+
+class D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION(Union):
+    _fields_ = (
+        ("Desc_1_0", D3D12_ROOT_SIGNATURE_DESC),
+        ("Desc_1_1", D3D12_ROOT_SIGNATURE_DESC1),
+    )
+
+
+class D3D12_VERSIONED_ROOT_SIGNATURE_DESC(Structure):
+    _anonymous_ = ("Desc",)
+    _fields_ = (
+        ("Version", ENUM),
+        ("Desc", D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION),
+    )
+
+
+class D3D12_SHADER_BYTECODE(Structure):
+    _fields_ = (
+        ("pShaderBytecode", ctypes.c_void_p),
+        ("BytecodeLength", SIZE_T),
+    )
+    _counts_ = {"pShaderBytecode": "BytecodeLength"}
+
+
+class D3D12_CACHED_PIPELINE_STATE(Structure):
+    _fields_ = (
+        ("pCachedBlob", ctypes.c_void_p),
+        ("CachedBlobSizeInBytes", SIZE_T),
+    )
+    _counts_ = {"pCachedBlob": "CachedBlobSizeInBytes"}
+
+
+class D3D12_COMPUTE_PIPELINE_STATE_DESC(Structure):
+    _fields_ = (
+        ("pRootSignature", ctypes.c_void_p),
+        ("CS", D3D12_SHADER_BYTECODE),
+        ("NodeMask", UINT),
+        ("CachedPSO", D3D12_CACHED_PIPELINE_STATE),
+        ("Flags", ENUM),
+    )
+    _interfaces_ = frozenset(["pRootSignature"])
+
+
+class D3D12_PIPELINE_STATE_STREAM_DESC(Structure):
+    _fields_ = (
+        ("SizeInBytes", SIZE_T),
+        ("pPipelineStateSubobjectStream", ctypes.c_void_p),
+    )
+    _counts_ = {"pPipelineStateSubobjectStream": "SizeInBytes"}
 
 
 class D3D12_QUERY_HEAP_DESC(Structure):

@@ -16,6 +16,10 @@ from ..abi.fields import (
     InterfaceField,
     Memory,
     MemoryField,
+    Real,
+    RealField,
+    Structs,
+    StructsField,
     Text,
     TextField,
 )
@@ -25,17 +29,22 @@ from .d3d12_enums import (
     D3D12_COMMAND_LIST_SUPPORT_FLAGS,
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_QUEUE_FLAGS,
+    D3D12_COMPARISON_FUNC,
     D3D12_CONSERVATIVE_RASTERIZATION_TIER,
     D3D12_CPU_PAGE_PROPERTY,
     D3D12_CROSS_NODE_SHARING_TIER,
     D3D12_DESCRIPTOR_HEAP_FLAGS,
     D3D12_DESCRIPTOR_HEAP_TYPE,
+    D3D12_DESCRIPTOR_RANGE_FLAGS,
+    D3D12_DESCRIPTOR_RANGE_TYPE,
+    D3D12_FILTER,
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
     D3D12_MEMORY_POOL,
     D3D12_MESSAGE_CATEGORY,
     D3D12_MESSAGE_ID,
     D3D12_MESSAGE_SEVERITY,
+    D3D12_PIPELINE_STATE_FLAGS,
     D3D12_QUERY_HEAP_TYPE,
     D3D12_RESOURCE_BARRIER_FLAGS,
     D3D12_RESOURCE_BARRIER_TYPE,
@@ -44,8 +53,14 @@ from .d3d12_enums import (
     D3D12_RESOURCE_FLAGS,
     D3D12_RESOURCE_HEAP_TIER,
     D3D12_RESOURCE_STATES,
+    D3D12_ROOT_DESCRIPTOR_FLAGS,
+    D3D12_ROOT_PARAMETER_TYPE,
+    D3D12_ROOT_SIGNATURE_FLAGS,
     D3D12_SHADER_MIN_PRECISION_SUPPORT,
+    D3D12_SHADER_VISIBILITY,
     D3D12_SHARED_RESOURCE_COMPATIBILITY_TIER,
+    D3D12_STATIC_BORDER_COLOR,
+    D3D12_TEXTURE_ADDRESS_MODE,
     D3D12_TEXTURE_LAYOUT,
     D3D12_TILED_RESOURCES_TIER,
     D3D12_UAV_DIMENSION,
@@ -63,9 +78,13 @@ from .d3d12_enums import (
 __all__ = [
     "D3D12_BOX",
     "D3D12_BUFFER_UAV",
+    "D3D12_CACHED_PIPELINE_STATE",
     "D3D12_COMMAND_QUEUE_DESC",
+    "D3D12_COMPUTE_PIPELINE_STATE_DESC",
     "D3D12_CPU_DESCRIPTOR_HANDLE",
     "D3D12_DESCRIPTOR_HEAP_DESC",
+    "D3D12_DESCRIPTOR_RANGE",
+    "D3D12_DESCRIPTOR_RANGE1",
     "D3D12_FEATURE_DATA_ARCHITECTURE",
     "D3D12_FEATURE_DATA_ARCHITECTURE1",
     "D3D12_FEATURE_DATA_COMMAND_QUEUE_PRIORITY",
@@ -85,6 +104,7 @@ __all__ = [
     "D3D12_INFO_QUEUE_FILTER_DESC",
     "D3D12_MESSAGE",
     "D3D12_MIP_REGION",
+    "D3D12_PIPELINE_STATE_STREAM_DESC",
     "D3D12_PLACED_SUBRESOURCE_FOOTPRINT",
     "D3D12_QUERY_HEAP_DESC",
     "D3D12_RANGE",
@@ -97,12 +117,27 @@ __all__ = [
     "D3D12_RESOURCE_DESC1",
     "D3D12_RESOURCE_TRANSITION_BARRIER",
     "D3D12_RESOURCE_UAV_BARRIER",
+    "D3D12_ROOT_CONSTANTS",
+    "D3D12_ROOT_DESCRIPTOR",
+    "D3D12_ROOT_DESCRIPTOR1",
+    "D3D12_ROOT_DESCRIPTOR_TABLE",
+    "D3D12_ROOT_DESCRIPTOR_TABLE1",
+    "D3D12_ROOT_PARAMETER",
+    "D3D12_ROOT_PARAMETER1",
+    "D3D12_ROOT_PARAMETER1_UNION",
+    "D3D12_ROOT_PARAMETER_UNION",
+    "D3D12_ROOT_SIGNATURE_DESC",
+    "D3D12_ROOT_SIGNATURE_DESC1",
+    "D3D12_SHADER_BYTECODE",
+    "D3D12_STATIC_SAMPLER_DESC",
     "D3D12_SUBRESOURCE_DATA",
     "D3D12_SUBRESOURCE_FOOTPRINT",
     "D3D12_TILED_RESOURCE_COORDINATE",
     "D3D12_TILE_REGION_SIZE",
     "D3D12_UNORDERED_ACCESS_VIEW_DESC",
     "D3D12_UNORDERED_ACCESS_VIEW_UNION",
+    "D3D12_VERSIONED_ROOT_SIGNATURE_DESC",
+    "D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION",
     "D3D12_WRITEBUFFERIMMEDIATE_PARAMETER",
     "DXCoreAdapterMemoryBudget",
     "DXCoreAdapterMemoryBudgetNodeSegmentGroup",
@@ -579,6 +614,376 @@ class D3D12_UNORDERED_ACCESS_VIEW_DESC(Structure):
         View: Held[D3D12_UNORDERED_ACCESS_VIEW_UNION] = ...,
         Buffer: Held[D3D12_BUFFER_UAV] = ...,
     ) -> Self: ...
+
+class D3D12_DESCRIPTOR_RANGE(Structure):
+    RangeType: IntegerField
+    NumDescriptors: IntegerField
+    BaseShaderRegister: IntegerField
+    RegisterSpace: IntegerField
+    OffsetInDescriptorsFromTableStart: IntegerField
+    def __init__(
+        self,
+        RangeType: D3D12_DESCRIPTOR_RANGE_TYPE | Integer | D3D12_DESCRIPTOR_RANGE = ...,
+        NumDescriptors: Integer = ...,
+        BaseShaderRegister: Integer = ...,
+        RegisterSpace: Integer = ...,
+        OffsetInDescriptorsFromTableStart: Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        RangeType: D3D12_DESCRIPTOR_RANGE_TYPE | Integer = ...,
+        NumDescriptors: Integer = ...,
+        BaseShaderRegister: Integer = ...,
+        RegisterSpace: Integer = ...,
+        OffsetInDescriptorsFromTableStart: Integer = ...,
+    ) -> Self: ...
+
+class D3D12_ROOT_DESCRIPTOR_TABLE(Structure):
+    NumDescriptorRanges: IntegerField
+    pDescriptorRanges: StructsField[D3D12_DESCRIPTOR_RANGE]
+    def __init__(
+        self,
+        NumDescriptorRanges: Integer | D3D12_ROOT_DESCRIPTOR_TABLE = ...,
+        pDescriptorRanges: Structs[D3D12_DESCRIPTOR_RANGE] = ...,
+    ) -> None: ...
+    def replace(
+        self, *, NumDescriptorRanges: Integer = ..., pDescriptorRanges: Structs[D3D12_DESCRIPTOR_RANGE] = ...
+    ) -> Self: ...
+
+class D3D12_ROOT_CONSTANTS(Structure):
+    ShaderRegister: IntegerField
+    RegisterSpace: IntegerField
+    Num32BitValues: IntegerField
+    def __init__(
+        self,
+        ShaderRegister: Integer | D3D12_ROOT_CONSTANTS = ...,
+        RegisterSpace: Integer = ...,
+        Num32BitValues: Integer = ...,
+    ) -> None: ...
+    def replace(
+        self, *, ShaderRegister: Integer = ..., RegisterSpace: Integer = ..., Num32BitValues: Integer = ...
+    ) -> Self: ...
+
+class D3D12_ROOT_DESCRIPTOR(Structure):
+    ShaderRegister: IntegerField
+    RegisterSpace: IntegerField
+    def __init__(
+        self, ShaderRegister: Integer | D3D12_ROOT_DESCRIPTOR = ..., RegisterSpace: Integer = ...
+    ) -> None: ...
+    def replace(self, *, ShaderRegister: Integer = ..., RegisterSpace: Integer = ...) -> Self: ...
+
+class D3D12_ROOT_PARAMETER_UNION(Union):
+    DescriptorTable: HeldField[D3D12_ROOT_DESCRIPTOR_TABLE]
+    Constants: HeldField[D3D12_ROOT_CONSTANTS]
+    Descriptor: HeldField[D3D12_ROOT_DESCRIPTOR]
+    def __init__(
+        self,
+        *,
+        DescriptorTable: Held[D3D12_ROOT_DESCRIPTOR_TABLE] = ...,
+        Constants: Held[D3D12_ROOT_CONSTANTS] = ...,
+        Descriptor: Held[D3D12_ROOT_DESCRIPTOR] = ...,
+    ) -> None: ...
+
+class D3D12_ROOT_PARAMETER(Structure):
+    ParameterType: IntegerField
+    Parameter: HeldField[D3D12_ROOT_PARAMETER_UNION]
+    DescriptorTable: HeldField[D3D12_ROOT_DESCRIPTOR_TABLE]
+    Constants: HeldField[D3D12_ROOT_CONSTANTS]
+    Descriptor: HeldField[D3D12_ROOT_DESCRIPTOR]
+    ShaderVisibility: IntegerField
+    def __init__(
+        self,
+        ParameterType: D3D12_ROOT_PARAMETER_TYPE | Integer | D3D12_ROOT_PARAMETER = ...,
+        Parameter: Held[D3D12_ROOT_PARAMETER_UNION] = ...,
+        DescriptorTable: Held[D3D12_ROOT_DESCRIPTOR_TABLE] = ...,
+        Constants: Held[D3D12_ROOT_CONSTANTS] = ...,
+        Descriptor: Held[D3D12_ROOT_DESCRIPTOR] = ...,
+        ShaderVisibility: D3D12_SHADER_VISIBILITY | Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        ParameterType: D3D12_ROOT_PARAMETER_TYPE | Integer = ...,
+        Parameter: Held[D3D12_ROOT_PARAMETER_UNION] = ...,
+        DescriptorTable: Held[D3D12_ROOT_DESCRIPTOR_TABLE] = ...,
+        Constants: Held[D3D12_ROOT_CONSTANTS] = ...,
+        Descriptor: Held[D3D12_ROOT_DESCRIPTOR] = ...,
+        ShaderVisibility: D3D12_SHADER_VISIBILITY | Integer = ...,
+    ) -> Self: ...
+
+class D3D12_STATIC_SAMPLER_DESC(Structure):
+    Filter: IntegerField
+    AddressU: IntegerField
+    AddressV: IntegerField
+    AddressW: IntegerField
+    MipLODBias: RealField
+    MaxAnisotropy: IntegerField
+    ComparisonFunc: IntegerField
+    BorderColor: IntegerField
+    MinLOD: RealField
+    MaxLOD: RealField
+    ShaderRegister: IntegerField
+    RegisterSpace: IntegerField
+    ShaderVisibility: IntegerField
+    def __init__(
+        self,
+        Filter: D3D12_FILTER | Integer | D3D12_STATIC_SAMPLER_DESC = ...,
+        AddressU: D3D12_TEXTURE_ADDRESS_MODE | Integer = ...,
+        AddressV: D3D12_TEXTURE_ADDRESS_MODE | Integer = ...,
+        AddressW: D3D12_TEXTURE_ADDRESS_MODE | Integer = ...,
+        MipLODBias: Real = ...,
+        MaxAnisotropy: Integer = ...,
+        ComparisonFunc: D3D12_COMPARISON_FUNC | Integer = ...,
+        BorderColor: D3D12_STATIC_BORDER_COLOR | Integer = ...,
+        MinLOD: Real = ...,
+        MaxLOD: Real = ...,
+        ShaderRegister: Integer = ...,
+        RegisterSpace: Integer = ...,
+        ShaderVisibility: D3D12_SHADER_VISIBILITY | Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        Filter: D3D12_FILTER | Integer = ...,
+        AddressU: D3D12_TEXTURE_ADDRESS_MODE | Integer = ...,
+        AddressV: D3D12_TEXTURE_ADDRESS_MODE | Integer = ...,
+        AddressW: D3D12_TEXTURE_ADDRESS_MODE | Integer = ...,
+        MipLODBias: Real = ...,
+        MaxAnisotropy: Integer = ...,
+        ComparisonFunc: D3D12_COMPARISON_FUNC | Integer = ...,
+        BorderColor: D3D12_STATIC_BORDER_COLOR | Integer = ...,
+        MinLOD: Real = ...,
+        MaxLOD: Real = ...,
+        ShaderRegister: Integer = ...,
+        RegisterSpace: Integer = ...,
+        ShaderVisibility: D3D12_SHADER_VISIBILITY | Integer = ...,
+    ) -> Self: ...
+
+class D3D12_ROOT_SIGNATURE_DESC(Structure):
+    NumParameters: IntegerField
+    pParameters: StructsField[D3D12_ROOT_PARAMETER]
+    NumStaticSamplers: IntegerField
+    pStaticSamplers: StructsField[D3D12_STATIC_SAMPLER_DESC]
+    Flags: IntegerField
+    def __init__(
+        self,
+        NumParameters: Integer | D3D12_ROOT_SIGNATURE_DESC = ...,
+        pParameters: Structs[D3D12_ROOT_PARAMETER] = ...,
+        NumStaticSamplers: Integer = ...,
+        pStaticSamplers: Structs[D3D12_STATIC_SAMPLER_DESC] = ...,
+        Flags: D3D12_ROOT_SIGNATURE_FLAGS | Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        NumParameters: Integer = ...,
+        pParameters: Structs[D3D12_ROOT_PARAMETER] = ...,
+        NumStaticSamplers: Integer = ...,
+        pStaticSamplers: Structs[D3D12_STATIC_SAMPLER_DESC] = ...,
+        Flags: D3D12_ROOT_SIGNATURE_FLAGS | Integer = ...,
+    ) -> Self: ...
+
+class D3D12_DESCRIPTOR_RANGE1(Structure):
+    RangeType: IntegerField
+    NumDescriptors: IntegerField
+    BaseShaderRegister: IntegerField
+    RegisterSpace: IntegerField
+    Flags: IntegerField
+    OffsetInDescriptorsFromTableStart: IntegerField
+    def __init__(
+        self,
+        RangeType: D3D12_DESCRIPTOR_RANGE_TYPE | Integer | D3D12_DESCRIPTOR_RANGE1 = ...,
+        NumDescriptors: Integer = ...,
+        BaseShaderRegister: Integer = ...,
+        RegisterSpace: Integer = ...,
+        Flags: D3D12_DESCRIPTOR_RANGE_FLAGS | Integer = ...,
+        OffsetInDescriptorsFromTableStart: Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        RangeType: D3D12_DESCRIPTOR_RANGE_TYPE | Integer = ...,
+        NumDescriptors: Integer = ...,
+        BaseShaderRegister: Integer = ...,
+        RegisterSpace: Integer = ...,
+        Flags: D3D12_DESCRIPTOR_RANGE_FLAGS | Integer = ...,
+        OffsetInDescriptorsFromTableStart: Integer = ...,
+    ) -> Self: ...
+
+class D3D12_ROOT_DESCRIPTOR_TABLE1(Structure):
+    NumDescriptorRanges: IntegerField
+    pDescriptorRanges: StructsField[D3D12_DESCRIPTOR_RANGE1]
+    def __init__(
+        self,
+        NumDescriptorRanges: Integer | D3D12_ROOT_DESCRIPTOR_TABLE1 = ...,
+        pDescriptorRanges: Structs[D3D12_DESCRIPTOR_RANGE1] = ...,
+    ) -> None: ...
+    def replace(
+        self, *, NumDescriptorRanges: Integer = ..., pDescriptorRanges: Structs[D3D12_DESCRIPTOR_RANGE1] = ...
+    ) -> Self: ...
+
+class D3D12_ROOT_DESCRIPTOR1(Structure):
+    ShaderRegister: IntegerField
+    RegisterSpace: IntegerField
+    Flags: IntegerField
+    def __init__(
+        self,
+        ShaderRegister: Integer | D3D12_ROOT_DESCRIPTOR1 = ...,
+        RegisterSpace: Integer = ...,
+        Flags: D3D12_ROOT_DESCRIPTOR_FLAGS | Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        ShaderRegister: Integer = ...,
+        RegisterSpace: Integer = ...,
+        Flags: D3D12_ROOT_DESCRIPTOR_FLAGS | Integer = ...,
+    ) -> Self: ...
+
+class D3D12_ROOT_PARAMETER1_UNION(Union):
+    DescriptorTable: HeldField[D3D12_ROOT_DESCRIPTOR_TABLE1]
+    Constants: HeldField[D3D12_ROOT_CONSTANTS]
+    Descriptor: HeldField[D3D12_ROOT_DESCRIPTOR1]
+    def __init__(
+        self,
+        *,
+        DescriptorTable: Held[D3D12_ROOT_DESCRIPTOR_TABLE1] = ...,
+        Constants: Held[D3D12_ROOT_CONSTANTS] = ...,
+        Descriptor: Held[D3D12_ROOT_DESCRIPTOR1] = ...,
+    ) -> None: ...
+
+class D3D12_ROOT_PARAMETER1(Structure):
+    ParameterType: IntegerField
+    Parameter: HeldField[D3D12_ROOT_PARAMETER1_UNION]
+    DescriptorTable: HeldField[D3D12_ROOT_DESCRIPTOR_TABLE1]
+    Constants: HeldField[D3D12_ROOT_CONSTANTS]
+    Descriptor: HeldField[D3D12_ROOT_DESCRIPTOR1]
+    ShaderVisibility: IntegerField
+    def __init__(
+        self,
+        ParameterType: D3D12_ROOT_PARAMETER_TYPE | Integer | D3D12_ROOT_PARAMETER1 = ...,
+        Parameter: Held[D3D12_ROOT_PARAMETER1_UNION] = ...,
+        DescriptorTable: Held[D3D12_ROOT_DESCRIPTOR_TABLE1] = ...,
+        Constants: Held[D3D12_ROOT_CONSTANTS] = ...,
+        Descriptor: Held[D3D12_ROOT_DESCRIPTOR1] = ...,
+        ShaderVisibility: D3D12_SHADER_VISIBILITY | Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        ParameterType: D3D12_ROOT_PARAMETER_TYPE | Integer = ...,
+        Parameter: Held[D3D12_ROOT_PARAMETER1_UNION] = ...,
+        DescriptorTable: Held[D3D12_ROOT_DESCRIPTOR_TABLE1] = ...,
+        Constants: Held[D3D12_ROOT_CONSTANTS] = ...,
+        Descriptor: Held[D3D12_ROOT_DESCRIPTOR1] = ...,
+        ShaderVisibility: D3D12_SHADER_VISIBILITY | Integer = ...,
+    ) -> Self: ...
+
+class D3D12_ROOT_SIGNATURE_DESC1(Structure):
+    NumParameters: IntegerField
+    pParameters: StructsField[D3D12_ROOT_PARAMETER1]
+    NumStaticSamplers: IntegerField
+    pStaticSamplers: StructsField[D3D12_STATIC_SAMPLER_DESC]
+    Flags: IntegerField
+    def __init__(
+        self,
+        NumParameters: Integer | D3D12_ROOT_SIGNATURE_DESC1 = ...,
+        pParameters: Structs[D3D12_ROOT_PARAMETER1] = ...,
+        NumStaticSamplers: Integer = ...,
+        pStaticSamplers: Structs[D3D12_STATIC_SAMPLER_DESC] = ...,
+        Flags: D3D12_ROOT_SIGNATURE_FLAGS | Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        NumParameters: Integer = ...,
+        pParameters: Structs[D3D12_ROOT_PARAMETER1] = ...,
+        NumStaticSamplers: Integer = ...,
+        pStaticSamplers: Structs[D3D12_STATIC_SAMPLER_DESC] = ...,
+        Flags: D3D12_ROOT_SIGNATURE_FLAGS | Integer = ...,
+    ) -> Self: ...
+
+class D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION(Union):
+    Desc_1_0: HeldField[D3D12_ROOT_SIGNATURE_DESC]
+    Desc_1_1: HeldField[D3D12_ROOT_SIGNATURE_DESC1]
+    def __init__(
+        self,
+        *,
+        Desc_1_0: Held[D3D12_ROOT_SIGNATURE_DESC] = ...,
+        Desc_1_1: Held[D3D12_ROOT_SIGNATURE_DESC1] = ...,
+    ) -> None: ...
+
+class D3D12_VERSIONED_ROOT_SIGNATURE_DESC(Structure):
+    Version: IntegerField
+    Desc: HeldField[D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION]
+    Desc_1_0: HeldField[D3D12_ROOT_SIGNATURE_DESC]
+    Desc_1_1: HeldField[D3D12_ROOT_SIGNATURE_DESC1]
+    def __init__(
+        self,
+        Version: D3D_ROOT_SIGNATURE_VERSION | Integer | D3D12_VERSIONED_ROOT_SIGNATURE_DESC = ...,
+        Desc: Held[D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION] = ...,
+        Desc_1_0: Held[D3D12_ROOT_SIGNATURE_DESC] = ...,
+        Desc_1_1: Held[D3D12_ROOT_SIGNATURE_DESC1] = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        Version: D3D_ROOT_SIGNATURE_VERSION | Integer = ...,
+        Desc: Held[D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION] = ...,
+        Desc_1_0: Held[D3D12_ROOT_SIGNATURE_DESC] = ...,
+        Desc_1_1: Held[D3D12_ROOT_SIGNATURE_DESC1] = ...,
+    ) -> Self: ...
+
+class D3D12_SHADER_BYTECODE(Structure):
+    pShaderBytecode: MemoryField
+    BytecodeLength: IntegerField
+    def __init__(
+        self, pShaderBytecode: Memory | D3D12_SHADER_BYTECODE = ..., BytecodeLength: Integer = ...
+    ) -> None: ...
+    def replace(self, *, pShaderBytecode: Memory = ..., BytecodeLength: Integer = ...) -> Self: ...
+
+class D3D12_CACHED_PIPELINE_STATE(Structure):
+    pCachedBlob: MemoryField
+    CachedBlobSizeInBytes: IntegerField
+    def __init__(
+        self, pCachedBlob: Memory | D3D12_CACHED_PIPELINE_STATE = ..., CachedBlobSizeInBytes: Integer = ...
+    ) -> None: ...
+    def replace(self, *, pCachedBlob: Memory = ..., CachedBlobSizeInBytes: Integer = ...) -> Self: ...
+
+class D3D12_COMPUTE_PIPELINE_STATE_DESC(Structure):
+    pRootSignature: InterfaceField
+    CS: HeldField[D3D12_SHADER_BYTECODE]
+    NodeMask: IntegerField
+    CachedPSO: HeldField[D3D12_CACHED_PIPELINE_STATE]
+    Flags: IntegerField
+    def __init__(
+        self,
+        pRootSignature: Interface | D3D12_COMPUTE_PIPELINE_STATE_DESC = ...,
+        CS: Held[D3D12_SHADER_BYTECODE] = ...,
+        NodeMask: Integer = ...,
+        CachedPSO: Held[D3D12_CACHED_PIPELINE_STATE] = ...,
+        Flags: D3D12_PIPELINE_STATE_FLAGS | Integer = ...,
+    ) -> None: ...
+    def replace(
+        self,
+        *,
+        pRootSignature: Interface = ...,
+        CS: Held[D3D12_SHADER_BYTECODE] = ...,
+        NodeMask: Integer = ...,
+        CachedPSO: Held[D3D12_CACHED_PIPELINE_STATE] = ...,
+        Flags: D3D12_PIPELINE_STATE_FLAGS | Integer = ...,
+    ) -> Self: ...
+
+class D3D12_PIPELINE_STATE_STREAM_DESC(Structure):
+    SizeInBytes: IntegerField
+    pPipelineStateSubobjectStream: MemoryField
+    def __init__(
+        self,
+        SizeInBytes: Integer | D3D12_PIPELINE_STATE_STREAM_DESC = ...,
+        pPipelineStateSubobjectStream: Memory = ...,
+    ) -> None: ...
+    def replace(self, *, SizeInBytes: Integer = ..., pPipelineStateSubobjectStream: Memory = ...) -> Self: ...
 
 class D3D12_QUERY_HEAP_DESC(Structure):
     Type: IntegerField

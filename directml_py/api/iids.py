@@ -48,6 +48,10 @@ __all__ = [
     "IID_ID3D12Resource",
     "IID_ID3D12Resource1",
     "IID_ID3D12Resource2",
+    "IID_ID3D12RootSignature",
+    "IID_ID3D12RootSignatureDeserializer",
+    "IID_ID3D12VersionedRootSignatureDeserializer",
+    "IID_ID3DBlob",
     "IID_IDMLBindingTable",
     "IID_IDMLCommandRecorder",
     "IID_IDMLCompiledOperator",
@@ -91,6 +95,7 @@ IID_IDMLBindingTable = GUID("29c687dc-de74-4e3b-ab00-1168f2fc3cfc")
 IID_IDMLCommandRecorder = GUID("e6857a76-2e3e-4fdd-bff4-5d2ba10fb453")
 IID_IDMLDebugDevice = GUID("7d6f3ac9-394a-4ac3-92a7-390cc57a8217")
 IID_IDMLDevice1 = GUID("a0884f9a-d2be-4355-aa5d-5901281ad1d2")
+IID_ID3DBlob = GUID("8ba5fb08-5195-40e2-ac58-0d989c3a0102")
 IID_ID3D12Object = GUID("c4fec28f-7966-4e95-9f94-f431cb56c3b8")
 IID_ID3D12DeviceChild = GUID("905db94b-a00c-4140-9df5-2b64ca9ea357")
 IID_ID3D12Pageable = GUID("63ee58fb-1268-4835-86da-f008ce62f0d6")
@@ -102,6 +107,9 @@ IID_ID3D12Resource2 = GUID("be36ec3b-ea85-4aeb-a45a-e9d76404a495")
 IID_ID3D12CommandAllocator = GUID("6102dee4-af59-4b09-b999-b44d73f09b24")
 IID_ID3D12Fence = GUID("0a753dcf-c4d8-4b91-adf6-be5a60d95a76")
 IID_ID3D12Fence1 = GUID("433685fe-e22b-4ca0-a8db-b5b4f4dd0e4a")
+IID_ID3D12RootSignature = GUID("c54a6b66-72df-4ee8-8be5-a946a1429214")
+IID_ID3D12RootSignatureDeserializer = GUID("34ab647b-3cc8-46ac-841b-c0965645c046")
+IID_ID3D12VersionedRootSignatureDeserializer = GUID("7f91ce67-090c-4bb7-b78e-ed8ff2e31da0")
 IID_ID3D12PipelineState = GUID("765a30f3-f624-4c6f-a828-ace948622445")
 IID_ID3D12QueryHeap = GUID("0d9658ae-ed45-469e-a61d-970ec583cab4")
 IID_ID3D12DescriptorHeap = GUID("8efb471d-616c-4f49-90f7-127bb763fa51")

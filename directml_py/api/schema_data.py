@@ -242,6 +242,206 @@ STRUCTS = {
             F("View", "union", "D3D12_UNORDERED_ACCESS_VIEW_UNION"),
         ),
     ),
+    "D3D12_DESCRIPTOR_RANGE": StructSchema(
+        "D3D12_DESCRIPTOR_RANGE",
+        (
+            F("RangeType", "enum", "D3D12_DESCRIPTOR_RANGE_TYPE"),
+            F("NumDescriptors", "integer", "UINT"),
+            F("BaseShaderRegister", "integer", "UINT"),
+            F("RegisterSpace", "integer", "UINT"),
+            F("OffsetInDescriptorsFromTableStart", "integer", "UINT"),
+        ),
+    ),
+    "D3D12_ROOT_DESCRIPTOR_TABLE": StructSchema(
+        "D3D12_ROOT_DESCRIPTOR_TABLE",
+        (
+            F("NumDescriptorRanges", "integer", "UINT"),
+            F(
+                "pDescriptorRanges",
+                "array",
+                "D3D12_DESCRIPTOR_RANGE",
+                counted_by="NumDescriptorRanges",
+                optional=True,
+            ),
+        ),
+    ),
+    "D3D12_ROOT_CONSTANTS": StructSchema(
+        "D3D12_ROOT_CONSTANTS",
+        (
+            F("ShaderRegister", "integer", "UINT"),
+            F("RegisterSpace", "integer", "UINT"),
+            F("Num32BitValues", "integer", "UINT"),
+        ),
+    ),
+    "D3D12_ROOT_DESCRIPTOR": StructSchema(
+        "D3D12_ROOT_DESCRIPTOR",
+        (
+            F("ShaderRegister", "integer", "UINT"),
+            F("RegisterSpace", "integer", "UINT"),
+        ),
+    ),
+    "D3D12_ROOT_PARAMETER_UNION": StructSchema(
+        "D3D12_ROOT_PARAMETER_UNION",
+        (
+            F("DescriptorTable", "struct", "D3D12_ROOT_DESCRIPTOR_TABLE"),
+            F("Constants", "struct", "D3D12_ROOT_CONSTANTS"),
+            F("Descriptor", "struct", "D3D12_ROOT_DESCRIPTOR"),
+        ),
+        {0: "DescriptorTable", 1: "Constants", 2: "Descriptor", 3: "Descriptor", 4: "Descriptor"},
+    ),
+    "D3D12_ROOT_PARAMETER": StructSchema(
+        "D3D12_ROOT_PARAMETER",
+        (
+            F("ParameterType", "enum", "D3D12_ROOT_PARAMETER_TYPE"),
+            F("Parameter", "union", "D3D12_ROOT_PARAMETER_UNION", governed_by="ParameterType"),
+            F("ShaderVisibility", "enum", "D3D12_SHADER_VISIBILITY"),
+        ),
+    ),
+    "D3D12_STATIC_SAMPLER_DESC": StructSchema(
+        "D3D12_STATIC_SAMPLER_DESC",
+        (
+            F("Filter", "enum", "D3D12_FILTER"),
+            F("AddressU", "enum", "D3D12_TEXTURE_ADDRESS_MODE"),
+            F("AddressV", "enum", "D3D12_TEXTURE_ADDRESS_MODE"),
+            F("AddressW", "enum", "D3D12_TEXTURE_ADDRESS_MODE"),
+            F("MipLODBias", "float", "FLOAT"),
+            F("MaxAnisotropy", "integer", "UINT"),
+            F("ComparisonFunc", "enum", "D3D12_COMPARISON_FUNC"),
+            F("BorderColor", "enum", "D3D12_STATIC_BORDER_COLOR"),
+            F("MinLOD", "float", "FLOAT"),
+            F("MaxLOD", "float", "FLOAT"),
+            F("ShaderRegister", "integer", "UINT"),
+            F("RegisterSpace", "integer", "UINT"),
+            F("ShaderVisibility", "enum", "D3D12_SHADER_VISIBILITY"),
+        ),
+    ),
+    "D3D12_ROOT_SIGNATURE_DESC": StructSchema(
+        "D3D12_ROOT_SIGNATURE_DESC",
+        (
+            F("NumParameters", "integer", "UINT"),
+            F("pParameters", "array", "D3D12_ROOT_PARAMETER", counted_by="NumParameters", optional=True),
+            F("NumStaticSamplers", "integer", "UINT"),
+            F(
+                "pStaticSamplers",
+                "array",
+                "D3D12_STATIC_SAMPLER_DESC",
+                counted_by="NumStaticSamplers",
+                optional=True,
+            ),
+            F("Flags", "flags", "D3D12_ROOT_SIGNATURE_FLAGS"),
+        ),
+    ),
+    "D3D12_DESCRIPTOR_RANGE1": StructSchema(
+        "D3D12_DESCRIPTOR_RANGE1",
+        (
+            F("RangeType", "enum", "D3D12_DESCRIPTOR_RANGE_TYPE"),
+            F("NumDescriptors", "integer", "UINT"),
+            F("BaseShaderRegister", "integer", "UINT"),
+            F("RegisterSpace", "integer", "UINT"),
+            F("Flags", "flags", "D3D12_DESCRIPTOR_RANGE_FLAGS"),
+            F("OffsetInDescriptorsFromTableStart", "integer", "UINT"),
+        ),
+    ),
+    "D3D12_ROOT_DESCRIPTOR_TABLE1": StructSchema(
+        "D3D12_ROOT_DESCRIPTOR_TABLE1",
+        (
+            F("NumDescriptorRanges", "integer", "UINT"),
+            F(
+                "pDescriptorRanges",
+                "array",
+                "D3D12_DESCRIPTOR_RANGE1",
+                counted_by="NumDescriptorRanges",
+                optional=True,
+            ),
+        ),
+    ),
+    "D3D12_ROOT_DESCRIPTOR1": StructSchema(
+        "D3D12_ROOT_DESCRIPTOR1",
+        (
+            F("ShaderRegister", "integer", "UINT"),
+            F("RegisterSpace", "integer", "UINT"),
+            F("Flags", "flags", "D3D12_ROOT_DESCRIPTOR_FLAGS"),
+        ),
+    ),
+    "D3D12_ROOT_PARAMETER1_UNION": StructSchema(
+        "D3D12_ROOT_PARAMETER1_UNION",
+        (
+            F("DescriptorTable", "struct", "D3D12_ROOT_DESCRIPTOR_TABLE1"),
+            F("Constants", "struct", "D3D12_ROOT_CONSTANTS"),
+            F("Descriptor", "struct", "D3D12_ROOT_DESCRIPTOR1"),
+        ),
+        {0: "DescriptorTable", 1: "Constants", 2: "Descriptor", 3: "Descriptor", 4: "Descriptor"},
+    ),
+    "D3D12_ROOT_PARAMETER1": StructSchema(
+        "D3D12_ROOT_PARAMETER1",
+        (
+            F("ParameterType", "enum", "D3D12_ROOT_PARAMETER_TYPE"),
+            F("Parameter", "union", "D3D12_ROOT_PARAMETER1_UNION", governed_by="ParameterType"),
+            F("ShaderVisibility", "enum", "D3D12_SHADER_VISIBILITY"),
+        ),
+    ),
+    "D3D12_ROOT_SIGNATURE_DESC1": StructSchema(
+        "D3D12_ROOT_SIGNATURE_DESC1",
+        (
+            F("NumParameters", "integer", "UINT"),
+            F("pParameters", "array", "D3D12_ROOT_PARAMETER1", counted_by="NumParameters", optional=True),
+            F("NumStaticSamplers", "integer", "UINT"),
+            F(
+                "pStaticSamplers",
+                "array",
+                "D3D12_STATIC_SAMPLER_DESC",
+                counted_by="NumStaticSamplers",
+                optional=True,
+            ),
+            F("Flags", "flags", "D3D12_ROOT_SIGNATURE_FLAGS"),
+        ),
+    ),
+    "D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION": StructSchema(
+        "D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION",
+        (
+            F("Desc_1_0", "struct", "D3D12_ROOT_SIGNATURE_DESC"),
+            F("Desc_1_1", "struct", "D3D12_ROOT_SIGNATURE_DESC1"),
+        ),
+        {1: "Desc_1_0", 2: "Desc_1_1"},
+    ),
+    "D3D12_VERSIONED_ROOT_SIGNATURE_DESC": StructSchema(
+        "D3D12_VERSIONED_ROOT_SIGNATURE_DESC",
+        (
+            F("Version", "enum", "D3D_ROOT_SIGNATURE_VERSION"),
+            F("Desc", "union", "D3D12_VERSIONED_ROOT_SIGNATURE_DESC_UNION", governed_by="Version"),
+        ),
+    ),
+    "D3D12_SHADER_BYTECODE": StructSchema(
+        "D3D12_SHADER_BYTECODE",
+        (
+            F("pShaderBytecode", "bytes", "", counted_by="BytecodeLength", optional=True),
+            F("BytecodeLength", "integer", "SIZE_T"),
+        ),
+    ),
+    "D3D12_CACHED_PIPELINE_STATE": StructSchema(
+        "D3D12_CACHED_PIPELINE_STATE",
+        (
+            F("pCachedBlob", "bytes", "", counted_by="CachedBlobSizeInBytes", optional=True),
+            F("CachedBlobSizeInBytes", "integer", "SIZE_T"),
+        ),
+    ),
+    "D3D12_COMPUTE_PIPELINE_STATE_DESC": StructSchema(
+        "D3D12_COMPUTE_PIPELINE_STATE_DESC",
+        (
+            F("pRootSignature", "interface", "ID3D12RootSignature", optional=True),
+            F("CS", "struct", "D3D12_SHADER_BYTECODE"),
+            F("NodeMask", "integer", "UINT"),
+            F("CachedPSO", "struct", "D3D12_CACHED_PIPELINE_STATE"),
+            F("Flags", "flags", "D3D12_PIPELINE_STATE_FLAGS"),
+        ),
+    ),
+    "D3D12_PIPELINE_STATE_STREAM_DESC": StructSchema(
+        "D3D12_PIPELINE_STATE_STREAM_DESC",
+        (
+            F("SizeInBytes", "integer", "SIZE_T"),
+            F("pPipelineStateSubobjectStream", "bytes", "", counted_by="SizeInBytes"),
+        ),
+    ),
     "D3D12_QUERY_HEAP_DESC": StructSchema(
         "D3D12_QUERY_HEAP_DESC",
         (

@@ -1,6 +1,6 @@
-"""Custom marshalling: methods whose C form is a protocol of sizes and buffers that parameter types do not express.
+"""Custom marshalling: calls whose C form is a protocol of sizes and buffers that parameter types do not express.
 
-Each function takes the Python method and the C arguments.
+Each function takes the Python method or function and the C arguments.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..abi.hresult import (
 from ..abi.interface import IUnknown
 from ..abi.private_data import UTF_16, WKPDID_D3DDebugObjectNameW
 from ..api.d3d12_structs import D3D12_MESSAGE
+from ..d3d12.blob import ID3DBlob
 from .argument_memory import (
     NULL,
     POINTER_SIZE,
@@ -149,8 +150,27 @@ def open_shared_handle(objects: Objects, open: Any, handle: int, riid: int, ppv:
     return S_OK
 
 
+def serialize_root_signature(objects: Objects, serialize: Any, *arguments: Any) -> int:
+    """Writes the blob, or for a wrong desc another one with the text, if a pointer for that is given."""
+    *described, blob, error_blob = arguments
+    poke_pointer(blob, NULL, "ppBlob")
+    if error_blob:
+        poke_pointer(error_blob, NULL, "ppErrorBlob")
+    try:
+        serialized = serialize(*described)
+    except DMLError as error:
+        if error_blob:
+            text = str(error.args[0]).encode() + b"\0"
+            objects.give(ID3DBlob(text), error_blob, "ppErrorBlob")
+        raise
+    objects.give(serialized, blob, "ppBlob")
+    return S_OK
+
+
 PROTOCOLS: dict[str, Callable[..., Any]] = {
     "CreateSharedHandle": create_shared_handle,
+    "D3D12SerializeRootSignature": serialize_root_signature,
+    "D3D12SerializeVersionedRootSignature": serialize_root_signature,
     "EnumerateMetaCommands": enumerate_meta_commands,
     "GetResourceAllocationInfo1": allocation_info,
     "GetResourceAllocationInfo2": allocation_info,

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "b3572860"
+DECLARATIONS = "877e0212"

@@ -15,6 +15,14 @@ INTERFACES: dict[str, InterfaceSignature] = {
             MethodSignature("Release", "ULONG", ()),
         ),
     ),
+    "ID3DBlob": InterfaceSignature(
+        "8ba5fb08-5195-40e2-ac58-0d989c3a0102",
+        "IUnknown",
+        (
+            MethodSignature("GetBufferPointer", "void*", ()),
+            MethodSignature("GetBufferSize", "SIZE_T", ()),
+        ),
+    ),
     "ID3D12Object": InterfaceSignature(
         "c4fec28f-7966-4e95-9f94-f431cb56c3b8",
         "IUnknown",
@@ -130,6 +138,31 @@ INTERFACES: dict[str, InterfaceSignature] = {
         "433685fe-e22b-4ca0-a8db-b5b4f4dd0e4a",
         "ID3D12Fence",
         (MethodSignature("GetCreationFlags", "D3D12_FENCE_FLAGS", ()),),
+    ),
+    "ID3D12RootSignature": InterfaceSignature(
+        "c54a6b66-72df-4ee8-8be5-a946a1429214", "ID3D12DeviceChild", ()
+    ),
+    "ID3D12RootSignatureDeserializer": InterfaceSignature(
+        "34ab647b-3cc8-46ac-841b-c0965645c046",
+        "IUnknown",
+        (MethodSignature("GetRootSignatureDesc", "const D3D12_ROOT_SIGNATURE_DESC*", ()),),
+    ),
+    "ID3D12VersionedRootSignatureDeserializer": InterfaceSignature(
+        "7f91ce67-090c-4bb7-b78e-ed8ff2e31da0",
+        "IUnknown",
+        (
+            MethodSignature(
+                "GetRootSignatureDescAtVersion",
+                "HRESULT",
+                (
+                    ("D3D_ROOT_SIGNATURE_VERSION", "convertToVersion"),
+                    ("const D3D12_VERSIONED_ROOT_SIGNATURE_DESC**", "ppDesc"),
+                ),
+            ),
+            MethodSignature(
+                "GetUnconvertedRootSignatureDesc", "const D3D12_VERSIONED_ROOT_SIGNATURE_DESC*", ()
+            ),
+        ),
     ),
     "ID3D12PipelineState": InterfaceSignature(
         "765a30f3-f624-4c6f-a828-ace948622445",

@@ -10,7 +10,7 @@ from ..abi.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
 from .argument_memory import NULL, poke_pointer
 from .boundary import explain, failed, signed
 from .custom_marshalling import PROTOCOLS
-from .marshalling import ArgumentPlan, Values, plan, struct_type
+from .marshalling import ArgumentPlan, Values, address_of, plan, struct_type
 from .object_table import Objects
 from .signatures import FunctionSignature, MethodSignature
 
@@ -118,10 +118,11 @@ class Calls:
     def function(self, function: FunctionSignature, body: Callable[..., Any] | None) -> Callable[..., Any]:
         """The thunk of an exported function; ``body`` is its Python implementation, if any."""
         arguments = plan(function.params, self._objects, self._ffi)
-        run = self._runner(function.name, arguments)
-        refuse = self._refusal(function.name, arguments)
+        name = function.name
+        run = self._protocol(name) if name in PROTOCOLS else self._runner(name, arguments)
+        refuse = self._refusal(name, arguments)
         result = self._result(function.returns)
-        fail = self._failure(function.name, function.returns)
+        fail = self._failure(name, function.returns)
 
         def call(*values: Any) -> Any:
             try:
@@ -210,6 +211,8 @@ class Calls:
             return lambda value: None
         if returns == "HRESULT":
             return lambda value: S_OK if value is None else signed(int(value))
+        if returns.endswith("*"):
+            return lambda value: NULL if value is None else address_of(value)
         if struct_type(returns) is None:
             return lambda value: 0 if value is None else int(value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..abi.private_data import WKPDID_D3DDebugObjectNameW
+from .blob import ID3DBlob
 from .command_allocator import ID3D12CommandAllocator
 from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
 from .command_list_versions import (
@@ -16,6 +17,9 @@ from .d3d12_constants import (
     D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT,
+    D3D12_DESCRIPTOR_RANGE_OFFSET_APPEND,
+    D3D12_FLOAT32_MAX,
+    D3D12_MAX_ROOT_COST,
     D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES,
 )
 from .d3dx12 import (
@@ -28,6 +32,16 @@ from .d3dx12 import (
     CD3DX12_RESOURCE_DESC,
     GetRequiredIntermediateSize,
     UpdateSubresources,
+)
+from .d3dx12_root_signature import (
+    CD3DX12_DESCRIPTOR_RANGE,
+    CD3DX12_DESCRIPTOR_RANGE1,
+    CD3DX12_ROOT_PARAMETER,
+    CD3DX12_ROOT_PARAMETER1,
+    CD3DX12_ROOT_SIGNATURE_DESC,
+    CD3DX12_STATIC_SAMPLER_DESC,
+    CD3DX12_VERSIONED_ROOT_SIGNATURE_DESC,
+    D3DX12SerializeVersionedRootSignature,
 )
 from .debug import (
     D3D12GetDebugInterface,
@@ -92,20 +106,42 @@ from .dxgi import (
 from .fence import ID3D12Fence, ID3D12Fence1
 from .heap import ID3D12Heap, ID3D12Heap1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
+from .pipeline_states import (
+    ID3D12PipelineState,
+)
 from .queries import ID3D12QueryHeap
 from .resource import ID3D12Resource, ID3D12Resource1, ID3D12Resource2
+from .root_signature import (
+    D3D12CreateRootSignatureDeserializer,
+    D3D12CreateVersionedRootSignatureDeserializer,
+    D3D12SerializeRootSignature,
+    D3D12SerializeVersionedRootSignature,
+    ID3D12RootSignature,
+    ID3D12RootSignatureDeserializer,
+    ID3D12VersionedRootSignatureDeserializer,
+)
 
 __all__ = [
     "CD3DX12_CPU_DESCRIPTOR_HANDLE",
+    "CD3DX12_DESCRIPTOR_RANGE",
+    "CD3DX12_DESCRIPTOR_RANGE1",
     "CD3DX12_GPU_DESCRIPTOR_HANDLE",
     "CD3DX12_HEAP_DESC",
     "CD3DX12_HEAP_PROPERTIES",
     "CD3DX12_RANGE",
     "CD3DX12_RESOURCE_BARRIER",
     "CD3DX12_RESOURCE_DESC",
+    "CD3DX12_ROOT_PARAMETER",
+    "CD3DX12_ROOT_PARAMETER1",
+    "CD3DX12_ROOT_SIGNATURE_DESC",
+    "CD3DX12_STATIC_SAMPLER_DESC",
+    "CD3DX12_VERSIONED_ROOT_SIGNATURE_DESC",
     "D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT",
     "D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT",
     "D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT",
+    "D3D12_DESCRIPTOR_RANGE_OFFSET_APPEND",
+    "D3D12_FLOAT32_MAX",
+    "D3D12_MAX_ROOT_COST",
     "D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES",
     "DXCORE_ADAPTER_ATTRIBUTE_D3D11_GRAPHICS",
     "DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE",
@@ -118,7 +154,12 @@ __all__ = [
     "CreateDXGIFactory1",
     "CreateDXGIFactory2",
     "D3D12CreateDevice",
+    "D3D12CreateRootSignatureDeserializer",
+    "D3D12CreateVersionedRootSignatureDeserializer",
     "D3D12GetDebugInterface",
+    "D3D12SerializeRootSignature",
+    "D3D12SerializeVersionedRootSignature",
+    "D3DX12SerializeVersionedRootSignature",
     "DXCoreCreateAdapterFactory",
     "GetRequiredIntermediateSize",
     "ID3D12CommandAllocator",
@@ -158,10 +199,15 @@ __all__ = [
     "ID3D12InfoQueue1",
     "ID3D12Object",
     "ID3D12Pageable",
+    "ID3D12PipelineState",
     "ID3D12QueryHeap",
     "ID3D12Resource",
     "ID3D12Resource1",
     "ID3D12Resource2",
+    "ID3D12RootSignature",
+    "ID3D12RootSignatureDeserializer",
+    "ID3D12VersionedRootSignatureDeserializer",
+    "ID3DBlob",
     "IDXCoreAdapter",
     "IDXCoreAdapterFactory",
     "IDXCoreAdapterList",

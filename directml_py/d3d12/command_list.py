@@ -33,11 +33,13 @@ from ..text.plural import counted_words
 from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
 from .command_allocator import CommandMemory, ID3D12CommandAllocator, check_allocator
+from .compute_state import ComputeState
 from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
 from .device_child import ID3D12DeviceChild, short
 from .execution import Recording, program_of
 from .markers import Marked, Marker
 from .observers import watchers
+from .pipeline_states import REASON
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
 from .recorded_commands import Barrier, Barriers, Command, Copy, DescriptorHeaps
 from .resource import BufferRange, ID3D12Resource
@@ -70,7 +72,7 @@ class ID3D12CommandList(ID3D12DeviceChild):
         return self.type
 
 
-class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
+class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
     """Records commands from its creation or ``Reset`` to ``Close``.
 
     Recording methods cannot fail. An invalid call makes the list invalid: the call records nothing, ``Close`` and
@@ -108,7 +110,8 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         self.open = True
         self.errors: list[str] = []
         self.recording = Recording(self.device, memory)
-        self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
+        self.descriptor_heaps = ()
+        self.compute = None
         self._recorded: list[Command] = []
         self._append = (
             self._recorded.append
@@ -187,10 +190,11 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             self._append(command)
 
     def ClearState(self, pipelineState: None = None) -> None:
-        """Restore the state of a newly opened list: no descriptor heaps are set."""
+        """Restore the state of a newly opened list: no descriptor heaps and no root signature are set."""
         check_initial_state(pipelineState, "pipelineState")
         if self._ready("ClearState"):
             self.descriptor_heaps = ()
+            self.compute = None
 
     def _mark(self, marker: Marker) -> None:
         self.record(marker)
@@ -449,4 +453,4 @@ def _append_untracked(append: Callable[[Command], None]) -> Callable[[Command], 
 
 def check_initial_state(value: Any, name: str = "initialState") -> None:
     if value is not None:
-        raise DMLError(E_NOTIMPL, f"{name} must be None: pipeline states are not emulated")
+        raise DMLError(E_NOTIMPL, f"{name} must be None: {REASON}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from ..abi.arguments import child, flags, uint, unsigned
 from ..abi.hresult import NAMES
@@ -25,9 +25,11 @@ from .features import answer_feature
 from .fence import ID3D12Fence1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
 from .observers import created
+from .pipeline_states import refuse_compute, refuse_graphics
 from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .residency import Residency
 from .resource_creation import ResourceCreation
+from .root_signature import ID3D12RootSignature, create_root_signature
 from .shared_handles import SharedHandles
 from .work_submission import WorkSubmission
 
@@ -108,6 +110,24 @@ class ID3D12Device(
         heap_desc = struct_at(desc, D3D12_QUERY_HEAP_DESC, "desc")
         check_query_heap_desc(heap_desc, "desc")
         return ID3D12QueryHeap(self, heap_desc)
+
+    def CreateRootSignature(
+        self, nodeMask: int, blobWithRootSignature: Any, blobLengthInBytes: int | None = None
+    ) -> ID3D12RootSignature:
+        """``blobWithRootSignature`` is an ID3DBlob, bytes, or the address of so many bytes: a root signature, or a
+        shader with one. Raises ``E_INVALIDARG`` for other bytes, ``E_FAIL`` for a container without one."""
+        self.check_alive()
+        return create_root_signature(self, nodeMask, blobWithRootSignature, blobLengthInBytes)
+
+    def CreateComputePipelineState(self, desc: Any) -> NoReturn:
+        """Raises ``E_NOTIMPL`` naming the shader: its profile, size and digest."""
+        self.check_alive()
+        refuse_compute(self, desc)
+
+    def CreateGraphicsPipelineState(self, desc: Any) -> NoReturn:
+        """Raises ``E_NOTIMPL`` naming the shaders."""
+        self.check_alive()
+        refuse_graphics(desc)
 
     def CreateFence(self, initialValue: int, fenceFlags: int = 0) -> ID3D12Fence1:
         self.check_alive()

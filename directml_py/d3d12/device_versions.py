@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import threading
-from typing import Any
+from typing import Any, NoReturn
 
 from ..abi.arguments import child, counted, enumerator, flags, invalid, is_series, uint, unsigned
 from ..abi.counted_structs import structs_at
@@ -47,6 +47,7 @@ from .device import ID3D12Device
 from .features import DEVICE_LEVELS, MAX_FEATURE_LEVEL
 from .fence import Event, ID3D12Fence
 from .heap import ID3D12Heap, ID3D12Heap1
+from .pipeline_states import refuse_stream
 from .resource import ID3D12Resource2
 
 AllocationInfo = tuple[D3D12_RESOURCE_ALLOCATION_INFO, list[D3D12_RESOURCE_ALLOCATION_INFO1]]
@@ -113,9 +114,12 @@ def _wait_flags(value: Any) -> D3D12_MULTIPLE_FENCE_WAIT_FLAGS:
 
 
 class ID3D12Device2(ID3D12Device1):
-    """Adds pipeline states, which are not emulated."""
-
     IID = IID_ID3D12Device2
+
+    def CreatePipelineState(self, desc: Any) -> NoReturn:
+        """Raises ``E_NOTIMPL`` naming the shaders of a stream of subobjects."""
+        self.check_alive()
+        refuse_stream(desc)
 
 
 class ID3D12Device3(ID3D12Device2):

@@ -22,6 +22,7 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID_LIVE_OBJECT_SUMMARY,
     D3D12_MESSAGE_ID_LIVE_QUERYHEAP,
     D3D12_MESSAGE_ID_LIVE_RESOURCE,
+    D3D12_MESSAGE_ID_LIVE_ROOTSIGNATURE,
     D3D12_MESSAGE_ID_UNKNOWN,
     D3D12_RLDO_DETAIL,
     D3D12_RLDO_FLAGS,
@@ -45,6 +46,7 @@ IDS: Final = {
     "ID3D12Heap": D3D12_MESSAGE_ID_LIVE_HEAP,
     "ID3D12QueryHeap": D3D12_MESSAGE_ID_LIVE_QUERYHEAP,
     "ID3D12Resource": D3D12_MESSAGE_ID_LIVE_RESOURCE,
+    "ID3D12RootSignature": D3D12_MESSAGE_ID_LIVE_ROOTSIGNATURE,
 }
 # Functions that return the number of C references to an object, None if it was never passed to C; tried in order.
 COUNTERS: Final[list[Callable[[IUnknown], int | None]]] = []

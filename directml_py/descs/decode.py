@@ -243,8 +243,17 @@ class Decoder:
     def _union(self, schema: StructSchema, entry: FieldSchema, item: bytes, raw: Any, path: str) -> Any:
         if not entry.governed_by:
             return item
-        data_type = raw[schema.index[entry.governed_by]]
-        return Scalar(DATA_TYPES.get(data_type, data_type), item)
+        governor = raw[schema.index[entry.governed_by]]
+        union = STRUCTS.get(entry.type)
+        if union is None or not union.variants:
+            return Scalar(DATA_TYPES.get(governor, governor), item)
+        member = union.selected(governor)
+        if member is None:
+            return item
+        # A member of an anonymous union is a field like others.
+        layout = struct_layout(member.type)
+        place = path[: len(path) - len(entry.name)] + member.name
+        return self.struct(member.type, layout.unpack_from(item), place)
 
     def _interface(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         # Callers that know the classes check the object's interface.

@@ -13,7 +13,7 @@ from .data_types import DataTypeLike, data_type_number
 from .operator_desc import OperatorDesc, Record, Scalar
 from .tensor import TensorDesc
 from .tensor_size import minimum_size, unsigned_numbers
-from .types_by_name import ctypes_class
+from .types_by_name import ctypes_class, member_name
 
 
 def tensor_desc(
@@ -60,7 +60,10 @@ def encode_tensor(tensor: TensorDesc) -> DML_TENSOR_DESC:
 
 def encode(record: Record) -> Structure:
     """The ctypes struct that decodes to ``record``: a typed operator desc for an ``OperatorDesc``."""
-    values = {entry.name: _field(entry, value) for entry, (_, value) in zip(record.struct.fields, record)}
+    values = {
+        member_name(entry, value): _field(entry, value)
+        for entry, (_, value) in zip(record.struct.fields, record)
+    }
     struct: Structure = ctypes_class(record.struct.name)(**values)
     return struct
 

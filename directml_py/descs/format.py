@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ..abi.schema import FieldSchema
+from .types_by_name import member_name
 
 if TYPE_CHECKING:
     from .operator_desc import OperatorDesc, Record
@@ -30,7 +31,7 @@ def format_record(record: Record) -> str:
     """``DML_JOIN_OPERATOR_DESC(InputTensors=[FLOAT32 {1,1,2,3}], OutputTensor=…, Axis=3)``; counts are omitted."""
     counts = {entry.counted_by for entry in record.struct.fields if entry.counted_by}
     parts = [
-        f"{entry.name}={format_value(entry, value)}"
+        f"{member_name(entry, value)}={format_value(entry, value)}"
         for entry, (_, value) in zip(record.struct.fields, record)
         if entry.name not in counts
     ]

@@ -111,7 +111,8 @@ def _follows(name: str) -> bool:
     schema = struct_schema(name)
     assert schema is not None, name
     return any(
-        entry.kind in FOLLOWED or (entry.kind == "struct" and _follows(entry.type)) for entry in schema.fields
+        entry.kind in FOLLOWED or (entry.kind in ("struct", "union") and _follows(entry.type))
+        for entry in schema.fields
     )
 
 
@@ -126,18 +127,18 @@ def _check_portable(value: Any, path: str) -> None:
         if isinstance(item, IUnknown):
             raise TypeError(f"{where} is an {type(item).__name__}, which cannot be pickled")
         if (entry.kind == "address" and item) or (
-            entry.kind == "union" and _has_objects(entry.type) and any(item)
+            entry.kind == "union" and isinstance(item, bytes) and _has_addresses(entry.type) and any(item)
         ):
             raise TypeError(f"{where} holds an address, which cannot be pickled")
         _check_portable(item, where)
 
 
 @cache
-def _has_objects(name: str) -> bool:
-    """Whether the struct or union ``name`` has interface pointers."""
+def _has_addresses(name: str) -> bool:
+    """Whether the struct or union ``name`` has pointers, those to interfaces included."""
     kind = ctypes_class(name)
     return bool(getattr(kind, "_interfaces_", ())) or any(
-        _has_objects(ctype.__name__)
+        hasattr(ctype, "contents")
+        or (issubclass(ctype, (ctypes.Structure, ctypes.Union)) and _has_addresses(ctype.__name__))
         for _, ctype, *_ in kind._fields_
-        if issubclass(ctype, (ctypes.Structure, ctypes.Union))
     )

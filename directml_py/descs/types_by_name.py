@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ..abi.schema import StructSchema
+from ..abi.schema import FieldSchema, StructSchema
 from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
 from ..api.schema_data import OPERATORS, STRUCTS
 
@@ -38,6 +38,15 @@ def value_name(enum: str, value: int) -> str:
     """The enumerator's name; the number itself if there is none."""
     member = enum_class(enum)._value2member_map_.get(value)
     return str(value) if member is None else str(member.name)
+
+
+def member_name(entry: FieldSchema, value: Any) -> str:
+    """The name by which ``value``, a decoded field, is set: that of the member if it was one of a union."""
+    union = STRUCTS.get(entry.type) if entry.kind == "union" else None
+    held = getattr(value, "struct", None)
+    if union is None or held is None:
+        return entry.name
+    return next(member.name for member in union.fields if member.type == held.name)
 
 
 def struct_schema(name: str) -> StructSchema | None:

@@ -11,6 +11,7 @@ from generators.catalog import Catalog, read_in_place
 from directml_py.api import enums, iids, operator_descs, structs
 from directml_py.api.enums import DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
 from directml_py.api.schema_data import OPERATORS, STRUCTS
+from directml_py.descs.types_by_name import members
 from directml_py.validation.support_tables import same_of, support_of
 
 from .generating import ROOT, contents, generate
@@ -161,7 +162,8 @@ class TestCompleteness:
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.name)
 def test_fields_name_each_other(schema):
-    """A count is an earlier or later integer of the struct; a union is governed by a data type of the struct."""
+    """A count is an earlier or later integer of the struct; a union is governed by a data type of the struct, or by an
+    enumerator of each of which it has the member."""
     for field in schema.fields:
         if field.counted_by:
             assert schema.fields[schema.index[field.counted_by]].kind == "integer"
@@ -169,8 +171,14 @@ def test_fields_name_each_other(schema):
             assert field.counted_by, field
         if field.governed_by:
             governor = schema.fields[schema.index[field.governed_by]]
-            assert governor.type == "DML_TENSOR_DATA_TYPE"
             assert field.kind == "union"
+            union = STRUCTS[field.type]
+            if field.type == "DML_SCALAR_UNION":
+                assert governor.type == "DML_TENSOR_DATA_TYPE"
+            else:
+                assert union.variants.keys() == members(governor.type).keys()
+                assert set(union.variants.values()) == set(union.index)
+                assert len({member.type for member in union.fields}) == len(union.fields)
         if field.type == "DML_SCALAR_UNION":
             assert field.governed_by, field
 

@@ -34,6 +34,7 @@ TOPICS = (
     "released",
     "released_quietly",
     "removal",
+    "root_signatures",
     "structs",
     "threads",
     "unemulated",

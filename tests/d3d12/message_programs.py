@@ -126,6 +126,57 @@ def a_whole_copy_of_another_size(bench):
     bench.list.CopyResource(bench.buffer(16), bench.buffer(32))
 
 
+def with_root_signature(bench):
+    """The open list of the bench with a root signature that has one parameter of each type, in their order."""
+    parameters = [dml.CD3DX12_ROOT_PARAMETER() for _ in range(5)]
+    parameters[0].InitAsDescriptorTable(
+        [dml.CD3DX12_DESCRIPTOR_RANGE(dml.D3D12_DESCRIPTOR_RANGE_TYPE_UAV, 1, 5)]
+    )
+    parameters[1].InitAsConstants(4, 0)
+    parameters[2].InitAsConstantBufferView(1)
+    parameters[3].InitAsShaderResourceView(0)
+    parameters[4].InitAsUnorderedAccessView(0)
+    blob = dml.D3D12SerializeRootSignature(dml.CD3DX12_ROOT_SIGNATURE_DESC(parameters), 1)
+    bench.list.SetComputeRootSignature(bench.device.CreateRootSignature(0, blob))
+    return bench.list
+
+
+@tells("COMMAND_LIST_PIPELINE_STATE_NOT_SET")
+def a_dispatch_without_a_pipeline_state(bench):
+    with_root_signature(bench).Dispatch(1, 1, 1)
+
+
+@tells("COMMAND_LIST_DISPATCH_ROOT_SIGNATURE_NOT_SET")
+def a_dispatch_without_a_root_signature(bench):
+    # It also lacks a pipeline state, which is told after this.
+    later = dml.D3D12_INFO_QUEUE_FILTER_DESC(
+        pIDList=[dml.D3D12_MESSAGE_ID_COMMAND_LIST_PIPELINE_STATE_NOT_SET]
+    )
+    bench.device.info_queue.AddStorageFilterEntries(dml.D3D12_INFO_QUEUE_FILTER(DenyList=later))
+    bench.list.Dispatch(1, 1, 1)
+
+
+@tells("SET_DESCRIPTOR_TABLE_INVALID")
+def a_table_in_a_heap_that_is_not_set(bench):
+    desc = dml.D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, 1, dml.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE)
+    heap = bench.device.CreateDescriptorHeap(desc)
+    with_root_signature(bench).SetComputeRootDescriptorTable(0, heap.GetGPUDescriptorHandleForHeapStart())
+
+
+tells("SET_ROOT_CONSTANT_INVALID")(
+    lambda bench: with_root_signature(bench).SetComputeRoot32BitConstants(1, 2, [7, 8], 3)
+)
+tells("SET_ROOT_CONSTANT_BUFFER_VIEW_INVALID")(
+    lambda bench: with_root_signature(bench).SetComputeRootConstantBufferView(2, 4)
+)
+tells("SET_ROOT_SHADER_RESOURCE_VIEW_INVALID")(
+    lambda bench: with_root_signature(bench).SetComputeRootShaderResourceView(9, 0)
+)
+tells("SET_ROOT_UNORDERED_ACCESS_VIEW_INVALID")(
+    lambda bench: with_root_signature(bench).SetComputeRootUnorderedAccessView(4, 0)
+)
+
+
 @tells("COMMAND_LIST_CLOSED")
 def recording_into_a_closed_list(bench):
     bench.list.Close()
@@ -358,6 +409,12 @@ tells_of("RESOURCE", lambda bench: bench.buffer(16))
 tells_of("DESCRIPTORHEAP", lambda bench: views(bench, 0))
 tells_of("MONITOREDFENCE", lambda bench: bench.device.CreateFence(0))
 tells_of("QUERYHEAP", timestamps)
+tells_of(
+    "ROOTSIGNATURE",
+    lambda bench: bench.device.CreateRootSignature(
+        0, dml.D3D12SerializeRootSignature(dml.D3D12_ROOT_SIGNATURE_DESC(), 1)
+    ),
+)
 tells_of(
     "HEAP",
     lambda bench: bench.device.CreateHeap(

@@ -15,13 +15,15 @@ from directml_py.api import d3d12_enums, d3d12_structs, iids
 # Of the Agility SDK; directx-headers-dev 1.606 of Debian 12 does not have it yet.
 NEWER_THAN_DEBIAN = {"D3D_FEATURE_LEVEL_1_0_GENERIC"}
 # Anonymous unions, which have no name in C.
-NAMELESS = {"D3D12_RESOURCE_BARRIER_UNION", "D3D12_UNORDERED_ACCESS_VIEW_UNION"}
+NAMELESS = {name for name in d3d12_structs.__all__ if name.endswith("_UNION")}
 # Interfaces that programs name, but that no object here has.
-WITHOUT_CLASS = {"ID3D12PipelineState", "IDXGIDevice"}
+WITHOUT_CLASS = {"IDXGIDevice"}
 CONSTANTS = [
     "D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT",
     "D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT",
     "D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT",
+    "D3D12_DESCRIPTOR_RANGE_OFFSET_APPEND",
+    "D3D12_MAX_ROOT_COST",
     "D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES",
     "DXGI_CREATE_FACTORY_DEBUG",
 ]

@@ -30,6 +30,9 @@ def test_every_object_with_its_kind_and_name(debug_bench, collect):
         debug_bench.device.CreateDescriptorHeap(
             s.D3D12_DESCRIPTOR_HEAP_DESC(e.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 1)
         ),
+        debug_bench.device.CreateRootSignature(
+            0, d3d12.D3D12SerializeRootSignature(s.D3D12_ROOT_SIGNATURE_DESC(), 1)
+        ),
     ]
     kept[0].SetName("weights")
     gone = debug_bench.buffer(16)
@@ -38,7 +41,7 @@ def test_every_object_with_its_kind_and_name(debug_bench, collect):
     collect()
     messages = reported(debug_bench, e.D3D12_RLDO_DETAIL)
     # d3d12sdklayers.h's numbers, the device first, the others in the order of their creation.
-    assert [message.ID for message in messages] == [274, 570, 571, 573, 575, 580, 581, 579, 576]
+    assert [message.ID for message in messages] == [274, 570, 571, 573, 575, 580, 581, 579, 576, 577]
     assert {message.Category for message in messages} == {e.D3D12_MESSAGE_CATEGORY_STATE_CREATION}
     assert {message.Severity for message in messages} == {e.D3D12_MESSAGE_SEVERITY_WARNING}
     texts = [message.pDescription for message in messages]

@@ -81,7 +81,8 @@ def struct_text(struct: Struct, kinds: Kinds, values: dict[str, int]) -> str:
 
 def generate(catalog: Catalog) -> dict[str, str]:
     kinds = Kinds(catalog)
-    values = {value.name: value.value for enum in catalog.enums for value in enum.values}
+    enums = (*catalog.enums, *catalog.d3d12_enums)
+    values = {value.name: value.value for enum in enums for value in enum.values}
     body = ["", "STRUCTS = {"]
     for struct in (*catalog.d3d12_structs, *catalog.structs):
         body.append(f"{struct.name!r}: {struct_text(struct, kinds, values)},")

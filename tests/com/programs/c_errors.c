@@ -50,7 +50,7 @@ void errors_topic(void)
         E_POINTER);
     REFUSED(
         "CreateRootSignature",
-        E_NOTIMPL,
+        E_INVALIDARG,
         ID3D12Device_CreateRootSignature(bench.d3d12, 0, "blob", 4, &IID_ID3D12RootSignature, &found));
     const D3D12_HEAP_PROPERTIES heap = {D3D12_HEAP_TYPE_DEFAULT, 0, 0, 0, 0};
     D3D12_RESOURCE_DESC buffer = buffer_desc(16, D3D12_RESOURCE_FLAG_NONE);

@@ -204,17 +204,6 @@ namespace
             Unsupported);
     }
 
-    void test_root_signatures()
-    {
-        D3D12_VERSIONED_ROOT_SIGNATURE_DESC desc = {};
-        desc.Version = D3D_ROOT_SIGNATURE_VERSION_1_0;
-        ID3DBlob* blob = nullptr;
-        hresult(
-            "D3D12SerializeVersionedRootSignature",
-            D3D12SerializeVersionedRootSignature(&desc, &blob, nullptr),
-            E_NOTIMPL);
-    }
-
     void devices(const std::vector<std::string>&)
     {
         test_d3d12();
@@ -222,7 +211,6 @@ namespace
         test_d3d12_features(bench.d3d12.Get());
         test_dml(bench.d3d12.Get());
         test_dml_features(bench.dml.Get());
-        test_root_signatures();
     }
 
     const Registration registration("devices", devices);

@@ -21,13 +21,6 @@ namespace
             const D3D12_GRAPHICS_PIPELINE_STATE_DESC desc = {};
             return device->CreateGraphicsPipelineState(&desc, iid, found);
         });
-        not_emulated<ID3D12PipelineState>("CreateComputePipelineState", [device](const IID& iid, void** found) {
-            const D3D12_COMPUTE_PIPELINE_STATE_DESC desc = {};
-            return device->CreateComputePipelineState(&desc, iid, found);
-        });
-        not_emulated<ID3D12RootSignature>("CreateRootSignature", [device](const IID& iid, void** found) {
-            return device->CreateRootSignature(0, "blob", 4, iid, found);
-        });
         not_emulated<ID3D12QueryHeap>("CreateQueryHeap, for what is drawn", [device](const IID& iid, void** found) {
             const D3D12_QUERY_HEAP_DESC desc = {D3D12_QUERY_HEAP_TYPE_OCCLUSION, 1, 0};
             return device->CreateQueryHeap(&desc, iid, found);

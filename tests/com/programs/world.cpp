@@ -14,6 +14,15 @@ World::World(Bench::Debug debug)
         "CreatePlacedResource");
     committed = bench.buffer(256);
     descriptors = bench.descriptors(8);
+    const D3D12_ROOT_SIGNATURE_DESC nothing = {};
+    ComPtr<ID3DBlob> blob;
+    need(
+        D3D12SerializeRootSignature(&nothing, D3D_ROOT_SIGNATURE_VERSION_1, &blob, nullptr),
+        "D3D12SerializeRootSignature");
+    need(
+        bench.d3d12->CreateRootSignature(
+            0, blob->GetBufferPointer(), blob->GetBufferSize(), IID_PPV_ARGS(&signature)),
+        "CreateRootSignature");
     const Tensor four(Float32, {1, 1, 1, 4});
     op = identity(bench.dml.Get(), four, four);
     compiled = compile(bench.dml.Get(), op);
@@ -67,6 +76,10 @@ std::vector<Object> World::objects() const
         object("placed resource", placed, d3d12_pageable(NAMED(ID3D12Resource))),
         object("descriptor heap", descriptors, d3d12_pageable(NAMED(ID3D12DescriptorHeap))),
         object(
+            "root signature",
+            signature,
+            {NAMED(ID3D12Object), NAMED(ID3D12DeviceChild), NAMED(ID3D12RootSignature)}),
+        object(
             "dml device", bench.dml, {NAMED(IDMLObject), NAMED(IDMLDevice), NAMED(IDMLDevice1)}),
         object("operator", op, dml_child({NAMED(IDMLOperator)})),
         object("compiled operator", compiled, dispatchable(NAMED(IDMLCompiledOperator))),
@@ -86,7 +99,8 @@ std::vector<ID3D12DeviceChild*> World::d3d12_children() const
         heap.Get(),
         committed.Get(),
         placed.Get(),
-        descriptors.Get()};
+        descriptors.Get(),
+        signature.Get()};
 }
 
 std::vector<IDMLDeviceChild*> World::dml_children() const

@@ -30,6 +30,7 @@ struct World
     ComPtr<ID3D12Heap> heap;
     ComPtr<ID3D12Resource> committed, placed;
     ComPtr<ID3D12DescriptorHeap> descriptors;
+    ComPtr<ID3D12RootSignature> signature;
     ComPtr<IDMLOperator> op;
     ComPtr<IDMLCompiledOperator> compiled;
     ComPtr<IDMLOperatorInitializer> initializer;
