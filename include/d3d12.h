@@ -30,6 +30,19 @@ enum
 #include <dxguids/dxguids.h>
 
 #include "directml_uuids.h"
+
+// The DirectX headers have no identifier of ID3DBlob for __uuidof.
+#ifdef DIRECTML_UUID_OF
+extern "C++"
+{
+    template <>
+    struct DMLUuidOf<ID3D10Blob>
+    {
+        static constexpr GUID value = {
+            0x8ba5fb08, 0x5195, 0x40e2, {0xac, 0x58, 0x0d, 0x98, 0x9c, 0x3a, 0x01, 0x02}};
+    };
+}
+#endif
 #endif
 
 #endif

@@ -113,6 +113,14 @@ def test_other_identifiers_are_an_error(toolchain: Toolchain, compiler: str) -> 
     assert "DMLUuidOf<Other>" in toolchain.errors(compiler, text, d3d12=True)
 
 
+@pytest.mark.parametrize("before", ["", "#include <DirectML.h>\n", "#include <wrl.h>\n"])
+@pytest.mark.parametrize("compiler", CPP)
+def test_blobs_have_an_identifier(toolchain: Toolchain, compiler: str, before: str) -> None:
+    """IID_PPV_ARGS takes pointers to them; d3dcommon.h has their number for INITGUID alone."""
+    same = "static_assert(__uuidof(ID3DBlob).Data1 == 0x8ba5fb08 && __uuidof(ID3DBlob).Data4[7] == 0x02);\n"
+    assert toolchain.errors(compiler, f"{before}#include <d3d12.h>\n{same}", d3d12=True) == ""
+
+
 @pytest.mark.parametrize("compiler", CPP)
 def test_a_programs_own_constants(toolchain: Toolchain, compiler: str) -> None:
     text = f"#include <DirectML.h>\nextern const GUID IID_IDMLDevice;\nconst GUID IID_IDMLDevice = {{}};\n{KNOWN}"

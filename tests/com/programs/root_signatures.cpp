@@ -62,7 +62,11 @@ namespace
             1, 0, 24, 0, 24, 0};
         equal("the size of an empty root signature", blob->GetBufferSize(), sizeof expected);
         check("its bytes", std::memcmp(blob->GetBufferPointer(), expected, sizeof expected) == 0);
-        check("a blob is a blob", blob.Get() == ComPtr<IUnknown>(blob).Get());
+        ComPtr<ID3DBlob> same;
+        // ID3D10Blob's, which the DirectX headers do not have for __uuidof.
+        const IID kind = {0x8ba5fb08, 0x5195, 0x40e2, {0xac, 0x58, 0x0d, 0x98, 0x9c, 0x3a, 0x01, 0x02}};
+        hresult("a blob is a blob", blob->QueryInterface(kind, &same), Fine);
+        check("the same one", same == blob);
         ComPtr<ID3D12Object> object;
         hresult("and nothing else", blob->QueryInterface(IID_PPV_ARGS(&object)), E_NOINTERFACE);
     }
