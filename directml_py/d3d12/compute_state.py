@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.arguments import child, invalid, is_series, uint, unsigned
-from ..abi.memory import MemoryFault, read
-from ..abi.pointers import locate, struct_at
+from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_LIST_TYPE_COPY,
@@ -34,6 +33,7 @@ from ..api.d3d12_enums import (
     D3D12_ROOT_PARAMETER_TYPE_UAV,
 )
 from ..api.d3d12_structs import D3D12_GPU_DESCRIPTOR_HANDLE
+from .blob import bytes_at
 from .d3d12_constants import D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT
 from .descriptors import ID3D12DescriptorHeap
 from .pipeline_states import REASON, ID3D12PipelineState
@@ -157,7 +157,7 @@ class ComputeState:
     def SetComputeRoot32BitConstants(
         self, rootParameterIndex: int, num32BitValuesToSet: int, srcData: Any, destOffsetIn32BitValues: int
     ) -> None:
-        """``srcData`` is the address of so many values, or a sequence of them as unsigned numbers."""
+        """``srcData`` is a sequence of unsigned numbers, an array or bytes, or the address of so many values."""
         count = uint(num32BitValuesToSet, "num32BitValuesToSet")
         values = _words(count, srcData)
         self._set_constants(
@@ -241,13 +241,8 @@ def _index_problem(
 
 
 def _words(count: int, data: Any) -> npt.NDArray[np.uint32]:
-    if is_series(data):
-        if len(data) < count:
-            raise invalid(f"num32BitValuesToSet is {count}, but srcData holds {len(data)}")
-        return np.array(
-            [uint(value, f"srcData[{index}]") for index, value in enumerate(data[:count])], np.uint32
-        )
-    try:
-        return np.frombuffer(read(locate(data, "srcData").address, WORD * count), np.uint32)
-    except (MemoryFault, MemoryError) as fault:
-        raise invalid(f"srcData: {fault}") from None
+    if not is_series(data):
+        return np.frombuffer(bytes_at(data, WORD * count, "srcData", "4 * num32BitValuesToSet"), np.uint32)
+    if len(data) < count:
+        raise invalid(f"num32BitValuesToSet is {count}, but srcData holds {len(data)}")
+    return np.array([uint(value, f"srcData[{index}]") for index, value in enumerate(data[:count])], np.uint32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 
+import numpy as np
 import pytest
 
 import directml_py as dml
@@ -42,13 +43,14 @@ def test_arguments_are_kept(bench):
     commands.SetComputeRoot32BitConstants(CONSTANTS, 2, [7, 0xFFFFFFFF], 1)
     memory = (ctypes.c_uint32 * 2)(5, 6)
     commands.SetComputeRoot32BitConstants(CONSTANTS, 1, ctypes.addressof(memory) + 4, 3)
+    commands.SetComputeRoot32BitConstants(CONSTANTS, 1, np.array([1.5], np.float32), 0)
     commands.SetComputeRoot32BitConstant(CONSTANTS, 9, 1)
     address = buffer.GetGPUVirtualAddress()
     commands.SetComputeRootConstantBufferView(CBV, address + 256)
     commands.SetComputeRootShaderResourceView(SRV, address + 4)
     commands.SetComputeRootUnorderedAccessView(UAV, address + 8)
     values = commands.compute.values
-    assert values.pop(CONSTANTS).tolist() == [0, 9, 0xFFFFFFFF, 6]
+    assert values.pop(CONSTANTS).tolist() == [0x3FC00000, 9, 0xFFFFFFFF, 6]
     assert values == {TABLE: handle.ptr, CBV: address + 256, SRV: address + 4, UAV: address + 8}
     bench.execute()
     assert bench.device.GetDeviceRemovedReason() == dml.S_OK
@@ -118,6 +120,20 @@ def test_wrong_arguments_make_the_list_invalid(bench, call, text):
     call(commands, bench)
     assert len(commands.compute.values) <= before + 1
     assert text in problem(commands)
+
+
+def test_constants_that_cannot_be_read(bench):
+    commands = with_root_signature(bench)
+    for data, text in (
+        ([1], "num32BitValuesToSet is 2, but srcData holds 1"),
+        (b"1234567", "4 * num32BitValuesToSet is 8, but srcData has 7 bytes"),
+        (0x40, "srcData: 8 bytes at 0x40 cannot be read"),
+        (None, "srcData is null"),
+    ):
+        with pytest.raises(dml.DMLError) as caught:
+            commands.SetComputeRoot32BitConstants(CONSTANTS, 2, data, 0)
+        assert caught.value.args[0] == text
+    commands.Close()
 
 
 def test_arguments_need_a_root_signature(bench):
