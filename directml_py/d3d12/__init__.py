@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
 from ..abi.private_data import WKPDID_D3DDebugObjectNameW
+from ..late import loading as _loading
 from .blob import ID3DBlob
 from .command_allocator import ID3D12CommandAllocator
 from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
@@ -32,16 +36,6 @@ from .d3dx12 import (
     CD3DX12_RESOURCE_DESC,
     GetRequiredIntermediateSize,
     UpdateSubresources,
-)
-from .d3dx12_root_signature import (
-    CD3DX12_DESCRIPTOR_RANGE,
-    CD3DX12_DESCRIPTOR_RANGE1,
-    CD3DX12_ROOT_PARAMETER,
-    CD3DX12_ROOT_PARAMETER1,
-    CD3DX12_ROOT_SIGNATURE_DESC,
-    CD3DX12_STATIC_SAMPLER_DESC,
-    CD3DX12_VERSIONED_ROOT_SIGNATURE_DESC,
-    D3DX12SerializeVersionedRootSignature,
 )
 from .debug import (
     D3D12GetDebugInterface,
@@ -106,20 +100,29 @@ from .dxgi import (
 from .fence import ID3D12Fence, ID3D12Fence1
 from .heap import ID3D12Heap, ID3D12Heap1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
-from .pipeline_states import (
-    ID3D12PipelineState,
-)
+from .pipeline_objects import ID3D12PipelineState, ID3D12RootSignature
 from .queries import ID3D12QueryHeap
 from .resource import ID3D12Resource, ID3D12Resource1, ID3D12Resource2
-from .root_signature import (
-    D3D12CreateRootSignatureDeserializer,
-    D3D12CreateVersionedRootSignatureDeserializer,
-    D3D12SerializeRootSignature,
-    D3D12SerializeVersionedRootSignature,
-    ID3D12RootSignature,
-    ID3D12RootSignatureDeserializer,
-    ID3D12VersionedRootSignatureDeserializer,
-)
+
+if TYPE_CHECKING:
+    from .d3dx12_root_signature import (
+        CD3DX12_DESCRIPTOR_RANGE,
+        CD3DX12_DESCRIPTOR_RANGE1,
+        CD3DX12_ROOT_PARAMETER,
+        CD3DX12_ROOT_PARAMETER1,
+        CD3DX12_ROOT_SIGNATURE_DESC,
+        CD3DX12_STATIC_SAMPLER_DESC,
+        CD3DX12_VERSIONED_ROOT_SIGNATURE_DESC,
+        D3DX12SerializeVersionedRootSignature,
+    )
+    from .root_signature import (
+        D3D12CreateRootSignatureDeserializer,
+        D3D12CreateVersionedRootSignatureDeserializer,
+        D3D12SerializeRootSignature,
+        D3D12SerializeVersionedRootSignature,
+        ID3D12RootSignatureDeserializer,
+        ID3D12VersionedRootSignatureDeserializer,
+    )
 
 __all__ = [
     "CD3DX12_CPU_DESCRIPTOR_HANDLE",
@@ -227,3 +230,16 @@ __all__ = [
     "UpdateSubresources",
     "WKPDID_D3DDebugObjectNameW",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """What makes root signatures is imported when it is first named: few programs do."""
+        if name in __all__:
+            with _loading:
+                for module in ("root_signature", "d3dx12_root_signature"):
+                    value = getattr(_import_module(f".{module}", __name__), name, None)
+                    if value is not None:
+                        globals()[name] = value
+                        return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

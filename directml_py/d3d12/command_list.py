@@ -39,7 +39,7 @@ from .device_child import ID3D12DeviceChild, short
 from .execution import Recording, program_of
 from .markers import Marked, Marker
 from .observers import watchers
-from .pipeline_states import REASON
+from .pipeline_objects import REASON
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
 from .recorded_commands import Barrier, Barriers, Command, Copy, DescriptorHeaps
 from .resource import BufferRange, ID3D12Resource

@@ -36,12 +36,11 @@ from ..api.d3d12_structs import D3D12_GPU_DESCRIPTOR_HANDLE
 from .blob import bytes_at
 from .d3d12_constants import D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT
 from .descriptors import ID3D12DescriptorHeap
-from .pipeline_states import REASON, ID3D12PipelineState
-from .root_signature import ID3D12RootSignature
-from .root_signature_layout import RootParameter, RootSignatureLayout
+from .pipeline_objects import REASON, ID3D12PipelineState, ID3D12RootSignature
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
+    from .root_signature_layout import RootParameter, RootSignatureLayout
 
 WORD: Final = 4
 

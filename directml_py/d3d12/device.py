@@ -11,6 +11,7 @@ from ..abi.pointers import struct_at
 from ..api.d3d12_enums import D3D12_FENCE_FLAGS
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC, D3D12_QUERY_HEAP_DESC, LUID
 from ..api.iids import IID_ID3D12Device
+from ..late import loading
 from .adapters import HARDWARE, Adapter
 from .after_fork import devices
 from .allocation_queries import AllocationQueries
@@ -25,11 +26,10 @@ from .features import answer_feature
 from .fence import ID3D12Fence1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
 from .observers import created
-from .pipeline_states import refuse_compute, refuse_graphics
+from .pipeline_objects import ID3D12RootSignature
 from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .residency import Residency
 from .resource_creation import ResourceCreation
-from .root_signature import ID3D12RootSignature, create_root_signature
 from .shared_handles import SharedHandles
 from .work_submission import WorkSubmission
 
@@ -117,16 +117,22 @@ class ID3D12Device(
         """``blobWithRootSignature`` is an ID3DBlob, bytes, or the address of so many bytes: a root signature, or a
         shader with one. Raises ``E_INVALIDARG`` for other bytes, ``E_FAIL`` for a container without one."""
         self.check_alive()
+        with loading:
+            from .root_signature import create_root_signature
         return create_root_signature(self, nodeMask, blobWithRootSignature, blobLengthInBytes)
 
     def CreateComputePipelineState(self, desc: Any) -> NoReturn:
         """Raises ``E_NOTIMPL`` naming the shader: its profile, size and digest."""
         self.check_alive()
+        with loading:
+            from .pipeline_states import refuse_compute
         refuse_compute(self, desc)
 
     def CreateGraphicsPipelineState(self, desc: Any) -> NoReturn:
         """Raises ``E_NOTIMPL`` naming the shaders."""
         self.check_alive()
+        with loading:
+            from .pipeline_states import refuse_graphics
         refuse_graphics(desc)
 
     def CreateFence(self, initialValue: int, fenceFlags: int = 0) -> ID3D12Fence1:

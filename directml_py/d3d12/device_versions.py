@@ -37,6 +37,7 @@ from ..api.iids import (
     IID_ID3D12Device8,
     IID_ID3D12Device9,
 )
+from ..late import loading
 from .adapters import adapter_of
 from .buffer_rules import check_node_mask
 from .command_allocator import command_list_type
@@ -47,7 +48,6 @@ from .device import ID3D12Device
 from .features import DEVICE_LEVELS, MAX_FEATURE_LEVEL
 from .fence import Event, ID3D12Fence
 from .heap import ID3D12Heap, ID3D12Heap1
-from .pipeline_states import refuse_stream
 from .resource import ID3D12Resource2
 
 AllocationInfo = tuple[D3D12_RESOURCE_ALLOCATION_INFO, list[D3D12_RESOURCE_ALLOCATION_INFO1]]
@@ -119,6 +119,8 @@ class ID3D12Device2(ID3D12Device1):
     def CreatePipelineState(self, desc: Any) -> NoReturn:
         """Raises ``E_NOTIMPL`` naming the shaders of a stream of subobjects."""
         self.check_alive()
+        with loading:
+            from .pipeline_states import refuse_stream
         refuse_stream(desc)
 
 

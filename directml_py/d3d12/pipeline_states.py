@@ -17,16 +17,13 @@ from ..api.d3d12_structs import (
     D3D12_PIPELINE_STATE_STREAM_DESC,
     D3D12_SHADER_BYTECODE,
 )
-from ..api.iids import IID_ID3D12PipelineState
 from .buffer_rules import check_node_mask
-from .device_child import ID3D12Pageable
 from .dxbc import NotAContainer, shader_of
-from .root_signature import ID3D12RootSignature
+from .pipeline_objects import REASON, ID3D12RootSignature
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
-REASON: Final = "shaders are not executed, so that no pipeline state can be created"
 # The shaders of D3D12_GRAPHICS_PIPELINE_STATE_DESC follow its root signature. The rest is not in the catalog.
 GRAPHICS_STAGES: Final = ("VS", "PS", "DS", "HS", "GS")
 BYTECODE_SIZE: Final = ctypes.sizeof(D3D12_SHADER_BYTECODE)
@@ -56,12 +53,6 @@ SUBOBJECTS: Final = {
     "VIEW_INSTANCING": (24, 8),
     "DEPTH_STENCIL2": (60, 4),
 }
-
-
-class ID3D12PipelineState(ID3D12Pageable):
-    """There is none."""
-
-    IID = IID_ID3D12PipelineState
 
 
 def refuse_compute(device: ID3D12Device, desc: Any) -> NoReturn:

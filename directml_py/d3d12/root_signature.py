@@ -1,4 +1,4 @@
-"""``ID3D12RootSignature`` and its deserializers: root signatures as data, since no emulated command reads them."""
+"""Root signatures as bytes and as descs: what serializes, deserializes and creates them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from ..abi.pointers import struct_at
 from ..api.d3d12_enums import D3D_ROOT_SIGNATURE_VERSION
 from ..api.d3d12_structs import D3D12_ROOT_SIGNATURE_DESC, D3D12_VERSIONED_ROOT_SIGNATURE_DESC
 from ..api.iids import (
-    IID_ID3D12RootSignature,
     IID_ID3D12RootSignatureDeserializer,
     IID_ID3D12VersionedRootSignatureDeserializer,
 )
-from ..text.plural import counted_words
 from .blob import ID3DBlob, bytes_at
 from .buffer_rules import check_node_mask
-from .device_child import ID3D12DeviceChild
 from .dxbc import NotAContainer, container_of, parse
+from .pipeline_objects import ID3D12RootSignature
 from .root_signature_layout import (
     V1_0,
     VERSIONS,
@@ -39,18 +37,6 @@ if TYPE_CHECKING:
 PART: Final = "RTS0"
 # The member of D3D12_VERSIONED_ROOT_SIGNATURE_DESC that each version uses.
 MEMBERS: Final = {version.number: f"Desc_{version.title.replace('.', '_')}" for version in VERSIONS.values()}
-
-
-class ID3D12RootSignature(ID3D12DeviceChild):
-    IID = IID_ID3D12RootSignature
-
-    def __init__(self, device: ID3D12Device, layout: RootSignatureLayout) -> None:
-        super().__init__(device)
-        self.layout = layout
-
-    def _about(self) -> str:
-        count = counted_words(len(self.layout.parameters), "parameter")
-        return f"{self.layout.version.title}, {count}, {counted_words(self.layout.cost, 'DWORD')}"
 
 
 class ID3D12RootSignatureDeserializer(IUnknown):
