@@ -11,6 +11,7 @@ from toolchain import run_with_d3d12
 
 from directml_py import d3d12
 from directml_py.api import d3d12_enums, d3d12_structs, iids
+from directml_py.d3d12.pipeline_states import SUBOBJECTS
 
 # Of the Agility SDK; directx-headers-dev 1.606 of Debian 12 does not have it yet.
 NEWER_THAN_DEBIAN = {"D3D_FEATURE_LEVEL_1_0_GENERIC"}
@@ -141,3 +142,39 @@ def test_the_barrier_union_shares_its_bytes():
     barrier = d3d12_structs.D3D12_RESOURCE_BARRIER()
     barrier.Aliasing.pResourceBefore = 0x1234
     assert barrier.Transition.pResource == barrier.UAV.pResource == 0x1234
+
+
+# What a stream holds for each type of subobject (ne-d3d12-d3d12_pipeline_state_subobject_type).
+SUBOBJECT_TYPES = {
+    "ROOT_SIGNATURE": "ID3D12RootSignature*",
+    **dict.fromkeys(("VS", "PS", "DS", "HS", "GS", "CS", "AS", "MS"), "D3D12_SHADER_BYTECODE"),
+    "STREAM_OUTPUT": "D3D12_STREAM_OUTPUT_DESC",
+    "BLEND": "D3D12_BLEND_DESC",
+    "SAMPLE_MASK": "UINT",
+    "RASTERIZER": "D3D12_RASTERIZER_DESC",
+    "DEPTH_STENCIL": "D3D12_DEPTH_STENCIL_DESC",
+    "INPUT_LAYOUT": "D3D12_INPUT_LAYOUT_DESC",
+    "IB_STRIP_CUT_VALUE": "D3D12_INDEX_BUFFER_STRIP_CUT_VALUE",
+    "PRIMITIVE_TOPOLOGY": "D3D12_PRIMITIVE_TOPOLOGY_TYPE",
+    "RENDER_TARGET_FORMATS": "D3D12_RT_FORMAT_ARRAY",
+    "DEPTH_STENCIL_FORMAT": "DXGI_FORMAT",
+    "SAMPLE_DESC": "DXGI_SAMPLE_DESC",
+    "NODE_MASK": "D3D12_NODE_MASK",
+    "CACHED_PSO": "D3D12_CACHED_PIPELINE_STATE",
+    "FLAGS": "D3D12_PIPELINE_STATE_FLAGS",
+    "DEPTH_STENCIL1": "D3D12_DEPTH_STENCIL_DESC1",
+    "VIEW_INSTANCING": "D3D12_VIEW_INSTANCING_DESC",
+    "DEPTH_STENCIL2": "D3D12_DEPTH_STENCIL_DESC2",
+}
+
+
+def test_subobjects_of_pipeline_states_agree_with_d3d12_h(tmp_path):
+    lines = [
+        f'std::printf("\\"{name}\\": [%zu, %zu],\\n", sizeof({kind}), alignof({kind}));'
+        for name, kind in SUBOBJECT_TYPES.items()
+    ]
+    body = "\n".join(lines)
+    text = f'{HEAD}int main()\n{{\nstd::printf("{{");\n{body}\nstd::printf("\\"\\": 0}}");\n}}\n'
+    found = json.loads(run_with_d3d12(text, tmp_path))
+    del found[""]
+    assert found == {name: list(size) for name, size in SUBOBJECTS.items()}
