@@ -7,11 +7,14 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from ..wine.loader import WineError, check_library, check_program, environment, find_loader
 from ..wine.prefix import install, is_installed, own_prefix, uninstall, user_prefix
 
-HELP = "Run a Windows program with this package's DirectML.dll, d3d12.dll, dxgi.dll and dxcore.dll under Wine."
+HELP = (
+    "Run a Windows program with this package's DirectML.dll, d3d12.dll, dxgi.dll and dxcore.dll under Wine."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +58,9 @@ def _act(arguments: argparse.Namespace) -> int:
     if arguments.install is not None:
         prefix = user_prefix(arguments.install)
         install(prefix)
-        print(f"installed; run a program with: python -m directml_py wine --prefix {shlex.quote(str(prefix))} PROGRAM.exe")
+        print(
+            f"installed; run a program with: python -m directml_py wine --prefix {shlex.quote(str(prefix))} PROGRAM.exe"
+        )
         return 0
     if arguments.program is None and not arguments.environment:
         raise WineError("give a program, --install PREFIX, --uninstall PREFIX or --environment")
@@ -68,7 +73,11 @@ def _act(arguments: argparse.Namespace) -> int:
         print("".join(f"export {name}={shlex.quote(value)}\n" for name, value in changed.items()), end="")
         return 0
     sys.stdout.flush()
-    os.execve(loader, [loader, arguments.program, *arguments.arguments], variables)
+    return _replace(loader, [loader, arguments.program, *arguments.arguments], variables)
+
+
+def _replace(loader: str, command: list[str], variables: dict[str, str]) -> NoReturn:
+    os.execve(loader, command, variables)
 
 
 def _prefix(arguments: argparse.Namespace, loader: str) -> Path:

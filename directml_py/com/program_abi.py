@@ -1,7 +1,8 @@
 """The program's ABI: what WCHAR, events and functions are to it.
 
 On Linux, as in the Direct3D headers for it, WCHAR has four bytes, and an event is an eventfd(2) descriptor. A Windows
-program under Wine has a WCHAR of two bytes, Win32's events, and functions of the Windows ABI. ``lib`` knows which it is.
+program under Wine has a WCHAR of two bytes, Win32's events, and functions of the Windows ABI. ``lib`` knows which it
+is.
 """
 
 from __future__ import annotations
@@ -42,18 +43,22 @@ class ProgramAbi:
         event's."""
         return EventHandle(self._lib, handle, name) if handle else None
 
-    def report_message(self, function: int, category: int, severity: int, id: int, text: str, context: int) -> None:
+    def report_message(
+        self, function: int, category: int, severity: int, id: int, text: str, context: int
+    ) -> None:
         """Call the program's ``D3D12MessageFunc``."""
         self._lib.dmlpy_report_message(function, category, severity, id, text.encode(), context)
 
     def layout(self, struct: ctypes.Structure) -> bytes:
         """The bytes of ``struct`` in the program's layout, which differs where a field is text of WCHARs."""
         kind = type(struct)
-        fields = [(name, each) for name, each, *_ in kind._fields_]
+        fields: list[tuple[str, Any]] = [(name, each) for name, each, *_ in kind._fields_]
         if self._wchar_size == ctypes.sizeof(ctypes.c_wchar) or not any(is_wide(each) for _, each in fields):
             return bytes(struct)
         if kind not in self._layouts:
-            own = [(name, ctypes.c_uint16 * each._length_ if is_wide(each) else each) for name, each in fields]
+            own = [
+                (name, ctypes.c_uint16 * each._length_ if is_wide(each) else each) for name, each in fields
+            ]
             self._layouts[kind] = type(kind.__name__, (ctypes.Structure,), {"_fields_": own})
         result = self._layouts[kind]()
         for name, each in fields:

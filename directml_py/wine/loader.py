@@ -49,7 +49,11 @@ def find_loader() -> str:
     names = [os.environ["WINELOADER"]] if os.environ.get("WINELOADER") else ["wine", "wine64"]
     loader = next(filter(None, (shutil.which(name, path=search) for name in names)), None)
     if loader is None:
-        what = "$WINELOADER is " + names[0] + ", which is not a program" if len(names) == 1 else "there is no Wine"
+        what = (
+            "$WINELOADER is " + names[0] + ", which is not a program"
+            if len(names) == 1
+            else "there is no Wine"
+        )
         raise WineError(f"{what}; install it (Debian: apt-get install wine64)")
     version = version_of(loader)
     if version is None:

@@ -1,7 +1,7 @@
 """Wine prefixes: the package's own, which is created when it is first needed, and a user's, which gets the DLLs.
 
-In a prefix the package changes the five files of ``DLLS`` in system32, as DXVK's set-up does. Files that they replace are
-kept beside them, and ``uninstall`` puts them back.
+In a prefix the package changes the five files of ``DLLS`` in system32, as DXVK's set-up does. Files that they replace
+are kept beside them, and ``uninstall`` puts them back.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def _create(loader: str, prefix: Path) -> None:
 
 
 def _run(loader: str, prefix: Path, *command: str) -> None:
-    variables = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    variables = {
+        name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")
+    }
     variables = {**environment(prefix, variables), "WINEDLLOVERRIDES": UNATTENDED}
     with subprocess.Popen(
         [loader, *command],
@@ -100,7 +102,9 @@ def user_prefix(path: str) -> Path:
         raise WineError(f"the Wine prefix {prefix} belongs to another user")
     with (prefix / "system.reg").open(errors="replace") as file:
         if "#arch=win32" in file.read(4096):
-            raise WineError(f"{prefix} is a 32-bit Wine prefix; Windows programs for x86-64 need a 64-bit one")
+            raise WineError(
+                f"{prefix} is a 32-bit Wine prefix; Windows programs for x86-64 need a 64-bit one"
+            )
     return prefix
 
 

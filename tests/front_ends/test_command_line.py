@@ -14,8 +14,8 @@ import pytest
 from toolchain import later
 
 import directml_py as dml
-from directml_py.api.schema_data import OPERATORS as CATALOG
 from directml_py import cli
+from directml_py.api.schema_data import OPERATORS as CATALOG
 from directml_py.cli import config_command, main, progress
 from directml_py.cli.catalog_document import API_VERSION
 from directml_py.operators import SCHEMAS

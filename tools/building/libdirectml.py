@@ -33,8 +33,8 @@ EXPORTED = '__attribute__((visibility("default")))'
 
 
 class Abi(NamedTuple):
-    """How programs call the library: an attribute of its functions, whether a struct is returned through a pointer after
-    ``this``, as by MSVC, and the part of the library that knows the program's system."""
+    """How programs call the library: an attribute of its functions, whether a struct is returned through a pointer
+    after ``this``, as by MSVC, and the part of the library that knows the program's system."""
 
     attribute: str
     hides_results: bool
@@ -293,7 +293,9 @@ static DMLPY_ABI {returns} *{ENTRY}{name}({hidden})
         name = function.name if is_found_by_name else RETURNING + function.name
         head = self._prototype(name, function.returns, function.params, False)
         alias = self._prototype(ALIAS + function.name, function.returns, function.params, False)
-        second = f'{EXPORTED} {alias} __attribute__((alias("{function.name}")));\n' if is_found_by_name else ""
+        second = (
+            f'{EXPORTED} {alias} __attribute__((alias("{function.name}")));\n' if is_found_by_name else ""
+        )
         linkage = EXPORTED if is_found_by_name else "static DMLPY_ABI"
         return f"""\
 {linkage} {head};

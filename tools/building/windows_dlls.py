@@ -1,7 +1,8 @@
 """The DLLs of Windows programs under Wine, which MinGW compiles: ``directml_py.dll``, and those that forward to it.
 
-Wine runs ``directml_py.dll`` and ``DirectML.dll`` as builtin modules: it recognizes them by a mark, and finds the library
-for Linux beside them. The others take the places of modules that Wine has itself, so they must not bear the mark.
+Wine runs ``directml_py.dll`` and ``DirectML.dll`` as builtin modules: it recognizes them by a mark, and finds the
+library for Linux beside them. The others take the places of modules that Wine has itself, so they must not bear the
+mark.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from building.libdirectml import WINE, Source
 from generators.catalog import Catalog
+
+from building.libdirectml import WINE, Source
 
 COMPILER = "x86_64-w64-mingw32-gcc"
 RESOURCES = "x86_64-w64-mingw32-windres"

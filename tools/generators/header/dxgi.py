@@ -49,4 +49,7 @@ def header(catalog: Catalog) -> str:
 
 def generate(catalog: Catalog) -> dict[str, str]:
     older = part("dxgi_older") + "\n"
-    return {"include/dxgi1_6.h": header(catalog), **{f"include/{name}.h": older.replace("@NAME@", name) for name in OLDER}}
+    return {
+        "include/dxgi1_6.h": header(catalog),
+        **{f"include/{name}.h": older.replace("@NAME@", name) for name in OLDER},
+    }
