@@ -58,3 +58,11 @@ def start_from_environment() -> None:
         except OSError as error:
             text = f"directml_py: {VARIABLE} is {folder}, which cannot be written: {error.strerror or error}"
             print(text, file=sys.stderr)
+
+
+def leave_to_next_program() -> None:
+    """Remove the capture of this process, which has recorded nothing: it turns into another program, with its own."""
+    while _of_process:
+        recorder = _of_process.pop()
+        atexit.unregister(recorder.stop_at_exit)
+        recorder.remove()

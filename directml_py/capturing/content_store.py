@@ -64,6 +64,10 @@ class CaptureWriter:
         self._numbers_by_fingerprint: dict[bytes, list[int]] = {}
         self._encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
 
+    def remove(self) -> None:
+        self.path.unlink()
+        self.path.with_suffix(CONTENTS).unlink()
+
     def event(self, kind: str, /, **members: Any) -> None:
         self._lines.append(self._encoder.encode({"event": kind, **members}))
         if not self.gathers or len(self._lines) >= LINES:

@@ -179,6 +179,12 @@ class Recorder(Observer):
         watchers.remove(self)
         self._end()
 
+    def remove(self) -> None:
+        """``stop``, and remove the files."""
+        self.stop()
+        with suppress(OSError):
+            self._writer.remove()
+
     @_recording
     def _end(self) -> None:
         self.running = False

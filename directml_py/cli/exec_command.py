@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Mapping
 
+from ..capturing import leave_to_next_program
 from . import config_command
 
 HELP = "Run a program with libdirectml.so, libd3d12.so and libdxcore.so on its library search path."
@@ -47,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Replace this process; returns 2 if the library is missing or the program cannot be started."""
     try:
         config_command.check_library()
+        leave_to_next_program()
         os.execvpe(
             arguments.program, [arguments.program, *arguments.arguments], environment(dict(os.environ))
         )

@@ -80,3 +80,10 @@ def test_the_command(builder, tmp_path):
     assert "ok the work is done" in recorded.stdout
     again = run("replay", tmp_path / "out")
     assert again.stdout == "3 dispatches replayed, none with a different result\n"
+
+
+def test_a_process_that_turns_into_the_program_has_no_capture_of_its_own(builder, tmp_path):
+    program = builder.program("object_model", "g++")
+    command = [sys.executable, "-m", "directml_py", "exec", program, "captured"]
+    facts(command, {**ENVIRONMENT, VARIABLE: str(tmp_path / "out")})
+    assert len(read_capture(tmp_path / "out")) == 1
