@@ -194,20 +194,13 @@ static int dmlpy_finds_packages(void)
 
 /* The interpreter is not finalized at exit, since objects in the program's globals may still need it. The package's
    exit functions, such as ending a capture, run nevertheless. */
-static void *dmlpy_run_exit_functions(void *unused)
+static void dmlpy_run_exit_functions(void)
 {
-    (void)unused;
     if (Py_IsInitialized() && !Py_IsFinalizing()) {
         PyGILState_STATE state = PyGILState_Ensure();
         PyRun_SimpleString("import atexit; atexit._run_exitfuncs()");
         PyGILState_Release(state);
     }
-    return NULL;
-}
-
-static void dmlpy_at_exit(void)
-{
-    dmlpy_run_at_exit(dmlpy_run_exit_functions);
 }
 
 static int dmlpy_found_running;
@@ -239,7 +232,7 @@ static int dmlpy_start_interpreter(void)
     /* Until the package is loaded: all that it allocates stays, and to traverse it takes a tenth of the start. */
     PyGC_Disable();
     PyEval_SaveThread();
-    atexit(dmlpy_at_exit);
+    dmlpy_run_at_exit(dmlpy_run_exit_functions);
     return 1;
 }
 

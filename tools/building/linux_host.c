@@ -52,7 +52,8 @@ static int dmlpy_own_stack(uintptr_t *low, uintptr_t *top)
     return 0;
 }
 
-static void dmlpy_run_at_exit(void *(*function)(void *))
+/* Has a function called when the process exits. */
+static void dmlpy_run_at_exit(void (*function)(void))
 {
-    function(NULL);
+    atexit(function);
 }

@@ -16,8 +16,10 @@
 #define DMLPY_STATUS_UNSUCCESSFUL ((int32_t)0xC0000001)
 /* How long a call by another thread may take, in seconds: at the end of a process Wine has ended that thread. */
 #define DMLPY_PATIENCE 10
-/* How long the package's exit functions may take, in seconds. */
-#define DMLPY_EXIT_PATIENCE 5
+/* How long a thread may wait for the GIL when the process exits, and how long the package's exit functions may take, in
+   seconds. */
+#define DMLPY_GIL_PATIENCE 1
+#define DMLPY_EXIT_PATIENCE 60
 
 static dmlpy_services dmlpy_wine;
 static int dmlpy_calls[2] = {-1, -1};
@@ -99,16 +101,32 @@ static int dmlpy_own_stack(uintptr_t *low, uintptr_t *top)
     return 1;
 }
 
-/* When a process exits, Wine first ends its other threads wherever they are. One that ran Python takes the GIL with it, so
-   that the function may never return. */
-static void dmlpy_run_at_exit(void *(*function)(void *))
+static void (*dmlpy_exit_function)(void);
+static sem_t dmlpy_exiting;
+
+/* Wine ends a process by exit(), and kills it when that takes longer than two seconds. Destructors of libraries may wait
+   there for threads that Wine has ended. */
+static void dmlpy_leave(int status, void *unused)
 {
-    pthread_t thread;
-    struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += DMLPY_EXIT_PATIENCE;
-    if (pthread_create(&thread, NULL, function, NULL) == 0)
-        pthread_timedjoin_np(thread, NULL, &end);
+    (void)unused;
+    _exit(status);
+}
+
+/* Has a function called when the process exits: by the PE half, while there is time. */
+static void dmlpy_run_at_exit(void (*function)(void))
+{
+    on_exit(dmlpy_leave, NULL);
+    sem_init(&dmlpy_exiting, 0, 0);
+    dmlpy_exit_function = function;
+}
+
+static void *dmlpy_exit(void *unused)
+{
+    const PyGILState_STATE state = PyGILState_Ensure();
+    sem_post(&dmlpy_exiting);
+    PyGILState_Release(state);
+    dmlpy_exit_function();
+    return unused;
 }
 
 /* The functions of the library that the PE half calls. */
@@ -145,8 +163,28 @@ static int32_t dmlpy_wine_call_done(void *argument)
     return sem_post(((dmlpy_call *)argument)->done);
 }
 
+/* Wine has ended all other threads, wherever they were. One that ran Python has taken the GIL with it, and no exit
+   function can run; one that held another lock may keep them from returning. */
+static int32_t dmlpy_wine_exit(void *unused)
+{
+    pthread_t thread;
+    struct timespec end;
+    (void)unused;
+    if (dmlpy_exit_function == NULL || pthread_create(&thread, NULL, dmlpy_exit, NULL) != 0)
+        return 0;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += DMLPY_GIL_PATIENCE;
+    while (sem_timedwait(&dmlpy_exiting, &end) != 0)
+        if (errno != EINTR)
+            return 0;
+    end.tv_sec += DMLPY_EXIT_PATIENCE;
+    pthread_timedjoin_np(thread, NULL, &end);
+    return 0;
+}
+
 __attribute__((visibility("default"))) int32_t (*const __wine_unix_call_funcs[])(void *) = {
     [DMLPY_LOAD] = dmlpy_wine_load,
     [DMLPY_NEXT_CALL] = dmlpy_wine_next_call,
     [DMLPY_CALL_DONE] = dmlpy_wine_call_done,
+    [DMLPY_EXIT] = dmlpy_wine_exit,
 };

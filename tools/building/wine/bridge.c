@@ -132,14 +132,15 @@ static const void *dmlpy_function(uint32_t index)
     return InitOnceExecuteOnce(&once, dmlpy_begin, NULL, NULL) ? dmlpy_loaded.functions[index] : NULL;
 }
 
-BOOL WINAPI DllMainCRTStartup(HINSTANCE module, DWORD reason, void *unused);
-BOOL WINAPI DllMainCRTStartup(HINSTANCE module, DWORD reason, void *unused)
+BOOL WINAPI DllMainCRTStartup(HINSTANCE module, DWORD reason, void *is_exit);
+BOOL WINAPI DllMainCRTStartup(HINSTANCE module, DWORD reason, void *is_exit)
 {
-    (void)unused;
     if (reason == DLL_PROCESS_ATTACH) {
         dmlpy_module = module;
         DisableThreadLibraryCalls(module);
     }
+    if (reason == DLL_PROCESS_DETACH && is_exit != NULL && dmlpy_loaded.functions != NULL)
+        dmlpy_dispatcher(dmlpy_library, DMLPY_EXIT, NULL);
     return TRUE;
 }
 

@@ -10,7 +10,7 @@
 #define DMLPY_CALL_ARGUMENTS 5
 
 /* The indices of the library's functions that the PE half calls through __wine_unix_call. */
-enum dmlpy_unix_function { DMLPY_LOAD, DMLPY_NEXT_CALL, DMLPY_CALL_DONE };
+enum dmlpy_unix_function { DMLPY_LOAD, DMLPY_NEXT_CALL, DMLPY_CALL_DONE, DMLPY_EXIT };
 
 /* Win32 functions for the library, which only threads that Wine knows may call. */
 typedef struct dmlpy_services {
