@@ -1,4 +1,4 @@
-"""Builds C and C++ programs against libdirectml.so, as users would."""
+"""Builds C and C++ programs as users would: against libdirectml.so, or with MinGW for Windows."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 
+from building import windows_dlls
 from sharing import built_once
-from toolchain import STANDARD, missing, need_d3d12_headers
+from toolchain import INCLUDE, STANDARD, missing, need_d3d12_headers
 
+from directml_py.wine.loader import dll_path
+
+MINGW = {"c_program": "x86_64-w64-mingw32-gcc", "object_model": "x86_64-w64-mingw32-g++-posix"}
+# clang with MinGW's headers; MinGW links what it has compiled.
+CLANG = {
+    name: f"{clang} --target=x86_64-w64-windows-gnu"
+    for name, clang in (("c_program", "clang"), ("object_model", "clang++"))
+}
+# Sources for which MinGW 10's own headers do not suffice: for Windows they are compiled with the DirectX headers.
+NEWER = frozenset({"adapters", "answered", "unemulated", "upload", "versions"})
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
@@ -55,48 +66,99 @@ class Builder:
         self._built: dict[tuple[str, ...], Path] = {}
 
     def program(self, name: str, compiler: str, *flags: str) -> Path:
-        """``object_model`` (C++) or ``c_program`` (C)."""
+        """``object_model`` (C++) or ``c_program`` (C); ``compiler`` is a command, as in ``MINGW``."""
         key = (name, compiler, *flags)
         if key not in self._built:
-            if shutil.which(compiler) is None:
-                missing(compiler)
+            build = _build_for_windows if "-w64-" in compiler else _build_for_linux
+            for command in (compiler.split()[0], MINGW[name]) if "-w64-" in compiler else (compiler,):
+                if shutil.which(command) is None:
+                    missing(command)
             need_d3d12_headers()
-            library()
-            folder = self._folder / "-".join([name, compiler, *(flag.replace("=", "") for flag in flags)])
-            self._built[key] = built_once(folder, partial(_build, name, compiler, flags)) / name
-        return self._built[key]
+            words = [name, *compiler.split(), *(flag.replace("=", "") for flag in flags)]
+            self._built[key] = built_once(
+                self._folder / "-".join(words), partial(build, name, compiler, flags)
+            )
+        return self._built[key] / f"{name}{'.exe' if '-w64-' in compiler else ''}"
 
 
-def _build(name: str, compiler: str, flags: Sequence[str], folder: Path) -> None:
-    sources = sorted(PROGRAMS.glob("*.cpp" if "++" in compiler else "*.c"))
+def _build_for_linux(name: str, compiler: str, flags: Sequence[str], folder: Path) -> None:
+    library()
     # Only the C++ program uses threads; eventfd is in no standard.
     rest = ["-pthread"] if "++" in compiler else ["-D_GNU_SOURCE"]
     options = [STANDARD[compiler], "-O1", *rest, *WARNINGS, *flags, *config("--cflags")]
     options += _precompiled(compiler, options, folder)
-    objects = [str(folder / f"{source.stem}.o") for source in sources]
-    commands = [
-        [compiler, *options, "-c", str(source), "-o", target] for source, target in zip(sources, objects)
+    objects = _compile({source: [compiler, *options] for source in _sources(compiler)}, folder)
+    _succeed([compiler, *rest, *flags, *objects, "-o", str(folder / name), *config("--libs")])
+
+
+def _build_for_windows(name: str, compiler: str, flags: Sequence[str], folder: Path) -> None:
+    if not dll_path(windows_dlls.BRIDGE).exists():
+        missing(f"{windows_dlls.BRIDGE}.dll")
+    command = [
+        *compiler.split(),
+        STANDARD["g++" if "++" in compiler else "gcc"],
+        "-O1",
+        *WARNINGS,
+        *flags,
+        f"-I{INCLUDE}",
     ]
+    command += _mingw_headers() if compiler in CLANG.values() and "++" in compiler else []
+    # MinGW's libraries lack the newer IIDs.
+    command += [] if "++" in compiler else ["-DINITGUID", "-D__USE_MINGW_ANSI_STDIO"]
+    # /usr/include itself has the headers of Linux.
+    for headers in ("directx", "dxguids"):
+        (folder / headers).symlink_to(f"/usr/include/{headers}")
+    newer = [
+        "-DINITGUID",
+        "-DWITH_DIRECTX_HEADERS",
+        "-isystem",
+        str(folder / "directx"),
+        "-isystem",
+        str(folder),
+    ]
+    fast = [*command, *_precompiled(compiler, command[len(compiler.split()) :], folder)]
+    commands = {source: [*command, *newer] if source.stem in NEWER else fast for source in _sources(compiler)}
+    objects = _compile(commands, folder)
+    dlls = [str(dll_path(name)) for name in windows_dlls.DLLS]
+    libraries = ["-ldxguid", "-luuid", "-lpsapi"]
+    _succeed([MINGW[name], "-static", *objects, "-o", str(folder / f"{name}.exe"), *dlls, *libraries])
+
+
+def _mingw_headers() -> list[str]:
+    """Where the headers of C++ are that belong to MinGW's compiler."""
+    found = _succeed([MINGW["object_model"], "-print-libgcc-file-name"]).stdout
+    headers = Path(found).parent / "include" / "c++"
+    return [
+        word for folder in (headers, headers / "x86_64-w64-mingw32") for word in ("-isystem", str(folder))
+    ]
+
+
+def _sources(compiler: str) -> list[Path]:
+    return sorted(PROGRAMS.glob("*.cpp" if "++" in compiler else "*.c"))
+
+
+def _compile(commands: Mapping[Path, list[str]], folder: Path) -> list[str]:
+    """The object files that the commands make of their sources."""
+    objects = {source: str(folder / f"{source.stem}.o") for source in commands}
+    every = [[*command, "-c", str(source), "-o", objects[source]] for source, command in commands.items()]
     with ThreadPoolExecutor(os.cpu_count()) as workers:
-        for run in workers.map(_run, commands):
-            assert run.returncode == 0, run.stderr
-    link = _run([compiler, *rest, *flags, *objects, "-o", str(folder / name), *config("--libs")])
-    assert link.returncode == 0, link.stderr
+        list(workers.map(_succeed, every))
+    return list(objects.values())
 
 
 def _precompiled(compiler: str, options: Sequence[str], folder: Path) -> list[str]:
     """Options that take what nearly all programs include from one file: most of their compilation is headers."""
-    if not compiler.startswith("g++"):
+    if "clang" in compiler or "++" not in compiler:
         return []
     header = PROGRAMS / "bench.h"
-    command = [compiler, *options, "-x", "c++-header", str(header), "-o", str(folder / f"{header.name}.gch")]
-    run = _run(command)
-    assert run.returncode == 0, run.stderr
+    _succeed([compiler, *options, "-x", "c++-header", str(header), "-o", str(folder / f"{header.name}.gch")])
     return ["-I", str(folder), "-include", header.name, "-Winvalid-pch"]
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+def _succeed(command: list[str]) -> subprocess.CompletedProcess[str]:
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stderr
+    return run
 
 
 def facts(

@@ -21,7 +21,7 @@ namespace
             std::string("D3D12CreateDevice on ") + name,
             D3D12CreateDevice(adapter, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&device)),
             Fine);
-        return device ? device->GetAdapterLuid() : LUID{};
+        return device ? returned(&ID3D12Device::GetAdapterLuid, device.Get()) : LUID{};
     }
 
     void test_dxgi(UINT expected)

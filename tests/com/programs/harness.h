@@ -87,6 +87,21 @@ ULONG references(T* object)
     return object->Release();
 }
 
+// What a method returns that returns a struct. The DirectX headers for MinGW have a parameter for where to put it, as the
+// ABI has.
+template <typename R, typename T, typename U, typename... P, typename... A>
+R returned(R (STDMETHODCALLTYPE T::*method)(P...), U* object, A... arguments)
+{
+    return (object->*method)(arguments...);
+}
+
+template <typename R, typename T, typename U, typename... P, typename... A>
+R returned(R* (STDMETHODCALLTYPE T::*method)(R*, P...), U* object, A... arguments)
+{
+    R result;
+    return *(object->*method)(&result, arguments...);
+}
+
 using Topic = void (*)(const std::vector<std::string>& arguments);
 
 // Registers a topic with main: static const Registration topic("name", function);

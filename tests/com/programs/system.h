@@ -11,8 +11,15 @@
 #include <d3d12sdklayers.h>
 #include <psapi.h>
 
+/* Programs for which MinGW's own headers do not suffice are compiled with the DirectX headers. */
+#ifdef WITH_DIRECTX_HEADERS
+#include <dxcore.h>
+
+#include <dxguids/dxguids.h>
+#endif
+
 /* What the headers of MinGW 10, which Debian 12 has, lack. */
-#if __MINGW64_VERSION_MAJOR < 12
+#ifndef __ID3D12Device2_INTERFACE_DEFINED__
 #define D3D_FEATURE_LEVEL_1_0_CORE ((D3D_FEATURE_LEVEL)0x1000)
 #define D3D_FEATURE_LEVEL_12_2 ((D3D_FEATURE_LEVEL)0xc200)
 #define D3D12_MESSAGE_ID_CREATERESOURCE_STATE_IGNORED ((D3D12_MESSAGE_ID)1328)

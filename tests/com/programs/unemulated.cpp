@@ -45,7 +45,8 @@ namespace
         hresult_among("ID3D12Device::MakeResident", device->MakeResident(1, pageables), {Fine, E_NOTIMPL});
         hresult_among("ID3D12Device::Evict", device->Evict(1, pageables), {Fine, E_NOTIMPL});
 
-        const auto slot = world.descriptors->GetCPUDescriptorHandleForHeapStart();
+        const auto start = &ID3D12DescriptorHeap::GetCPUDescriptorHandleForHeapStart;
+        const auto slot = returned(start, world.descriptors.Get());
         device->CreateConstantBufferView(nullptr, slot);
         device->CreateShaderResourceView(world.committed.Get(), nullptr, slot);
         UINT tiles = 0, tilings = 0;
@@ -56,8 +57,7 @@ namespace
         hresult("a wrong view removes the device", device->GetDeviceRemovedReason(), InvalidCall);
         World other;
         const D3D12_SAMPLER_DESC sampler = {};
-        other.bench.d3d12->CreateSampler(
-            &sampler, other.descriptors->GetCPUDescriptorHandleForHeapStart());
+        other.bench.d3d12->CreateSampler(&sampler, returned(start, other.descriptors.Get()));
         hresult("so does a view in a wrong heap", other.bench.d3d12->GetDeviceRemovedReason(), InvalidCall);
     }
 
@@ -78,8 +78,8 @@ namespace
         ID3D12DescriptorHeap* const heap = world.descriptors.Get();
         ID3D12DescriptorHeap* const missing = nullptr;
         ID3D12PipelineState* const state = reinterpret_cast<ID3D12PipelineState*>(heap);
-        const auto gpu = heap->GetGPUDescriptorHandleForHeapStart();
-        const auto cpu = heap->GetCPUDescriptorHandleForHeapStart();
+        const auto gpu = returned(&ID3D12DescriptorHeap::GetGPUDescriptorHandleForHeapStart, heap);
+        const auto cpu = returned(&ID3D12DescriptorHeap::GetCPUDescriptorHandleForHeapStart, heap);
         D3D12_RESOURCE_BARRIER strange = {};
         strange.Type = D3D12_RESOURCE_BARRIER_TYPE(77);
         static const UINT numbers[4] = {};

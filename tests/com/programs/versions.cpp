@@ -57,10 +57,12 @@ namespace
         check("a list without an allocator is closed", FAILED(list->Close()));
         const D3D12_RESOURCE_DESC descs[] = {buffer_desc(65537), buffer_desc(1)};
         D3D12_RESOURCE_ALLOCATION_INFO1 places[2] = {};
-        const auto whole = device4->GetResourceAllocationInfo1(0, 2, descs, places);
+        const auto allocation = &ID3D12Device4::GetResourceAllocationInfo1;
+        const auto whole = returned(allocation, device4.Get(), 0, 2, descs, places);
         equal("GetResourceAllocationInfo1", whole.SizeInBytes, UINT64(3 * 65536));
         equal("GetResourceAllocationInfo1: the second place", places[1].Offset, UINT64(2 * 65536));
-        equal("without places", device4->GetResourceAllocationInfo1(0, 2, descs, nullptr).Alignment, UINT64(65536));
+        const auto without = returned(allocation, device4.Get(), 0, 2, descs, nullptr);
+        equal("without places", without.Alignment, UINT64(65536));
 
         const auto device8 = AS(ID3D12Device8, base);
         const auto heap = heap_properties(D3D12_HEAP_TYPE_DEFAULT);
@@ -71,7 +73,7 @@ namespace
             device8->CreateCommittedResource2(
                 &heap, D3D12_HEAP_FLAG_NONE, &desc, D3D12_RESOURCE_STATE_COMMON, nullptr, nullptr, IID_PPV_ARGS(&resource)),
             Fine);
-        equal("GetDesc1", resource->GetDesc1().Width, 100u);
+        equal("GetDesc1", returned(&ID3D12Resource2::GetDesc1, resource.Get()).Width, 100u);
         UINT64 total = 0;
         device8->GetCopyableFootprints1(&desc, 0, 1, 0, nullptr, nullptr, nullptr, &total);
         equal("GetCopyableFootprints1", total, 100u);
@@ -83,7 +85,8 @@ namespace
             "CreateCommandQueue1",
             device9->CreateCommandQueue1(&queue_desc, __uuidof(IUnknown), IID_PPV_ARGS(&queue)),
             Fine);
-        equal("CreateCommandQueue1: its type", queue->GetDesc().Type, D3D12_COMMAND_LIST_TYPE_COPY);
+        const auto found = returned(&ID3D12CommandQueue::GetDesc, queue.Get());
+        equal("CreateCommandQueue1: its type", found.Type, D3D12_COMMAND_LIST_TYPE_COPY);
         hresult(
             "ShaderCacheControl",
             device9->ShaderCacheControl(D3D12_SHADER_CACHE_KIND_FLAGS(0), D3D12_SHADER_CACHE_CONTROL_FLAGS(0)),
