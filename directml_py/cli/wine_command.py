@@ -6,11 +6,13 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NoReturn
 
+from ..capturing import leave_to_next_program
+from ..text.terminal import shown
 from ..wine.loader import WineError, check_library, check_program, environment, find_loader
-from ..wine.prefix import install, is_installed, own_prefix, uninstall, user_prefix
+from ..wine.prefix import MARKER, install, own_prefix, repair, uninstall, user_prefix
 
 HELP = (
     "Run a Windows program with this package's DirectML.dll, d3d12.dll, dxgi.dll and dxcore.dll under Wine."
@@ -44,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _act(arguments)
     except WineError as error:
-        print(f"wine: {error}", file=sys.stderr)
+        print(f"wine: {shown(str(error))}", file=sys.stderr)
     except OSError as error:
         print(f"wine: {error.filename or arguments.program}: {error.strerror}", file=sys.stderr)
     return 2
@@ -56,12 +58,7 @@ def _act(arguments: argparse.Namespace) -> int:
         return 0
     check_library()
     if arguments.install is not None:
-        prefix = user_prefix(arguments.install)
-        install(prefix)
-        print(
-            f"installed; run a program with: python -m directml_py wine --prefix {shlex.quote(str(prefix))} PROGRAM.exe"
-        )
-        return 0
+        return _install(user_prefix(arguments.install))
     if arguments.program is None and not arguments.environment:
         raise WineError("give a program, --install PREFIX, --uninstall PREFIX or --environment")
     if arguments.program is not None:
@@ -69,15 +66,23 @@ def _act(arguments: argparse.Namespace) -> int:
     loader = find_loader()
     variables = environment(_prefix(arguments, loader), os.environ)
     if arguments.environment:
-        changed = {name: value for name, value in variables.items() if os.environ.get(name) != value}
-        print("".join(f"export {name}={shlex.quote(value)}\n" for name, value in changed.items()), end="")
-        return 0
+        return _print_changes(variables)
     sys.stdout.flush()
-    return _replace(loader, [loader, arguments.program, *arguments.arguments], variables)
+    leave_to_next_program()
+    return os.execve(loader, [loader, arguments.program, *arguments.arguments], variables)
 
 
-def _replace(loader: str, command: list[str], variables: dict[str, str]) -> NoReturn:
-    os.execve(loader, command, variables)
+def _install(prefix: Path) -> int:
+    install(prefix)
+    command = f"python -m directml_py wine --prefix {shlex.quote(str(prefix))} PROGRAM.exe"
+    print(f"installed; run a program with: {command}")
+    return 0
+
+
+def _print_changes(variables: Mapping[str, str]) -> int:
+    changed = {name: value for name, value in variables.items() if os.environ.get(name) != value}
+    print("".join(f"export {name}={shlex.quote(value)}\n" for name, value in changed.items()), end="")
+    return 0
 
 
 def _prefix(arguments: argparse.Namespace, loader: str) -> Path:
@@ -85,12 +90,10 @@ def _prefix(arguments: argparse.Namespace, loader: str) -> Path:
         prefix = own_prefix(loader)
     else:
         prefix = user_prefix(arguments.prefix)
-        if not (prefix / ".directml-py").exists():
+        if not (prefix / MARKER).exists():
             raise WineError(
                 f"the DLLs are not installed in {prefix}; run: python -m directml_py wine --install "
                 f"{shlex.quote(str(prefix))}"
             )
-    if not is_installed(prefix):
-        install(prefix)
-        print(f"wine: the DLLs in {prefix} were other ones; installed again", file=sys.stderr)
+    repair(prefix)
     return prefix

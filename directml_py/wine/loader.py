@@ -9,6 +9,7 @@ import struct
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 LIBRARIES = Path(__file__).resolve().parent.parent / "com" / "lib" / "wine"
 DLLS = ("directml_py", "directml", "d3d12", "dxgi", "dxcore")
@@ -20,6 +21,7 @@ DEBIAN_FOLDER = "/usr/lib/wine"
 OVERRIDES = {"d3d12": "n", "dxgi": "n", "dxcore": "n", "directml": "b", "*directml": "b"}
 MACHINES = {0x014C: "a 32-bit program", 0xAA64: "a program for ARM64", 0x01C4: "a program for ARM"}
 X86_64 = 0x8664
+IS_DLL = 0x2000
 
 
 class WineError(Exception):
@@ -46,15 +48,15 @@ def find_loader() -> str:
     Raises ``WineError`` if there is none, or if it is older than Wine 8.
     """
     search = os.pathsep.join((os.environ.get("PATH", os.defpath), DEBIAN_FOLDER))
-    names = [os.environ["WINELOADER"]] if os.environ.get("WINELOADER") else ["wine", "wine64"]
+    wanted = os.environ.get("WINELOADER")
+    names = [wanted] if wanted else ["wine", "wine64"]
     loader = next(filter(None, (shutil.which(name, path=search) for name in names)), None)
-    if loader is None:
-        what = (
-            "$WINELOADER is " + names[0] + ", which is not a program"
-            if len(names) == 1
-            else "there is no Wine"
+    if loader is None and wanted:
+        raise WineError(
+            f"$WINELOADER is {wanted}, which is not a program; unset it, or let it name Wine's loader"
         )
-        raise WineError(f"{what}; install it (Debian: apt-get install wine64)")
+    if loader is None:
+        raise WineError("there is no Wine; install it (Debian: apt-get install wine64)")
     version = version_of(loader)
     if version is None:
         raise WineError(f"{loader} does not say its version as Wine does")
@@ -82,29 +84,36 @@ def check_program(program: str) -> None:
         return
     try:
         with open(program, "rb") as file:
-            machine = machine_of(file.read(4096))
+            machine, characteristics = read_header(file)
     except OSError as error:
         raise WineError(f"{program}: {error.strerror}") from None
-    if machine != X86_64:
-        what = MACHINES.get(machine, "no Windows program")
-        raise WineError(f"{program} is {what}; Windows programs (.exe) for x86-64 can be run")
+    what = MACHINES.get(machine, "no Windows program")
+    if machine == X86_64 and characteristics & IS_DLL:
+        what = "a DLL"
+    elif machine == X86_64:
+        return
+    raise WineError(f"{program} is {what}; Windows programs (.exe) for x86-64 can be run")
 
 
-def machine_of(head: bytes) -> int:
-    """The machine that a PE file with this beginning is for; 0 if it is no PE file."""
-    if head[:2] != b"MZ" or len(head) < 0x40:
-        return 0
-    (offset,) = struct.unpack_from("<I", head, 0x3C)
-    if head[offset : offset + 4] != b"PE\0\0" or len(head) < offset + 6:
-        return 0
-    return int(struct.unpack_from("<H", head, offset + 4)[0])
+def read_header(file: BinaryIO) -> tuple[int, int]:
+    """The machine that a PE file is for, and its characteristics; 0 for both if it is no PE file."""
+    head = file.read(0x40)
+    if len(head) == 0x40 and head[:2] == b"MZ":
+        file.seek(*struct.unpack_from("<I", head, 0x3C))
+        header = file.read(24)
+        if len(header) == 24 and header[:4] == b"PE\0\0":
+            return struct.unpack_from("<H", header, 4)[0], struct.unpack_from("<H", header, 22)[0]
+    return 0, 0
 
 
 def environment(prefix: Path, variables: Mapping[str, str]) -> dict[str, str]:
     """``variables``, extended so that programs in ``prefix`` find this package's DLLs and library."""
+    # Wine takes file names and arguments for texts in the locale's encoding.
+    encoding = {"LC_ALL": "C.UTF-8"} if variables.get("LC_ALL") in ("C", "POSIX") else {}
     paths = [str(LIBRARIES), *filter(None, variables.get("WINEDLLPATH", "").split(os.pathsep))]
     return {
         **variables,
+        **encoding,
         "WINEPREFIX": str(prefix),
         "WINEDLLPATH": os.pathsep.join(paths),
         "WINEDLLOVERRIDES": overrides(variables.get("WINEDLLOVERRIDES", "")),

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .loader import DLLS, WineError, dll_path, environment
@@ -21,6 +21,7 @@ from .loader import DLLS, WineError, dll_path, environment
 SYSTEM32 = Path("drive_c", "windows", "system32")
 # The suffix of files that this package has replaced, and the name of the file that says that it has.
 KEPT = ".before-directml-py"
+FRESH = ".fresh"
 MARKER = ".directml-py"
 WINDOWS_VERSION = "win10"
 # What creates a prefix asks nothing, and opens no window.
@@ -31,16 +32,16 @@ TICK = 1.0
 def own_prefix(loader: str) -> Path:
     """The package's own prefix, in the user's cache; creates it if it is missing, or was not completed."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    prefix = cache / "directml-py" / "wine"
-    if (prefix / MARKER).exists():
-        return prefix
+    prefix = cache.absolute() / "directml-py" / "wine"
     try:
-        prefix.parent.mkdir(parents=True, exist_ok=True)
-        with locked(prefix.with_suffix(".lock")):
-            if not (prefix / MARKER).exists():
-                _create(loader, prefix)
+        if not (prefix / MARKER).exists():
+            prefix.parent.mkdir(parents=True, exist_ok=True)
+            with locked(prefix.parent, f"another process creates the Wine prefix {prefix}"):
+                if not (prefix / MARKER).exists():
+                    _create(loader, prefix)
     except OSError as error:
         raise WineError(f"cannot create the Wine prefix {prefix}: {error.strerror or error}") from None
+    check_owner(prefix)
     return prefix
 
 
@@ -86,26 +87,40 @@ def _run(loader: str, prefix: Path, *command: str) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Wait until no other process is in a block with the same file."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+def locked(folder: Path, meanwhile: str) -> Iterator[None]:
+    """Wait until no other process is in a block with the same folder, and say what it does ``meanwhile``."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"wine: waiting, since {meanwhile}", file=sys.stderr)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(descriptor)
 
 
 def user_prefix(path: str) -> Path:
     """The prefix at a path of the user's. Raises ``WineError`` if it is not a 64-bit one of this user."""
     prefix = Path(path).expanduser().resolve()
-    if not (prefix / SYSTEM32).is_dir() or not (prefix / "system.reg").exists():
-        raise WineError(f"{prefix} is not a Wine prefix")
+    try:
+        if not (prefix / SYSTEM32).is_dir() or not (prefix / "system.reg").exists():
+            raise WineError(f"{prefix} is not a Wine prefix")
+        check_owner(prefix)
+        with (prefix / "system.reg").open(errors="replace") as file:
+            is_32_bit = "#arch=win32" in file.read(4096)
+    except OSError as error:
+        raise WineError(f"{prefix}: {error.strerror}") from None
+    if is_32_bit:
+        raise WineError(f"{prefix} is a 32-bit Wine prefix; Windows programs for x86-64 need a 64-bit one")
+    return prefix
+
+
+def check_owner(prefix: Path) -> None:
+    """Raise ``WineError`` for another user's prefix, which Wine refuses."""
     if prefix.stat().st_uid != os.geteuid():
         raise WineError(f"the Wine prefix {prefix} belongs to another user")
-    with (prefix / "system.reg").open(errors="replace") as file:
-        if "#arch=win32" in file.read(4096):
-            raise WineError(
-                f"{prefix} is a 32-bit Wine prefix; Windows programs for x86-64 need a 64-bit one"
-            )
-    return prefix
 
 
 def is_installed(prefix: Path) -> bool:
@@ -115,37 +130,54 @@ def is_installed(prefix: Path) -> bool:
     return all(_same(_target(prefix, name), dll_path(name)) for name in DLLS)
 
 
+def repair(prefix: Path) -> None:
+    """Install again into a prefix whose DLLs are not this package's, as after an update of either."""
+    if is_installed(prefix):
+        return
+    with locked(prefix, f"another process installs into the Wine prefix {prefix}"):
+        if not is_installed(prefix):
+            install(prefix)
+            print(f"wine: the DLLs in {prefix} were other ones; installed again", file=sys.stderr)
+
+
 def install(prefix: Path) -> None:
     """Put this package's DLLs into ``prefix``; what they replace is kept. Raises ``WineError`` if that fails, and then
     leaves the prefix as it was."""
     try:
-        for name in DLLS:
-            target = _target(prefix, name)
-            if target.exists() and not _is_own(target):
-                os.replace(target, _kept(target))
-            fresh = target.with_suffix(".fresh")
-            shutil.copyfile(dll_path(name), fresh)
-            os.replace(fresh, target)
-        (prefix / MARKER).touch()
+        _exchange(prefix)
     except OSError as error:
-        uninstall(prefix)
+        with suppress(WineError):
+            uninstall(prefix)
         raise WineError(f"cannot install into {prefix}: {error.strerror or error}") from None
+
+
+def _exchange(prefix: Path) -> None:
+    for name in DLLS:
+        target = _target(prefix, name)
+        for found in _named(target):
+            if not _is_own(found):
+                os.replace(found, found.with_name(found.name + KEPT))
+            elif found != target:
+                found.unlink()
+        fresh = target.with_name(target.name + FRESH)
+        shutil.copyfile(dll_path(name), fresh)
+        os.replace(fresh, target)
+    (prefix / MARKER).touch()
 
 
 def uninstall(prefix: Path) -> None:
     """Take this package's DLLs out of ``prefix``, and put back what they had replaced."""
     try:
-        for name in DLLS:
-            target = _target(prefix, name)
-            target.with_suffix(".fresh").unlink(missing_ok=True)
-            if target.exists() and _is_own(target):
-                target.unlink()
-            if _kept(target).exists():
+        for target in (_target(prefix, name) for name in DLLS):
+            target.with_name(target.name + FRESH).unlink(missing_ok=True)
+            for found in filter(_is_own, _named(target)):
+                found.unlink()
+            for kept in _named(target, KEPT):
                 # A file that has come since, as by an update of Wine, is newer than the one that was kept.
-                if target.exists():
-                    _kept(target).unlink()
+                if _named(target):
+                    kept.unlink()
                 else:
-                    os.replace(_kept(target), target)
+                    os.replace(kept, kept.with_name(kept.name.removesuffix(KEPT)))
         (prefix / MARKER).unlink(missing_ok=True)
     except OSError as error:
         raise WineError(f"cannot uninstall from {prefix}: {error.strerror or error}") from None
@@ -155,8 +187,10 @@ def _target(prefix: Path, name: str) -> Path:
     return prefix / SYSTEM32 / f"{name}.dll"
 
 
-def _kept(target: Path) -> Path:
-    return target.with_name(target.name + KEPT)
+def _named(target: Path, suffix: str = "") -> list[Path]:
+    """The files that are one to Windows: their names differ in the case of letters alone."""
+    name = (target.name + suffix).lower()
+    return [path for path in target.parent.iterdir() if path.name.lower() == name]
 
 
 def _same(first: Path, second: Path) -> bool:
@@ -168,4 +202,4 @@ def _same(first: Path, second: Path) -> bool:
 
 def _is_own(path: Path) -> bool:
     """Whether a DLL is this package's, of whatever version: it names the bridge, or is it."""
-    return b"directml_py." in path.read_bytes()
+    return path.is_file() and b"directml_py." in path.read_bytes()
