@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,17 @@ def built_once(folder: Path, build: Callable[[Path], None]) -> Path:
             build(folder)
             done.touch()
     return folder
+
+
+@contextmanager
+def lent(folder: Path, build: Callable[[Path], None]) -> Iterator[Path]:
+    """``built_once``'s folder, for one that is too large to be left behind: its last user removes it."""
+    with folder.with_name(f"{folder.name}.users").open("w") as users:
+        fcntl.flock(users, fcntl.LOCK_SH)
+        yield built_once(folder, build)
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        folder.with_name(f"{folder.name}.done").unlink()
+        shutil.rmtree(folder, ignore_errors=True)
