@@ -82,15 +82,15 @@ class Code:
                 self.constants.append((self.new(place, is_wide), 8 if is_wide else 4, node.bits))
             else:
                 operands = [self.values[operand] for operand in constant_last(nodes, node)]
-                if free[is_wide]:
-                    self.values[place] = free[is_wide].pop()
-                else:
-                    self.new(place, is_wide)
-                # Freed only now: a step must not write what it reads.
+                # Freed already: the result of a step may lie where its operands do.
                 for operand in set(node.operands):
                     kept = operand in program.outputs or nodes[operand].name in ("input", "constant")
                     if last[operand] == place and not kept:
                         free[self.wide[self.values[operand]]].append(self.values[operand])
+                if free[is_wide]:
+                    self.values[place] = free[is_wide].pop()
+                else:
+                    self.new(place, is_wide)
                 self.steps.append((vocabulary.steps[node.name], self.values[place], operands))
                 self.functions += node.name.rpartition("_")[0] in FUNCTIONS
         self.outputs = [self.values[place] for place in program.outputs]
