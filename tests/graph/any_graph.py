@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import directml_py as dml
 from directml_py.descs.operator_desc import OperatorDesc, TensorSlot
 from directml_py.descs.tensor import TensorDesc
 from directml_py.dml.compiler.graph_desc import Edge, GraphDesc, GraphDescNode, GraphInput, Port, Value
+from directml_py.dml.compiler.in_place import in_place_pairs
 from directml_py.dml.program import are_all_defined
 from directml_py.graph.nodes import FromInput, FromNode, Source
 from directml_py.operators import operator_of
@@ -59,7 +60,8 @@ class AnyGraph:
         assert desc is not None
         return desc.outputs[value.output].tensor
 
-    def compile(self, device: Any) -> Any:
+    @property
+    def graph_desc(self) -> GraphDesc:
         """Decoded, as ``Graph`` gives it to the compiler."""
         inputs, between = list[Edge](), list[Edge]()
         for index, node in enumerate(self.nodes):
@@ -75,18 +77,51 @@ class AnyGraph:
         ]
         outputs = [Edge("", Value(*value), position) for position, value in enumerate(self.outputs)]
         edges = tuple(inputs), tuple(outputs), tuple(between)
-        return device.CompileGraph(GraphDesc(len(self.inputs), len(outputs), tuple(nodes), *edges))
+        return GraphDesc(len(self.inputs), len(outputs), tuple(nodes), *edges)
+
+    def compile(self, device: Any) -> Any:
+        return device.CompileGraph(self.graph_desc)
 
     def run(self, device: Any, compiled: Any) -> list[Any]:
         """The outputs of the compiled graph."""
         inputs = [TensorSlot("", "", tensor) for tensor, _ in self.inputs]
         outputs = [TensorSlot("", "", self.tensor(value)) for value in self.outputs]
+        return Session(device).evaluate(compiled, self._arrays(), inputs, outputs)
+
+    def run_in_place(self, device: Any, compiled: Any, pairs: Mapping[int, int]) -> list[Any]:
+        """The outputs, each in the memory of the input that ``pairs`` has for it."""
+        session, arrays = Session(device), self._arrays()
+        sources = session.stage(arrays, [tensor for tensor, _ in self.inputs])
+        persistent = session.initialize(compiled, sources)
+        for index, ((tensor, _), array) in enumerate(zip(self.inputs, arrays)):
+            if array is not None and not compiled.is_owned(index):
+                sources[index] = session.upload(array, tensor)
+        tensors = [self.tensor(value) for value in self.outputs]
+        targets = [
+            sources[pairs[output]] if output in pairs else session.buffer(tensor.total_size)
+            for output, tensor in enumerate(tensors)
+        ]
+        session.dispatch(compiled, sources, targets, persistent)
+        session.execute()
+        return [session.load(target, tensor) for target, tensor in zip(targets, tensors)]
+
+    def in_place(self) -> dict[int, int]:
+        """Inputs whose memory outputs may take, by the output; each input is taken once."""
+        found: dict[int, int] = {}
+        for source, output in sorted(in_place_pairs(self.graph_desc)):
+            written, (read, _) = self.tensor(self.outputs[output]), self.inputs[source]
+            assert written is not None
+            may_be = not read.is_owned_by_dml and read.total_size >= written.total_size
+            if may_be and output not in found and source not in found.values():
+                found[output] = source
+        return found
+
+    def _arrays(self) -> list[Any]:
         read = {source for node in self.nodes for source in node.sources}
-        arrays = [
+        return [
             tensor.load(data) if FromInput(index) in read else None
             for index, (tensor, data) in enumerate(self.inputs)
         ]
-        return Session(device).evaluate(compiled, arrays, inputs, outputs)
 
     def run_one_by_one(self, execute: Execute) -> dict[Source, Any]:
         """The bytes of all inputs and values, every node executed by itself; the rest of each tensor is filled."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,10 @@ from directml_py.descs.tensor_size import packed_strides
 from directml_py.dml.program import are_all_defined
 from directml_py.graph.nodes import FromInput, FromNode, Source
 from directml_py.operators import SCHEMAS, kernel_of, operator_of
-from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_changes import change, change_tensor, with_packed_tensors
 from directml_py.testing.valid_descs import make_desc, valid_desc
 
-from ..operators.helpers import generator
+from ..operators.helpers import PreferringFloats, generator
 from ..operators.references import ROWS
 from ..operators.values import as_stored, values_for
 from .any_graph import FILL, AnyGraph, Input, Node
@@ -63,27 +62,43 @@ SPECIAL = [
 ]
 FLOATS = (dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16)
 FUSIBLE = (dml.DML_CONVOLUTION_DIRECTION_FORWARD, FLOATS[0])
+OWNED = dml.DML_TENSOR_FLAG_OWNED_BY_DML
+WEIGHTED = ("CONVOLUTION", "CONVOLUTION", "GEMM")
 WITH_EPILOGUE = [name for name in OPERATORS if operator_of(name).has_epilogue]
-# What a graph has most of: the share of nodes that are one of some operators, of the rest that are one of others, ...
+# Those that move floats as bits, that round them, and that compute them in more digits.
+MIXING = ("ELEMENT_WISE_IF", "CAST", "CAST", "ELEMENT_WISE_DEQUANTIZE_LINEAR")
+
+
+class Theme(NamedTuple):
+    """What a graph has most of: the share of nodes that are one of some operators, of the rest that are one of others,
+    and so on; and how many percent of data types are floats where they may be."""
+
+    kinds: tuple[tuple[float, Sequence[str]], ...]
+    floats: int = 0
+
+
 THEMES = (
-    ((0.2, MOVING), (0.4, ELEMENT_WISE)),
-    ((0.2, ["CAST"]), (0.8, ELEMENT_WISE)),
-    ((0.2, ["CONVOLUTION"]), (0.3, WITH_EPILOGUE), (0.5, ELEMENT_WISE)),
-    ((0.6, MOVING),),
-    (),
+    Theme(((0.2, MOVING), (0.4, ELEMENT_WISE))),
+    Theme(((0.3, MIXING), (0.8, ELEMENT_WISE)), 70),
+    Theme(((0.35, WEIGHTED), (0.2, WITH_EPILOGUE), (0.5, ELEMENT_WISE)), 50),
+    Theme(((0.6, MOVING),)),
+    Theme(()),
 )
 MOST = 60
 LARGEST = 1 << 22
 
 
 def numbers(rng: Any, tensor: TensorDesc) -> Any:
-    """Elements of all kinds: special floats, and integers of all sizes."""
+    """Elements of all kinds: special floats, of which some tensors have none, as a sum shows no more than one; floats
+    of one magnitude and of many, whose sums show their order; and integers of all sizes."""
     array = values_for(rng, tensor)
     if array.dtype.kind == "f":
         with np.errstate(all="ignore"):
             special = rng.choice(np.array(SPECIAL), array.shape).astype(array.dtype)
-            wide = (array * rng.choice([1, 50, 1e4])).astype(array.dtype)
-            array = np.where(rng.random(array.shape) < 0.2, special, wide)
+            bits = rng.choice([0, 12])
+            magnitude = rng.choice([1, 50, 1e4]) * 2.0 ** rng.integers(-bits, bits + 1, array.shape)
+            wide = (array * magnitude).astype(array.dtype)
+            array = np.where(rng.random(array.shape) < rng.choice([0, 0.01, 0.2]), special, wide)
     return as_stored(tensor, array)
 
 
@@ -93,11 +108,13 @@ class Drawer:
     def __init__(self, seed: int, names: list[str] | None = None) -> None:
         self.random = random.Random(seed)
         self.rng = np.random.default_rng(seed)
-        self.decisions = RandomSource(seed)
         self.names = names or OPERATORS
         self.made = AnyGraph()
         self.values: list[tuple[Source, TensorDesc]] = []
         self.theme = THEMES[seed % len(THEMES)]
+        self.decisions = PreferringFloats(seed, self.theme.floats)
+        # Whether the node that is drawn is to be the only reader of its other inputs, and nothing is to read it.
+        self.is_last = False
         self.most_elements = 1 << 15 if seed % 32 == 31 else 200
 
     def chance(self, share: float) -> bool:
@@ -113,22 +130,26 @@ class Drawer:
         return self.made
 
     def grow(self) -> None:
-        """A node; after one that may have an epilogue often what its kernel can do at once."""
+        """A node; after one that may be fused with others in ways of its own often such others."""
         if self.values and self.chance(0.1):
             self.moved()
             return
-        names = next(names for share, names in (*self.theme, (1, self.names)) if self.chance(share))
+        names = next(names for share, names in (*self.theme.kinds, (1, self.names)) if self.chance(share))
         made = self.grown(names)
         if made is None or made[1].data_type not in FLOATS or not self.chance(0.8):
             return
         desc = self.made.nodes[made[0].node].desc
-        if desc is None or desc.name not in WITH_EPILOGUE:
+        if desc is None or desc.name not in (*WITH_EPILOGUE, *MIXING):
             return
         if desc.name == "CONVOLUTION" and self.chance(0.5):
             made = self.normalized(*made)
         for _ in range(self.random.randint(1, 3)):
+            self.is_last = self.chance(0.2)
             # Without a step forward the next node is another reader of the same value.
-            after = made and self.grown(ELEMENT_WISE, made)
+            after = made and self.grown(MIXING if self.chance(0.1) else ELEMENT_WISE, made)
+            if self.is_last:
+                self.is_last = False
+                return
             made = after if self.chance(0.8) else made
 
     def moved(self) -> None:
@@ -156,6 +177,7 @@ class Drawer:
         self, names: Sequence[str], onto: tuple[FromNode, TensorDesc] | None = None
     ) -> tuple[FromNode, TensorDesc] | None:
         """A node, that reads ``onto`` if that is given; its first output."""
+        recent = {tensor.data_type for _, tensor in self.values[-8:]} if onto is None else {onto[1].data_type}
         for _ in range(12):
             desc = valid_desc(self.decisions, self.random.choice(names), max_elements=self.most_elements)
             first = desc.inputs[0].tensor if desc.inputs else None
@@ -166,10 +188,12 @@ class Drawer:
                 and self.chance(0.6)
             ):
                 continue
-            if onto is None or (first is not None and first.data_type == onto[1].data_type):
+            if (first is not None and first.data_type in recent) or (onto is None and self.chance(0.5)):
                 break
         if desc.name in WITH_EPILOGUE and self.chance(0.6):
             desc = with_packed_tensors(desc)
+        if desc.name in WEIGHTED and self.chance(0.3):
+            desc = self.weighted(desc)
         if any(slot.tensor and slot.tensor.total_size > LARGEST for slot in (*desc.inputs, *desc.outputs)):
             return None
         if onto is not None or self.chance(0.7):
@@ -185,6 +209,29 @@ class Drawer:
             given, sources = desc, [self.fresh(desc, slot) for slot in desc.inputs]
         value, output = self.add(given, sources), given.outputs[0].tensor
         return None if output is None else (value, output)
+
+    def weighted(self, desc: OperatorDesc) -> OperatorDesc:
+        """The same operator over weights that DirectML owns, of which its kernel makes a form of its own."""
+        one, other, size = (self.random.randint(*bounds) for bounds in ((2, 5), (2, 5), (14, 18)))
+        halves, floats = FLOATS[1], FLOATS[0]
+        if desc.name == "GEMM":
+            tensors = {
+                "ATensor": TensorDesc(halves, (1, 1, one, other)),
+                "BTensor": TensorDesc(halves, (1, 1, other, 2 * size), None, OWNED),
+                "OutputTensor": TensorDesc(halves, (1, 1, one, 2 * size)),
+            }
+            given = change(desc, CTensor=None, TransA=0, TransB=0, **tensors)
+        else:
+            tensors = {
+                "InputTensor": TensorDesc(floats, (1, one, size, size)),
+                "FilterTensor": TensorDesc(floats, (other, one, 3, 3), None, OWNED),
+                "OutputTensor": TensorDesc(floats, (1, other, size, size)),
+            }
+            ones = dict.fromkeys(("Strides", "Dilations", "StartPadding", "EndPadding"), (1, 1))
+            given = change(
+                desc, BiasTensor=None, OutputPadding=(0, 0), Direction=0, GroupCount=1, **ones, **tensors
+            )
+        return desc if dml.validate(given) else given
 
     def normalized(self, value: FromNode, tensor: TensorDesc) -> tuple[FromNode, TensorDesc] | None:
         """A batch normalization of a convolution's result."""
@@ -240,7 +287,7 @@ class Drawer:
                 continue
             if is_partly_defined:
                 self.made.kept.add(value)
-            else:
+            elif not self.is_last:
                 self.values.append((value, slot.tensor))
         return first
 
@@ -248,7 +295,8 @@ class Drawer:
         """A value for an input, and the tensor as which it is read."""
         if slot.tensor is None:
             return None, None
-        if PARTICULAR.search(slot.field) or self.chance(0.2) or slot.tensor.is_nibbles:
+        is_own = slot.tensor.is_owned_by_dml or slot.tensor.is_nibbles or PARTICULAR.search(slot.field)
+        if is_own or self.is_last or self.chance(0.2):
             return self.fresh(desc, slot), slot.tensor
         found = [one for one in self.values if self.reads(one[1], slot.tensor)]
         if found and self.chance(0.9):
@@ -258,7 +306,7 @@ class Drawer:
                 turned = packed_strides(tensor.sizes[::-1])[::-1]
                 tensor = replace(tensor, strides=turned)
             return source, tensor
-        adapted = self.adapted(slot.tensor)
+        adapted = self.adapted(slot.tensor) if self.chance(0.6) else None
         return (self.fresh(desc, slot), slot.tensor) if adapted is None else adapted
 
     def reads(self, tensor: TensorDesc, wanted: TensorDesc) -> bool:
@@ -278,7 +326,7 @@ class Drawer:
         memory = np.full(tensor.total_size, FILL, np.uint8)
         tensor.store(memory, array)
         source: Source
-        if not tensor.is_owned_by_dml and self.chance(0.3):
+        if not tensor.is_owned_by_dml and not self.is_last and self.chance(0.3):
             self.made.nodes.append(Node(None, data=memory))
             source = FromNode(len(self.made.nodes) - 1, 0)
         else:
@@ -289,8 +337,13 @@ class Drawer:
                 copy = TensorDesc(tensor.data_type, tensor.sizes)
                 fields = {"InputTensor": tensor, "OutputTensor": copy, "ScaleBias": None}
                 self.node("ELEMENT_WISE_IDENTITY", fields, source)
-        if not tensor.is_owned_by_dml and not PARTICULAR.search(slot.field):
+        is_alone = self.is_last or self.chance(0.2)
+        if not tensor.is_owned_by_dml and not PARTICULAR.search(slot.field) and not is_alone:
             self.values.append((source, tensor))
+        elif not tensor.is_owned_by_dml and self.chance(0.3):
+            # Read through a copy, which others may read too.
+            fields = {"InputTensor": tensor, "OutputTensor": tensor, "ScaleBias": None}
+            return self.node("ELEMENT_WISE_IDENTITY", fields, source) or source
         return source
 
     def node(self, name: str, fields: Mapping[str, Any], source: Source) -> FromNode | None:

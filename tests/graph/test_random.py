@@ -50,7 +50,8 @@ def threads():
 
 
 def outputs_that_differ(made, device, threads=THREADS):
-    """The outputs of the compiled graph that differ from those of its nodes, with any number of threads."""
+    """The outputs of the compiled graph that differ from those of its nodes, with any number of threads, and in place
+    of its inputs where they may be."""
     memory = made.run_one_by_one(evaluate)
     compiled = made.compile(device)
     wrong = []
@@ -60,6 +61,9 @@ def outputs_that_differ(made, device, threads=THREADS):
         if compiled.persistent_size:
             # It was initialized with the inputs that it owns, and is so only once.
             compiled = made.compile(device)
+    pairs = made.in_place()
+    if pairs:
+        wrong += differing(made, made.run_in_place(device, compiled, pairs), memory)
     return wrong
 
 
@@ -158,12 +162,15 @@ def test_the_graphs_are_what_they_should_be(bench):
         if seed % 2 == 0:
             plan = made.compile(bench).program.plan
             seen["folded"] += any(step.folded for step in plan.steps)
+            seen["prepacked"] += bool(plan.packed.inputs)
+            seen["in place"] += bool(made.in_place())
             seen["fused"] += any(step.fused is not None for step in plan.steps)
-            seen["epilogue or kernel of two"] += any(step.epilogue or step.kernel for step in plan.steps)
+            seen["epilogue"] += any(step.epilogue for step in plan.steps)
+            seen["kernel of two"] += any(step.kernel for step in plan.steps)
     assert len(kinds) > 0.85 * len(SCHEMAS), set(SCHEMAS) - set(kinds)
     assert longest in range(50, 80)
-    joined = seen.pop("epilogue or kernel of two")
-    assert joined
+    for rare in ("epilogue", "kernel of two", "prepacked"):
+        assert seen.pop(rare), rare
     assert all(count >= COUNTED // 16 for count in seen.values()), seen
 
 

@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 
 import directml_py as dml
+from directml_py.testing.decision_source import RandomSource
 
 FLOATS = ("FLOAT32", "FLOAT16")
 SIGNED = ("INT8", "INT16", "INT32", "INT64")
@@ -37,6 +38,22 @@ def tensor_of(array, strides=None):
 
 def function(name):
     return dml.DML_REDUCE_FUNCTION[f"DML_REDUCE_FUNCTION_{name}"]
+
+
+class PreferringFloats(RandomSource):
+    """Chooses a data type that is added up, where there is one, in ``share`` percent of the cases."""
+
+    def __init__(self, seed, share=90):
+        super().__init__(seed)
+        self.share = share
+
+    def choice(self, options):
+        floats = [
+            option
+            for option in options
+            if isinstance(option, dml.DML_TENSOR_DATA_TYPE) and option in map(data_type, FLOATS)
+        ]
+        return super().choice(floats if floats and self.chance(self.share) else options)
 
 
 def padded_strides(sizes, gap=1):

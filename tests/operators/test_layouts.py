@@ -17,28 +17,16 @@ from directml_py.api.enums import (
 from directml_py.descs.tensor import TensorDesc
 from directml_py.kernels.backend import backend
 from directml_py.operators import SCHEMAS, operator_of
-from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_generator import DescGenerator
 from directml_py.testing.recipes import recipe_of
 from directml_py.testing.valid_descs import Assembly, make_desc
 
-from .helpers import generator
+from .helpers import PreferringFloats, generator
 
 OPERATORS = sorted(SCHEMAS)
-FLOATS = (DML_TENSOR_DATA_TYPE_FLOAT32, DML_TENSOR_DATA_TYPE_FLOAT16)
 MOST_ELEMENTS = 1 << 15
 # Elements of which a sum loses its digits, with exponents up to so many bits.
 SPANS = {np.dtype(np.float16): 11, np.dtype(np.float32): 24, np.dtype(np.float64): 24}
-
-
-class PreferringFloats(RandomSource):
-    """Chooses a data type that is added up, where there is one."""
-
-    def choice(self, options):
-        floats = [
-            option for option in options if option in FLOATS and isinstance(option, DML_TENSOR_DATA_TYPE)
-        ]
-        return super().choice(floats if floats and self.chance(90) else options)
 
 
 class LargeGenerator(DescGenerator):
