@@ -10,7 +10,7 @@ import numpy as np
 from documentation import python_source
 
 import directml_py as dml
-from directml_py.descs.operator_desc import OperatorDesc, TensorSlot
+from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.descs.tensor import TensorDesc
 from directml_py.dml.compiler.graph_desc import Edge, GraphDesc, GraphDescNode, GraphInput, Port, Value
 from directml_py.dml.compiler.in_place import in_place_pairs
@@ -82,17 +82,15 @@ class AnyGraph:
     def compile(self, device: Any) -> Any:
         return device.CompileGraph(self.graph_desc)
 
-    def run(self, device: Any, compiled: Any) -> list[Any]:
-        """The outputs of the compiled graph."""
-        inputs = [TensorSlot("", "", tensor) for tensor, _ in self.inputs]
-        outputs = [TensorSlot("", "", self.tensor(value)) for value in self.outputs]
-        return Session(device).evaluate(compiled, self._arrays(), inputs, outputs)
-
-    def run_in_place(self, device: Any, compiled: Any, pairs: Mapping[int, int]) -> list[Any]:
-        """The outputs, each in the memory of the input that ``pairs`` has for it."""
-        session, arrays = Session(device), self._arrays()
-        sources = session.stage(arrays, [tensor for tensor, _ in self.inputs])
-        persistent = session.initialize(compiled, sources)
+    def run(self, device: Any, compiled: Any, in_place: Mapping[int, int] | None = None) -> list[Any]:
+        """The outputs of the compiled graph, those of ``in_place`` in the memory of the inputs that it has for them."""
+        session, arrays, pairs = Session(device), self._arrays(), in_place or {}
+        sources = session.stage(
+            arrays,
+            [tensor if compiled.is_owned(index) else None for index, (tensor, _) in enumerate(self.inputs)],
+        )
+        needs_initialization = not compiled.initialized or compiled.persistent_size
+        persistent = session.initialize(compiled, sources) if needs_initialization else None
         for index, ((tensor, _), array) in enumerate(zip(self.inputs, arrays)):
             if array is not None and not compiled.is_owned(index):
                 sources[index] = session.upload(array, tensor)
@@ -103,6 +101,7 @@ class AnyGraph:
         ]
         session.dispatch(compiled, sources, targets, persistent)
         session.execute()
+        device.removal.check()
         return [session.load(target, tensor) for target, tensor in zip(targets, tensors)]
 
     def in_place(self) -> dict[int, int]:
@@ -246,7 +245,6 @@ def evaluate(desc: OperatorDesc, arrays: list[Any]) -> list[Any]:
 PROGRAM = """\
 import numpy as np
 import directml_py as dml
-from directml_py.descs.operator_desc import TensorSlot
 from directml_py.session import Session
 device = dml.DMLCreateDevice(dml.D3D12CreateDevice(), feature_level=max(dml.DML_FEATURE_LEVEL))
 descs = {{
@@ -279,9 +277,25 @@ counts = {counts}
 graph = device.CompileGraph(dml.DML_GRAPH_DESC(
     **counts, Nodes=nodes, InputEdges=ins, OutputEdges=outs, IntermediateEdges=between))
 print(graph.program.plan)
-slots = [TensorSlot("", "", tensor) for tensor in tensors]
-for array in Session(device).evaluate(graph, arrays, slots):
-    print(array)
+session = Session(device)
+owned = [tensor if graph.is_owned(index) else None for index, tensor in enumerate(tensors)]
+sources = session.stage(arrays, owned)
+persistent = session.initialize(graph, sources)
+sources = [
+    session.upload(array, tensor) if own is None else source
+    for array, tensor, own, source in zip(arrays, tensors, owned, sources)
+]
+results = [slot.tensor for slot in graph.outputs]
+for in_place in {in_place}:
+    print("in place:", in_place)
+    targets = [
+        sources[in_place[output]] if output in in_place else session.buffer(tensor.total_size)
+        for output, tensor in enumerate(results)
+    ]
+    session.dispatch(graph, sources, targets, persistent)
+    session.execute()
+    for target, tensor in zip(targets, results):
+        print(session.load(target, tensor))
 print("must be")
 {expected}
 """
@@ -306,6 +320,7 @@ def program_of(made: AnyGraph) -> str:
         between=[(*source, *port) for source, *port in ports if isinstance(source, FromNode)],
         counts={"InputCount": len(made.inputs), "OutputCount": len(made.outputs)},
         arrays="\n".join(f"    {_array(tensor.load(data))}," for tensor, data in made.inputs),
+        in_place=[{}, made.in_place()] if made.in_place() else [{}],
         tensors="\n".join(f"    {_tensor(tensor)}," for tensor, _ in made.inputs),
         expected="\n".join(
             f"print({_array(tensor.load(memory[value]))})"
