@@ -65,6 +65,8 @@ FUSIBLE = (dml.DML_CONVOLUTION_DIRECTION_FORWARD, FLOATS[0])
 OWNED = dml.DML_TENSOR_FLAG_OWNED_BY_DML
 WEIGHTED = ("CONVOLUTION", "CONVOLUTION", "GEMM")
 WITH_EPILOGUE = [name for name in OPERATORS if operator_of(name).has_epilogue]
+# Those that may work in place of more than one of their inputs.
+COMBINING = [name for name in ELEMENT_WISE if len(SCHEMAS[name].in_place) > 1]
 # Those that move floats as bits, that round them, and that compute them in more digits.
 MIXING = ("ELEMENT_WISE_IF", "CAST", "CAST", "ELEMENT_WISE_DEQUANTIZE_LINEAR")
 
@@ -141,15 +143,20 @@ class Drawer:
         desc = self.made.nodes[made[0].node].desc
         if desc is None or desc.name not in (*WITH_EPILOGUE, *MIXING):
             return
-        if desc.name == "CONVOLUTION" and self.chance(0.5):
-            made = self.normalized(*made)
+        if desc.name == "CONVOLUTION" and self.chance(0.7):
+            convolved, made = made, self.normalized(*made)
+            if self.chance(0.2):
+                self.grown(ELEMENT_WISE, convolved)
         for _ in range(self.random.randint(1, 3)):
-            self.is_last = self.chance(0.2)
-            # Without a step forward the next node is another reader of the same value.
-            after = made and self.grown(MIXING if self.chance(0.1) else ELEMENT_WISE, made)
-            if self.is_last:
+            if made is None:
+                return
+            if self.chance(0.25):
+                self.is_last = True
+                self.grown(COMBINING, made)
                 self.is_last = False
                 return
+            after = self.grown(MIXING if self.chance(0.1) else ELEMENT_WISE, made)
+            # Without a step forward the next node is another reader of the same value.
             made = after if self.chance(0.8) else made
 
     def moved(self) -> None:
@@ -185,7 +192,7 @@ class Drawer:
             if (
                 desc.name == "CONVOLUTION"
                 and (desc.Direction, first.data_type) != FUSIBLE
-                and self.chance(0.6)
+                and self.chance(0.8)
             ):
                 continue
             if (first is not None and first.data_type in recent) or (onto is None and self.chance(0.5)):
