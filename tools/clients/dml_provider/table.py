@@ -1,0 +1,105 @@
+"""The results as a table, and against the list of what is expected not to be right."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .judging import BOTH, CPU, DML, ENDED, RIGHT, Row
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+LIST = Path(__file__).parent.with_name("onnxruntime_dml.toml")
+BEGIN, END = "<!-- onnxruntime_dml.py: begin -->", "<!-- onnxruntime_dml.py: end -->"
+EXAMPLES = 3
+TITLES = {
+    "node": "ONNX's node tests",
+    "converted": "ONNX's other tests, models converted from PyTorch",
+    "constants": "node tests with constant inputs",
+    "symbolic": "node tests with symbolic sizes",
+    "float16": "node tests in FLOAT16",
+    "types": "node tests in other types",
+    "microsoft": "com.microsoft's operators, and fused ones",
+    "shipped": "models in packages, and ONNX's light ones",
+    "torch": "exports of PyTorch",
+}
+
+
+class Reason(NamedTuple):
+    """Why cases are not right: the program whose doing it is, what it does, and words of the message."""
+
+    owner: str
+    why: str
+    says: str
+    cases: tuple[str, ...]
+
+
+def reasons(path: Path = LIST) -> list[Reason]:
+    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return [
+        Reason(entry["owner"], entry["why"], entry["says"], tuple(entry["cases"]))
+        for entry in document["reason"]
+    ]
+
+
+def group_of(row: Row) -> str:
+    return str(row["case"].partition("/")[0])
+
+
+def is_cpus(row: Row) -> bool:
+    """Whether ONNX Runtime's own CPU provider, in the same DLL, does no better."""
+    return row["verdict"] not in (RIGHT, ENDED) and row.get("cpu", RIGHT) != RIGHT
+
+
+def surprises(rows: dict[str, Row], listed: list[Reason]) -> list[str]:
+    """What is not as the list says, a line each; cases that were not run are none."""
+    expected = {case: reason for reason in listed for case in reason.cases}
+    lines = []
+    for title, row in rows.items():
+        reason = expected.get(title)
+        if row["verdict"] == RIGHT or is_cpus(row):
+            if reason is not None:
+                lines.append(f"{title} is listed ({reason.why}), but is right, or wrong on the CPU too")
+        elif reason is None:
+            lines.append(f"{title} {row['verdict']}: {row['why']}")
+        elif reason.says not in f"{row['why']} {row.get('said', '')}":
+            lines.append(f"{title} {row['verdict']}, but the message lacks {reason.says!r}: {row['why']}")
+    return lines
+
+
+def table(rows: dict[str, Row], listed: list[Reason]) -> str:
+    """Markdown: the figures by group, and the reasons with their cases."""
+    lines = [
+        "| | Cases | Right, all on DirectML | Right, partly on the CPU | Right, all on the CPU "
+        "| The CPU provider does no better | Not right |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for group, title in TITLES.items():
+        found = [row for row in rows.values() if group_of(row) == group]
+        if not found:
+            continue
+        right = Counter(row["where"] for row in found if row["verdict"] == RIGHT)
+        cpus = sum(map(is_cpus, found))
+        cells = [len(found), right[DML], right[BOTH], right[CPU], cpus, len(found) - right.total() - cpus]
+        lines.append(f"| {title} | {' | '.join(f'{cell:,}' for cell in cells)} |")
+    lines += ["", "| Not right | Cases | Owner | For example |", "| --- | --- | --- | --- |"]
+    for reason in listed:
+        cases = [case for case in reason.cases if case in rows]
+        if cases:
+            examples = ", ".join(f"`{case}`" for case in cases[:EXAMPLES])
+            lines.append(f"| {reason.why} | {len(cases)} | {reason.owner} | {examples} |")
+    return "\n".join(lines)
+
+
+def write_page(page: Path, text: str) -> None:
+    """Replace what stands between the markers. Raises ``ValueError`` if the page lacks them."""
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{page} has no {BEGIN} ... {END}")
+    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
