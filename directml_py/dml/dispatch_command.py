@@ -65,11 +65,11 @@ class RecordedDispatch(Command):
         self._made_at = dispatchable.made_at
         self._is_checked = self._removal.debug or self._removal.strict
         self._debug_check = dispatchable.debug_check() if self._is_checked else None
-        # Without the debug layer only observers query this.
+        # Without the debug layer only observers query this, when the dispatch executes.
         self._accesses: tuple[Access, ...] | None = None
         if monitored or self._is_checked:
             self.title = dispatchable.dispatch_title
-        if monitored and views is not None:
+        if views is not None and (monitored or dispatchable.is_resettable):
             self._accesses = view_accesses(dispatchable, views)
 
     @property

@@ -120,6 +120,11 @@ class IDMLDispatchable(IDMLPageable):
         return ()
 
     @property
+    def is_resettable(self) -> bool:
+        """Whether what it does may change between the recording of a dispatch and its execution."""
+        return False
+
+    @property
     def volatile(self) -> bool:
         """Whether bindings are read when a dispatch executes rather than when it is recorded."""
         return False

@@ -105,6 +105,10 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     def used_lives(self) -> Iterable[Lifetime]:
         return [op.life for op in self.operators]
 
+    @property
+    def is_resettable(self) -> bool:
+        return True
+
     def _recorded_operators(self) -> Callable[[], Operators]:
         """A snapshot of the operators for a dispatch: under the debug layer it holds weak references, and released
         operators are None."""

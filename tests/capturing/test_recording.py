@@ -19,7 +19,7 @@ from directml_py.capturing import event_types as e
 from directml_py.capturing.content_store import CaptureWriter
 from directml_py.capturing.parser import read_capture
 from directml_py.capturing.replay import replay
-from directml_py.session import Session
+from directml_py.session import Session, bindings
 
 from .conftest import record_program, tensor
 
@@ -242,6 +242,32 @@ def test_an_initializer_that_is_reset_before_it_runs(tmp_path, others):
         session.execute()
     (dispatch,) = dispatches(only(tmp_path / "out"))
     assert [op.op.desc.InputTensor.sizes for op in dispatch.what.operators] == [(1, 2)]
+
+
+@pytest.mark.parametrize("others", [1, 0])
+def test_an_initializer_with_inputs_that_is_reset_before_it_runs(tmp_path, others):
+    """Programs initialize many operators with one initializer before they execute the list, as ONNX Runtime does."""
+    plain, owned = tensor([1, 1, 2, 2]), tensor([1, 1, 2, 2], flags=dml.DML_TENSOR_FLAG_OWNED_BY_DML)
+    with dml.capture(tmp_path / "out"):
+        session = Session()
+        gemm = session.compile(
+            dml.DML_GEMM_OPERATOR_DESC(ATensor=plain, BTensor=owned, OutputTensor=plain, Alpha=1.0)
+        )
+        relu = session.compile(dml.DML_ACTIVATION_RELU_OPERATOR_DESC(plain, plain))
+        weights = session.upload(np.full((2, 2), 3, np.float32))
+        persistent = session.buffer(gemm.GetBindingProperties().PersistentResourceSize)
+        initializer = session.dml.CreateOperatorInitializer([gemm])
+        table = session.table(initializer, [bindings([None, weights, None])], [persistent])
+        session.record(initializer, table)
+        initializer.Reset([relu][:others])
+        session.execute()
+        unit, output = session.upload(np.eye(2, dtype=np.float32)), session.buffer(16)
+        session.dispatch(gemm, [unit, None, None], [output], persistent)
+        session.execute()
+        assert session.read(output, np.float32).tolist() == [3] * 4
+    log = only(tmp_path / "out")
+    assert [op.op.desc.name for op in dispatches(log)[0].what.operators] == ["GEMM"]
+    assert all(not differences for _, differences in replay(log))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc has the open files on Linux")
