@@ -18,24 +18,18 @@ from directml_py.graph.desc_json import read_operator, write_record
 from directml_py.graph.inference import ambiguous_outputs
 from directml_py.graph.json_reader import Item
 from directml_py.graph.operator_functions import argument_name, snake_case
-from directml_py.operators import SCHEMAS, kernel_of, operator_of
-from directml_py.operators.operator import Operator, computing_kernel
+from directml_py.operators import SCHEMAS, operator_of
 from directml_py.testing.decision_source import RandomSource
-from directml_py.testing.tolerances import FUNCTION_TOLERANCES, ulps_apart
 from directml_py.testing.valid_descs import valid_desc
 from directml_py.validation import RULES as KNOWN
 
 from ..rules.derived import DERIVED, invalid_desc_of
-from .references.tolerances import tolerance
+from . import twins
 from .values import arrays_for
 
 OPERATORS = sorted(SCHEMAS)
 LEVELS = sorted(DML_FEATURE_LEVEL)
 SEEDS = 4
-# Their kernels and references sum in different orders, which shows unless all sums are exact.
-SUMS_OF_PRODUCTS = ("GEMM", "GRU", "LSTM", "MULTIHEAD_ATTENTION", "RNN")
-# The functions of a step differ by some ULPs, and sums in later steps may cancel.
-APART = {**dict.fromkeys(("GRU", "LSTM", "RNN"), 64), "MULTIHEAD_ATTENTION": 4}
 RULES = [
     pytest.param(rule, id=rule, marks=pytest.mark.operator(name)) for rule, name in sorted(DERIVED.items())
 ]
@@ -160,40 +154,11 @@ def effective(tensor):
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_the_kernel_agrees_with_its_twin(operator):
     """Native kernels agree with the NumPy reference bit by bit, functions within their tolerances."""
-    implementation = operator_of(operator)
-    if type(implementation).compute is Operator.compute or type(implementation).kernel is Operator.kernel:
+    if not twins.has_twin(operator):
         pytest.skip("there is one way to compute it")
     for seed in range(SEEDS):
         desc = sample(operator, seed)
-        inputs = arrays_for(desc, seed)
-        if operator in SUMS_OF_PRODUCTS:
-            inputs = [
-                x if x is None or x.dtype.kind != "f" else np.round(x * 8) / x.dtype.type(8) for x in inputs
-            ]
-        if operator == "MULTIHEAD_ATTENTION":
-            # Weights are rounded, so that products must not cancel.
-            inputs = [None if x is None else np.abs(x) for x in inputs]
-        results = []
-        # Previous contents must not show, not even through zeros that some operators write.
-        for before, kernel in enumerate((kernel_of(desc), computing_kernel(implementation.compute(desc)))):
-            outputs = [
-                None if slot.tensor is None else np.full(slot.tensor.sizes, 1 + before, slot.tensor.dtype)
-                for slot in desc.outputs
-            ]
-            kernel.bind(inputs, outputs, np.empty(kernel.scratch, np.uint8))()
-            results.append(outputs)
-        fused = getattr(desc, "FusedActivation", None)
-        functions = {operator} | ({fused.name} if fused is not None else set())
-        may_differ = functions & FUNCTION_TOLERANCES.keys() or operator in SUMS_OF_PRODUCTS
-        for one, other in zip(*results):
-            allowed = 0
-            if one is not None and one.dtype.kind == "f" and may_differ:
-                allowed = tolerance(desc, one.dtype)
-                allowed = min(allowed, APART.get(operator, allowed))
-            if allowed:
-                assert ulps_apart(one, other).max() <= allowed
-            else:
-                np.testing.assert_array_equal(one, other)
+        twins.check(desc, arrays_for(desc, seed))
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

@@ -67,7 +67,7 @@ def surprises(rows: dict[str, Row], listed: list[Reason]) -> list[str]:
                 lines.append(f"{title} is listed ({reason.why}), but is right, or wrong on the CPU too")
         elif reason is None:
             lines.append(f"{title} {row['verdict']}: {row['why']}")
-        elif reason.says not in f"{row['why']} {row.get('said', '')}":
+        elif reason.says not in " ".join((row["why"], row.get("said", ""), *row.get("rules", ()))):
             lines.append(f"{title} {row['verdict']}, but the message lacks {reason.says!r}: {row['why']}")
     return lines
 

@@ -1,0 +1,61 @@
+"""A desc's kernel against the NumPy reference of its operator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from directml_py.operators import kernel_of, operator_of
+from directml_py.operators.operator import Operator, computing_kernel
+from directml_py.testing.tolerances import FUNCTION_TOLERANCES, ulps_apart
+
+from .references.tolerances import tolerance
+
+# Their kernels and references sum in different orders, which shows unless all sums are exact.
+SUMS_OF_PRODUCTS = ("GEMM", "GRU", "LSTM", "MULTIHEAD_ATTENTION", "RNN")
+# The functions of a step differ by some ULPs, and sums in later steps may cancel.
+APART = {**dict.fromkeys(("GRU", "LSTM", "RNN"), 64), "MULTIHEAD_ATTENTION": 4}
+# Its kernel computes in FLOAT32 where that is safe, so that the product and the bias may cancel.
+CANCELLING = "BATCH_NORMALIZATION"
+
+
+def has_twin(operator):
+    """Whether there are two ways to compute an operator."""
+    kind = type(operator_of(operator))
+    return kind.compute is not Operator.compute and kind.kernel is not Operator.kernel
+
+
+def check(desc, inputs):
+    """Assert that both give the same bits, functions within their tolerances, whatever the outputs held before."""
+    if desc.name in SUMS_OF_PRODUCTS:
+        inputs = [
+            x if x is None or x.dtype.kind != "f" else np.round(x * 8) / x.dtype.type(8) for x in inputs
+        ]
+    if desc.name == "MULTIHEAD_ATTENTION":
+        # Weights are rounded, so that products must not cancel.
+        inputs = [None if x is None else np.abs(x) for x in inputs]
+    results = []
+    # Previous contents must not show, not even through zeros that some operators write.
+    for before, kernel in enumerate(
+        (kernel_of(desc), computing_kernel(operator_of(desc.name).compute(desc)))
+    ):
+        outputs = [
+            None if slot.tensor is None else np.full(slot.tensor.sizes, 1 + before, slot.tensor.dtype)
+            for slot in desc.outputs
+        ]
+        kernel.bind(inputs, outputs, np.empty(kernel.scratch, np.uint8))()
+        results.append(outputs)
+    fused = getattr(desc, "FusedActivation", None)
+    functions = {desc.name} | ({fused.name} if fused is not None else set())
+    may_differ = functions & FUNCTION_TOLERANCES.keys() or desc.name in SUMS_OF_PRODUCTS
+    for one, other in zip(*results):
+        allowed = 0
+        if one is not None and one.dtype.kind == "f" and may_differ:
+            allowed = tolerance(desc, one.dtype)
+            allowed = min(allowed, APART.get(desc.name, allowed))
+        if desc.name == CANCELLING and one.dtype == np.float32:
+            largest = np.abs(other[np.isfinite(other)]).max(initial=0)
+            np.testing.assert_allclose(one, other, rtol=0, atol=2 * np.spacing(largest))
+        elif allowed:
+            assert ulps_apart(one, other).max(initial=0) <= allowed
+        else:
+            np.testing.assert_array_equal(one, other)
