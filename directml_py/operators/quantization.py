@@ -44,8 +44,11 @@ class BlockQuantization(Operator):
     ns-directml-dml_dequantize_operator_desc).
 
     The pages leave the sizes of QuantizationTensors open. As in ONNX Runtime's MatMulNBits, each of their elements
-    belongs to a block of the tensor, so that each of their sizes divides the tensor's. The pages leave the arithmetic
-    open too: it is that of ELEMENT_WISE_QUANTIZE_LINEAR and ELEMENT_WISE_DEQUANTIZE_LINEAR. A zero point may have any
+    belongs to a block of the tensor, so that each of their sizes divides the tensor's. ONNX Runtime's QuantizeLinear of
+    opset 21 passes the parameters of any axis along the last dimension: {1,1,1,3} for {1,3,3,2}. No axis could be told
+    from that, so it is refused where it does not divide. The pages leave the arithmetic open too: it is that of
+    ELEMENT_WISE_QUANTIZE_LINEAR and ELEMENT_WISE_DEQUANTIZE_LINEAR, and without a zero point none is subtracted, from
+    UINT4 neither, where ONNX Runtime's MatMulNBits means 8. A zero point may have any
     type in the support tables, so that it may be out of the quantized type's range, or fractional.
     """
 

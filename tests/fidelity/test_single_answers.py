@@ -7,7 +7,7 @@ import pytest
 
 import directml_py as dml
 
-from ..operators.helpers import FLOATS, numpy_type, tensor, tensor_of
+from ..operators.helpers import FLOATS, function, numpy_type, tensor, tensor_of
 from ..operators.running import run, scalar
 
 
@@ -78,3 +78,58 @@ def test_gru_adds_terms_of_float16(linear_before_reset):
     state = np.full((1, 1, 1, 1), 200, np.float16)
     results = dml.evaluate(desc, [x, weights, 0 * weights, None, state, None])
     assert np.isnan(results[1].item())
+
+
+def refused(desc):
+    """The rules that a desc breaks at the highest level that was asked, and the fields."""
+    found = dml.validate(desc, feature_level=dml.DML_FEATURE_LEVEL_6_2)
+    return {(problem.rule, problem.path) for problem in found}
+
+
+@pytest.mark.parametrize("kind", ["INT32", "INT64"])
+@pytest.mark.parametrize("name", ["AVERAGE", "L2", "LOG_SUM", "LOG_SUM_EXP", "SUM", "L1", "MULTIPLY"])
+def test_reductions_of_integers(name, kind):
+    """ONNX Runtime sends all of them; those with fractional results are refused."""
+    desc = dml.DML_REDUCE_OPERATOR_DESC(
+        Function=function(name),
+        InputTensor=tensor(kind, (1, 1, 2, 3)),
+        OutputTensor=tensor(kind, (1, 1, 2, 1)),
+        Axes=[3],
+    )
+    rule = "DML-REDUCE-data-type"
+    fields = ("InputTensor.DataType", "OutputTensor.DataType") if name.startswith(("A", "L2", "LOG")) else ()
+    assert refused(desc) == {(rule, field) for field in fields}
+
+
+def test_quantized_products_with_scales_of_float16():
+    def product(kind):
+        one, zero = tensor(kind, (1, 1, 1, 1)), tensor("UINT8", (1, 1, 1, 1))
+        return dml.DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(
+            ATensor=tensor("UINT8", (1, 1, 2, 4)),
+            AScaleTensor=one,
+            AZeroPointTensor=zero,
+            BTensor=tensor("UINT8", (1, 1, 4, 3)),
+            BScaleTensor=one,
+            BZeroPointTensor=zero,
+            OutputScaleTensor=one,
+            OutputZeroPointTensor=zero,
+            OutputTensor=tensor("UINT8", (1, 1, 2, 3)),
+        )
+
+    assert refused(product("FLOAT32")) == set()
+    rule = "DML-QUANTIZED_LINEAR_MATRIX_MULTIPLY-data-type"
+    scales = ("AScaleTensor", "BScaleTensor", "OutputScaleTensor")
+    assert refused(product("FLOAT16")) == {(rule, f"{scale}.DataType") for scale in scales}
+
+
+@pytest.mark.parametrize(("width", "height"), [(3, 2), (2, 3)])
+def test_the_pooled_size_is_width_and_height(width, height):
+    desc = dml.DML_ROI_POOLING_OPERATOR_DESC(
+        InputTensor=tensor("FLOAT32", (2, 3, 8, 8)),
+        ROITensor=tensor("FLOAT32", (1, 1, 2, 5)),
+        OutputTensor=tensor("FLOAT32", (2, 3, 2, 3)),
+        SpatialScale=1.0,
+        PooledSize=dml.DML_SIZE_2D(width, height),
+    )
+    is_exchanged = (width, height) == (2, 3)
+    assert refused(desc) == ({("DML-ROI_POOLING-sizes", "OutputTensor.Sizes")} if is_exchanged else set())

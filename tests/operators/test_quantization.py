@@ -183,3 +183,24 @@ def test_parameters_are_not_spread_out():
     tracemalloc.stop()
     assert (output == 2).all()
     assert most < arrays[0].nbytes / 4
+
+
+@pytest.mark.parametrize("name", ["QUANTIZE", "DEQUANTIZE"])
+@pytest.mark.parametrize(
+    ("sizes", "divides"), [((1, 3, 3, 2), False), ((1, 1, 3, 4), False), ((1, 1, 2, 6), True)]
+)
+def test_parameters_of_an_axis_along_the_last_dimension(name, sizes, divides):
+    """ONNX Runtime passes three parameters so, whatever their axis; where they divide it, they are its blocks."""
+    ends = ("FLOAT32", "INT8") if name == "QUANTIZE" else ("INT8", "FLOAT32")
+    desc = quantization(name, ends, sizes, [("FLOAT32", (1, 1, 1, 3)), ("INT8", (1, 1, 1, 3))])
+    found = {(problem.rule, problem.path) for problem in dml.validate(desc)}
+    paths = () if divides else ("QuantizationTensors[0].Sizes[3]", "QuantizationTensors[1].Sizes[3]")
+    assert found == {(f"DML-{name}-blocks", path) for path in paths}
+
+
+def test_a_scale_alone_subtracts_nothing_from_uint4():
+    """ONNX Runtime sends this for MatMulNBits without zero points, although 8 is to be subtracted there."""
+    desc = quantization("DEQUANTIZE", ("UINT4", "FLOAT32"), (1, 1, 2, 4), [("FLOAT32", (1, 1, 2, 1))])
+    x, scale = np.array([[0, 1, 8, 15], [0, 1, 8, 15]], np.uint8), np.array([0.5, -2], np.float32)
+    (result,) = dml.evaluate(desc, [x.reshape(1, 1, 2, 4), scale.reshape(1, 1, 2, 1)])
+    assert result.reshape(2, 4).tolist() == [[0, 0.5, 4, 7.5], [0, -2, -16, -30]]

@@ -65,6 +65,7 @@ class RoiPooling(Operator):
 
     def shapes(self, desc: OperatorDesc) -> Shapes:
         regions, channels = desc.ROITensor.sizes[2], desc.InputTensor.sizes[1]
+        # Microsoft's library refuses exchanged sizes too, which ONNX Runtime's MaxRoiPool sends.
         return {
             "ROITensor": (1, 1, regions, 5),
             "OutputTensor": (regions, channels, desc.PooledSize.Height, desc.PooledSize.Width),
