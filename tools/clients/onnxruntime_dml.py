@@ -42,9 +42,15 @@ OTHERS = {contrib_models.GROUP: contrib_models.cases, shipped_models.GROUP: ship
 GROUPS = (*node_models.SETS, *variants.VARIANTS, *OTHERS)
 
 
-def cases(group: str, rows: dict[str, Row]) -> Iterator[Case]:
-    """The cases of a group. Those of variants follow from ONNX's cases that are entirely on DirectML, and right."""
-    if group in variants.VARIANTS:
+def cases(group: str, rows: dict[str, Row], python: str | None = None) -> Iterator[Case]:
+    """The cases of a group. Those of variants follow from ONNX's cases that are entirely on DirectML, and right.
+
+    ``python`` has PyTorch, for the group of its exports.
+    """
+    if group == shipped_models.TORCH:
+        assert python is not None
+        yield from shipped_models.exports(python, running.work_folder() / "torch")
+    elif group in variants.VARIANTS:
         for case in node_models.cases("node"):
             row = rows.get(case.title, {})
             if row.get("verdict") == judging.RIGHT and row.get("where") == judging.DML:
@@ -73,8 +79,8 @@ def batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
         yield batch
 
 
-def run_group(group: str, path: Path, rows: dict[str, Row], sent: Path | None) -> None:
-    left = (case for case in cases(group, rows) if case.title not in rows)
+def run_group(group: str, path: Path, rows: dict[str, Row], sent: Path | None, python: str | None) -> None:
+    left = (case for case in cases(group, rows, python) if case.title not in rows)
     with (
         path.open("a", encoding="utf-8") as file,
         tempfile.TemporaryDirectory(dir=running.work_folder()) as name,
@@ -102,11 +108,17 @@ def main() -> int:
     parser.add_argument(
         "--descs", type=Path, metavar="FILE", help="add the operator descs that are sent to FILE (.jsonl.gz)"
     )
+    parser.add_argument(
+        "--torch",
+        metavar="PYTHON",
+        help="run exports of PyTorch too, by a Python that has torch and onnxscript",
+    )
     arguments = parser.parse_args()
     rows = read(arguments.results)
-    for group in () if arguments.table else arguments.groups:
+    groups = [*arguments.groups, *([shipped_models.TORCH] if arguments.torch else [])]
+    for group in [] if arguments.table else groups:
         begin = time.monotonic()
-        run_group(group, arguments.results, rows, arguments.descs)
+        run_group(group, arguments.results, rows, arguments.descs, arguments.torch)
         print(f"{group}: {time.monotonic() - begin:.0f} s", file=sys.stderr)
     listed = table.reasons()
     text = table.table(rows, listed)

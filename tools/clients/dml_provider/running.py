@@ -52,6 +52,11 @@ def runner() -> Path:
     return program
 
 
+def command(provider: str, options: Sequence[str]) -> list[str]:
+    program = [str(runner()), str(runtime() / LIBRARY), provider, *options]
+    return [sys.executable, "-m", "directml_py", "wine", *program]
+
+
 def run(
     folder: Path, jobs: Sequence[int], provider: str, options: Sequence[str] = (), seconds: float = SECONDS,
     variables: Mapping[str, str] | None = None,
@@ -77,22 +82,12 @@ def _run_process(
     folder: Path, jobs: Sequence[int], provider: str, options: Sequence[str], seconds: float,
     variables: Mapping[str, str], outcomes: dict[int, Outcome],
 ) -> None:  # fmt: skip
-    command = [
-        sys.executable,
-        "-m",
-        "directml_py",
-        "wine",
-        str(runner()),
-        str(runtime() / LIBRARY),
-        provider,
-        *options,
-    ]
     root = Path(__file__).resolve().parents[3]
     paths = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
     with (folder / "said").open("w+b") as said:
         process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, start_new_session=True,
-            env={**os.environ, "PYTHONPATH": paths, **variables},
+            command(provider, options), cwd=folder, env={**os.environ, "PYTHONPATH": paths, **variables},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, start_new_session=True,
         )  # fmt: skip
         assert process.stdin is not None
         assert process.stdout is not None

@@ -1,7 +1,9 @@
-"""Models that packages on PyPI carry, with their own weights, and ONNX's "light" ones with random weights."""
+"""Whole models: those that packages on PyPI carry, ONNX's "light" ones with random weights, and exports of PyTorch."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,8 @@ from .node_models import FOLDER, RELEASES, Case
 from .tensors import Array, named
 from .wheels import wheel
 
-GROUP = "shipped"
+GROUP, TORCH = "shipped", "torch"
+EXPORTS = Path(__file__).with_name("torch_exports.py")
 # The sizes of inputs that a model leaves open, by package: what a program would pass.
 PACKAGES: dict[str, dict[str, tuple[int, ...]]] = {
     "rapidocr-onnxruntime==1.4.4": {
@@ -41,6 +44,24 @@ def cases() -> Iterator[Case]:
             if name.startswith(f"{FOLDER}/light/") and name.endswith(".onnx"):
                 model = with_random_weights(ModelProto.FromString(content.read(name)))
                 yield Case(GROUP, f"onnx/{Path(name).stem}", model, _inputs(model, "", {}))
+
+
+def exports(python: str, folder: Path) -> Iterator[Case]:
+    """What the Python of an environment with PyTorch exports into ``folder``, with PyTorch's results.
+
+    Raises ``subprocess.CalledProcessError`` if it fails.
+    """
+    subprocess.run([python, str(EXPORTS), str(folder)], check=True, stdout=sys.stderr)
+    for path in sorted(folder.glob("*.onnx")):
+        model = ModelProto.FromString(path.read_bytes())
+        with np.load(path.with_suffix(".npz")) as arrays:
+            inputs = [
+                named(value.name, arrays[f"in{place}"]) for place, value in enumerate(model.graph.input)
+            ]
+            outputs = [
+                named(value.name, arrays[f"out{place}"]) for place, value in enumerate(model.graph.output)
+            ]
+        yield Case(TORCH, path.stem, model, inputs, outputs)
 
 
 def _inputs(model: ModelProto, stem: str, sizes: dict[str, tuple[int, ...]]) -> list[TensorProto]:
