@@ -27,7 +27,7 @@ UNRUN = Counter(
     {
         ("docs/debugging/debuggers.md", "changes the configuration of GDB"): 1,
         ("docs/debugging/profiles.md", "stands for tests and a program of yours"): 1,
-        ("docs/gallery/programs.md", "needs a network"): 2,
+        ("docs/gallery/programs.md", "needs a network"): 6,
         ("docs/dxdispatch.md", "needs a network"): 1,
         ("docs/dxdispatch.md", "needs the build above"): 1,
         ("docs/inside/fidelity.md", "fetches the library with pip, and takes a million descs"): 1,
@@ -49,6 +49,10 @@ UNRUN = Counter(
         ("docs/tensorflow.md", "needs TensorFlow 2.10"): 4,
         ("docs/testing/googletest.md", "an installation of its own"): 1,
         ("docs/testing/googletest.md", "tests/com/test_gtest_recipe.py does"): 1,
+        ("docs/windows-programs.md", "an installation of its own"): 1,
+        ("docs/windows-programs.md", "takes an hour"): 1,
+        ("docs/windows-programs.md", "the prefix is yours"): 1,
+        ("docs/windows-programs.md", "the program is yours"): 3,
     }
 )
 
