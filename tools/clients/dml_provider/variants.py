@@ -73,11 +73,15 @@ def _cast_to_half(array: Array) -> Array:
 
 
 def _cast(array: Array, dtype: np.dtype[np.generic]) -> Array:
-    """Values that survive the conversion: small integers, without a sign where the type has none."""
+    """Values that survive the conversion: small integers, without a sign where the type has none.
+
+    Scalars keep their values: some are sizes.
+    """
     if dtype.kind == "f":
         return array.astype(dtype)
     with np.errstate(all="ignore"):
-        whole = np.rint(np.nan_to_num(array, nan=0.0, posinf=100.0, neginf=-100.0).astype(np.float64) * 3)
+        finite = np.nan_to_num(array, nan=0.0, posinf=100.0, neginf=-100.0).astype(np.float64)
+        whole = np.rint(finite * (3 if array.ndim else 1))
     if dtype.kind == "b":
         return np.asarray(whole % 2 == 0)
     return np.clip(np.abs(whole) if dtype.kind == "u" else whole, -100, 100).astype(dtype)
