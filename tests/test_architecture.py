@@ -29,6 +29,7 @@ ALLOWED = {
     "kernels": {"late"},
     "storage": {"abi"},
     "npy_header": set(),
+    "wine": set(),
     "d3d12": API | {"kernels"},
     "descs": API,
     "validation": DESCS,
@@ -54,7 +55,18 @@ FRONT_ENDS = {
     "pydirectml",
     "onnx",
 }
-FRONT_ENDS_ALLOWED = OBJECT_MODEL | FRONT_ENDS | {"cffi", "session", "evaluation", "storage", "npy_header"}
+FRONT_ENDS_ALLOWED = (
+    OBJECT_MODEL
+    | FRONT_ENDS
+    | {
+        "cffi",
+        "session",
+        "evaluation",
+        "storage",
+        "npy_header",
+        "wine",
+    }
+)
 # And of Python's own library what has nothing to do with memory.
 PLAIN_LIBRARY = {
     "__future__",

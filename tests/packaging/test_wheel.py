@@ -11,8 +11,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from building import build_outputs
-from wheels import shared_wheel
+from building import build_outputs, windows_dlls
+from toolchain import missing
+from wheels import install, shared_wheel
+
+from directml_py.wine.loader import DLLS, WineError, find_loader
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,6 +61,44 @@ def test_a_package_that_was_never_built_says_so(module: str) -> None:
     last = result.stderr.splitlines()[-1]
     assert last.startswith("ImportError: directml_py/api/cdefs.py is missing:") == module.endswith("cdefs")
     assert ("pip install -e ." in last) == module.endswith("cdefs")
+
+
+@pytest.mark.slow
+def test_a_wheel_runs_windows_programs(wheel: Path, tmp_path: Path) -> None:
+    """With the DLLs that MinGW has built for it, in a prefix of its own."""
+    for tool in (windows_dlls.COMPILER, windows_dlls.RESOURCES):
+        if shutil.which(tool) is None:
+            missing("gcc-mingw-w64-x86-64")
+    folder = "directml_py/com/lib/wine/"
+    dlls = {f"{folder}x86_64-windows/{name}.dll" for name in DLLS}
+    assert {f"{folder}x86_64-unix/directml_py.so", *dlls} <= set(zipfile.ZipFile(wheel).namelist())
+    try:
+        loader = find_loader()
+    except WineError:
+        missing("wine64")
+    source = tmp_path / "program.c"
+    source.write_text(
+        "#include <windows.h>\n"
+        "HRESULT WINAPI D3D12CreateDevice(void *, int, const GUID *, void **);\n"
+        "int main(void)\n"
+        "{\n"
+        "    return D3D12CreateDevice(NULL, 0xb000, &IID_IUnknown, NULL) == S_FALSE ? 7 : 1;\n"
+        "}\n"
+    )
+    program = tmp_path / "program.exe"
+    subprocess.run([windows_dlls.COMPILER, str(source), "-o", str(program), "-ld3d12", "-luuid"], check=True)
+    python = install(wheel, tmp_path / "environment")
+    environment = {**os.environ, "PYTHONPATH": "", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [str(python), "-m", "directml_py", "wine", str(program)]
+    try:
+        run = subprocess.run(
+            command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, timeout=300
+        )
+    finally:
+        prefix = str(tmp_path / "cache" / "directml-py" / "wine")
+        subprocess.run([loader, "wineboot", "--kill"], env={**os.environ, "WINEPREFIX": prefix}, check=True)
+        shutil.rmtree(tmp_path / "cache")
+    assert run.returncode == 7, run.stderr
 
 
 @pytest.mark.slow
