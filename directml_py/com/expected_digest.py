@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "877e0212"
+DECLARATIONS = "22da7332"

@@ -13,6 +13,7 @@ from ..d3d12 import ID3D12Device
 from ..d3d12.debug import devices_of_c
 from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
 from ..d3d12.live_objects import COUNTERS
+from ..d3d12.shared_handles import use_handles
 from ..d3d12.untracked import Tracking
 from ..dml.device_removal import WITNESSES
 from ..kernels.build_digest import REINSTALL, declared_by
@@ -21,6 +22,7 @@ from .expected_digest import DECLARATIONS
 from .interfaces import FUNCTIONS, INTERFACES
 from .object_table import Objects
 from .object_text import ObjectText
+from .program_abi import Win32Handles
 from .thunks import Calls
 
 
@@ -53,6 +55,8 @@ def start(ffi: Any, lib: Any) -> None:
     WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
     objects = Objects(lib, ffi)
     COUNTERS.append(objects.references)
+    if objects.program.is_windows:
+        use_handles(Win32Handles(lib))
     calls = Calls(objects, ffi)
 
     def define(name: str, function: Any) -> None:

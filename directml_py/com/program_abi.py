@@ -1,17 +1,17 @@
 """The program's ABI: what WCHAR, events and functions are to it.
 
 On Linux, as in the Direct3D headers for it, WCHAR has four bytes, and an event is an eventfd(2) descriptor. A Windows
-program under Wine has a WCHAR of two bytes, Win32's events, and functions of the Windows ABI. ``lib`` knows which it
-is.
+program under Wine has a WCHAR of two bytes, Win32's handles, and functions of the Windows ABI. ``lib`` knows which.
 """
 
 from __future__ import annotations
 
 import codecs
 import ctypes
+import itertools
 from typing import Any
 
-from ..abi.hresult import E_HANDLE, E_INVALIDARG, DMLError
+from ..abi.hresult import E_HANDLE, E_INVALIDARG, E_OUTOFMEMORY, DMLError
 from ..abi.memory import read_string
 
 LIMIT = 1 << 16
@@ -37,6 +37,10 @@ class ProgramAbi:
 
     def encode(self, text: str) -> bytes:
         return text.encode(self._codec, "replace")
+
+    @property
+    def is_windows(self) -> bool:
+        return self._wchar_size == 2
 
     def event(self, handle: int, name: str) -> EventHandle | None:
         """The event with a handle; None for a null handle. Raises ``DMLError`` ``E_HANDLE`` for one that is no
@@ -88,6 +92,30 @@ class EventHandle:
     def __del__(self) -> None:
         if "_handle" in self.__dict__:
             self._lib.dmlpy_close_event(self._handle)
+
+
+class Win32Handles:
+    """Shared handles of a Windows program: Wine's, of objects that the bridge calls by numbers."""
+
+    def __init__(self, lib: Any) -> None:
+        self._lib = lib
+        self._numbers = itertools.count(1)
+
+    def new(self) -> tuple[int, int]:
+        number = next(self._numbers)
+        handle = int(self._lib.dmlpy_new_handle(number))
+        if not handle:
+            raise DMLError(E_OUTOFMEMORY, "Wine has no handle left")
+        return number, handle
+
+    def is_same(self, key: int, handle: int) -> bool:
+        return bool(self._lib.dmlpy_is_handle(handle, key))
+
+    def is_closed(self, key: int) -> bool:
+        return not self._lib.dmlpy_is_open(key)
+
+    def forget(self, key: int) -> None:
+        """Wine has forgotten it."""
 
 
 def is_wide(field: Any) -> bool:

@@ -1,8 +1,8 @@
 """Shared handles: resources, heaps and fences that several devices of the process use.
 
-As all handles of the emulator, a shared handle is a file descriptor, which ``CloseHandle`` and ``os.close`` close. It
-is the write end of a pipe. The read end stays in a table of the process, and hangs up when the last duplicate of the
-handle is closed; until then the table keeps the object alive.
+As all handles of the emulator, a shared handle is a file descriptor, which ``CloseHandle`` and ``os.close`` close;
+under Wine it is one of Win32. A table of the process keeps the object alive until the last duplicate of the handle is
+closed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import select
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from ..abi.arguments import instance, integer, invalid
 from ..abi.hresult import DXGI_ERROR_NAME_ALREADY_EXISTS, E_HANDLE, E_NOTIMPL, DMLError
@@ -39,10 +39,48 @@ class _Shared(NamedTuple):
     name: str | None
 
 
+class Handles(Protocol):
+    """How a process makes handles, each of which it knows by a key."""
+
+    def new(self) -> tuple[int, int]:
+        """The key of a new handle, and the handle, which the program owns."""
+
+    def is_same(self, key: int, handle: int) -> bool:
+        """Whether ``handle`` is a duplicate of the one with this key, or that itself."""
+
+    def is_closed(self, key: int) -> bool:
+        """Whether no duplicate is left."""
+
+    def forget(self, key: int) -> None:
+        """A closed handle's key is used no more."""
+
+
+class PipeHandles:
+    """The write ends of pipes; the keys are the read ends, which hang up when the last duplicate is closed."""
+
+    def new(self) -> tuple[int, int]:
+        return os.pipe()
+
+    def is_same(self, key: int, handle: int) -> bool:
+        try:
+            return os.path.sameopenfile(key, handle)
+        except (OSError, OverflowError):
+            return False
+
+    def is_closed(self, key: int) -> bool:
+        poll = select.poll()
+        poll.register(key, 0)
+        return bool(poll.poll(0))
+
+    def forget(self, key: int) -> None:
+        os.close(key)
+
+
 class _Table:
-    """The objects behind the open handles of the process, by the read ends of their pipes."""
+    """The objects behind the open handles of the process, by the keys of these."""
 
     def __init__(self) -> None:
+        self.handles: Handles = PipeHandles()
         self._lock = threading.RLock()
         renew_after_fork(self, "_lock")
         self._entries: dict[int, _Shared] = {}
@@ -65,8 +103,8 @@ class _Table:
 
     def find(self, handle: int) -> _Shared:
         with self._swept():
-            for reader, shared in list(self._entries.items()):
-                if _same_pipe(reader, handle):
+            for key, shared in list(self._entries.items()):
+                if self.handles.is_same(key, handle):
                     return shared
         raise DMLError(E_HANDLE, f"NTHandle is {handle}, which is not an open shared handle of this process")
 
@@ -74,8 +112,8 @@ class _Table:
         return next((shared for shared in list(self._entries.values()) if shared.name == name), None)
 
     def _new(self, shared: _Shared) -> int:
-        reader, handle = os.pipe()
-        self._entries[reader] = shared
+        key, handle = self.handles.new()
+        self._entries[key] = shared
         return handle
 
     @contextmanager
@@ -84,26 +122,18 @@ class _Table:
         since their release may run code of the program."""
         removed: list[_Shared] = []
         with self._lock:
-            for reader in [reader for reader in list(self._entries) if _closed(reader)]:
-                os.close(reader)
-                removed.append(self._entries.pop(reader))
+            for key in list(filter(self.handles.is_closed, self._entries)):
+                self.handles.forget(key)
+                removed.append(self._entries.pop(key))
             yield
 
 
-def _same_pipe(reader: int, handle: int) -> bool:
-    try:
-        return os.path.sameopenfile(reader, handle)
-    except (OSError, OverflowError):
-        return False
-
-
-def _closed(reader: int) -> bool:
-    poll = select.poll()
-    poll.register(reader, 0)
-    return bool(poll.poll(0))
-
-
 _table = _Table()
+
+
+def use_handles(handles: Handles) -> None:
+    """Make shared handles in another way from now on."""
+    _table.handles = handles
 
 
 class SharedHandles(DeviceBase):
@@ -116,7 +146,7 @@ class SharedHandles(DeviceBase):
         access: int = GENERIC_ALL,
         name: str | None = None,
     ) -> int:
-        """A file descriptor that ``OpenSharedHandle`` of any device in the process takes
+        """A handle that ``OpenSharedHandle`` of any device in the process takes
         (nf-d3d12-id3d12device-createsharedhandle).
 
         Raises ``E_INVALIDARG`` for an object created without its ``SHARED`` flag and for access other than

@@ -32,6 +32,25 @@ static void dmlpy_close_event(int64_t event)
     close((int)event);
 }
 
+/* Handles are descriptors, which Python itself makes. */
+static uint64_t dmlpy_new_handle(uint64_t number)
+{
+    (void)number;
+    return 0;
+}
+
+static int dmlpy_is_handle(uint64_t handle, uint64_t number)
+{
+    (void)handle, (void)number;
+    return 0;
+}
+
+static int dmlpy_is_open(uint64_t number)
+{
+    (void)number;
+    return 0;
+}
+
 /* Calls a function of the program. */
 static uint64_t dmlpy_call_program(uintptr_t function, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4)
 {

@@ -84,6 +84,21 @@ static void dmlpy_close_event(int64_t event)
     dmlpy_call_program((uintptr_t)dmlpy_wine.close_event, (uint64_t)event, 0, 0, 0, 0);
 }
 
+static uint64_t dmlpy_new_handle(uint64_t number)
+{
+    return dmlpy_call_program((uintptr_t)dmlpy_wine.new_handle, number, 0, 0, 0, 0);
+}
+
+static int dmlpy_is_handle(uint64_t handle, uint64_t number)
+{
+    return dmlpy_call_program((uintptr_t)dmlpy_wine.is_handle, handle, number, 0, 0, 0) != 0;
+}
+
+static int dmlpy_is_open(uint64_t number)
+{
+    return dmlpy_call_program((uintptr_t)dmlpy_wine.is_open, number, 0, 0, 0, 0) != 0;
+}
+
 /* The PE module of an address, and the offset in it. */
 static int dmlpy_describe_code(uintptr_t address, char *text, size_t size)
 {

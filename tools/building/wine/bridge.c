@@ -11,8 +11,11 @@
 #define DMLPY_E_FAIL ((int32_t)0x80004005)
 /* NtQueryVirtualMemory's information class that gives the functions of a module's Unix library. */
 #define DMLPY_UNIX_FUNCTIONS 1000
+/* NtQueryObject's information class that gives an object's name. */
+#define DMLPY_OBJECT_NAME 1
 
 typedef LONG(WINAPI *dmlpy_query)(HANDLE, const void *, int, void *, SIZE_T, SIZE_T *);
+typedef LONG(WINAPI *dmlpy_query_object)(HANDLE, int, void *, ULONG, ULONG *);
 typedef LONG(WINAPI *dmlpy_dispatch)(UINT64, unsigned, void *);
 
 static HMODULE dmlpy_module;
@@ -38,6 +41,58 @@ static uint64_t DMLPY_WINDOWS dmlpy_set_event(uint64_t event)
 static uint64_t DMLPY_WINDOWS dmlpy_close_event(uint64_t event)
 {
     return (uint64_t)CloseHandle((HANDLE)(ULONG_PTR)event);
+}
+
+/* Objects by numbers: events whose names are "directml-py ", the process and the number, as 16 hexadecimal digits each. */
+enum { DMLPY_NAME_BEGIN = 12, DMLPY_NAME_LENGTH = DMLPY_NAME_BEGIN + 2 * 16 };
+
+static void dmlpy_name(uint64_t number, WCHAR *name)
+{
+    const uint64_t parts[] = {GetCurrentProcessId(), number};
+    for (int i = 0; i < DMLPY_NAME_BEGIN; i++)
+        name[i] = L"directml-py "[i];
+    for (int i = 0; i < 32; i++)
+        name[DMLPY_NAME_BEGIN + i] = L"0123456789abcdef"[parts[i / 16] >> 4 * (15 - i % 16) & 15];
+    name[DMLPY_NAME_LENGTH] = 0;
+}
+
+static uint64_t DMLPY_WINDOWS dmlpy_new_handle(uint64_t number)
+{
+    WCHAR name[DMLPY_NAME_LENGTH + 1];
+    dmlpy_name(number, name);
+    return (ULONG_PTR)CreateEventW(NULL, TRUE, FALSE, name);
+}
+
+static uint64_t DMLPY_WINDOWS dmlpy_is_handle(uint64_t handle, uint64_t number)
+{
+    struct {
+        USHORT length, maximum;
+        WCHAR *text;
+        WCHAR buffer[MAX_PATH];
+    } found;
+    WCHAR name[DMLPY_NAME_LENGTH + 1];
+    ULONG size;
+    const dmlpy_query_object query
+        = (dmlpy_query_object)(void *)GetProcAddress(GetModuleHandleA("ntdll.dll"), "NtQueryObject");
+    if (query((HANDLE)(ULONG_PTR)handle, DMLPY_OBJECT_NAME, &found, sizeof found, &size) != 0
+        || found.length < 2 * DMLPY_NAME_LENGTH)
+        return 0;
+    const WCHAR *const tail = found.text + found.length / 2 - DMLPY_NAME_LENGTH;
+    dmlpy_name(number, name);
+    for (int i = 0; i < DMLPY_NAME_LENGTH; i++)
+        if (tail[i] != name[i])
+            return 0;
+    return 1;
+}
+
+static uint64_t DMLPY_WINDOWS dmlpy_is_open(uint64_t number)
+{
+    WCHAR name[DMLPY_NAME_LENGTH + 1];
+    dmlpy_name(number, name);
+    const HANDLE found = OpenEventW(SYNCHRONIZE, FALSE, name);
+    if (found != NULL)
+        CloseHandle(found);
+    return found != NULL;
 }
 
 static uint64_t DMLPY_WINDOWS dmlpy_describe(uint64_t address, uint64_t text, uint64_t size)
@@ -113,7 +168,8 @@ static BOOL CALLBACK dmlpy_begin(INIT_ONCE *once, void *unused, void **also_unus
     }
     dmlpy_loaded.digest = DMLPY_DIGEST;
     dmlpy_loaded.services
-        = (dmlpy_services){dmlpy_duplicate_event, dmlpy_set_event, dmlpy_close_event, dmlpy_describe};
+        = (dmlpy_services){dmlpy_duplicate_event, dmlpy_set_event, dmlpy_close_event, dmlpy_new_handle,
+                           dmlpy_is_handle,       dmlpy_is_open,   dmlpy_describe};
     if (dmlpy_dispatcher(dmlpy_library, DMLPY_LOAD, &dmlpy_loaded) != 0)
         return FALSE;
     /* Objects have code of this module and of the library, which a program must not unload beneath them. */

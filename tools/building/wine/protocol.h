@@ -18,6 +18,11 @@ typedef struct dmlpy_services {
     uint64_t(DMLPY_WINDOWS *duplicate_event)(uint64_t event);
     uint64_t(DMLPY_WINDOWS *set_event)(uint64_t event);
     uint64_t(DMLPY_WINDOWS *close_event)(uint64_t event);
+    /* The handle of a new object that this process calls by a number; 0 if there is none. */
+    uint64_t(DMLPY_WINDOWS *new_handle)(uint64_t number);
+    /* Whether a handle is one of the object with that number, and whether that has handles left. */
+    uint64_t(DMLPY_WINDOWS *is_handle)(uint64_t handle, uint64_t number);
+    uint64_t(DMLPY_WINDOWS *is_open)(uint64_t number);
     /* The module that holds an address, and the offset in it, as text; 0 if no module does. */
     uint64_t(DMLPY_WINDOWS *describe)(uint64_t address, uint64_t text, uint64_t size);
 } dmlpy_services;
