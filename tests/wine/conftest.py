@@ -19,7 +19,7 @@ from toolchain import INCLUDE, missing
 from directml_py.wine.loader import WineError, dll_path, find_loader
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-LIBRARIES = ("-ldxguid", "-luuid", "-lversion")
+LIBRARIES = ("-ldxguid", "-luuid", "-lversion", "-lpsapi", "-lpthread")
 PATIENCE = 120
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from com.building import MINGW, Builder
+from toolchain import later
 
 from directml_py.capturing import VARIABLE
 from directml_py.capturing.parser import read_capture
@@ -167,6 +168,18 @@ def test_a_start_without_the_environment_says_what_is_missing(wine: Wine, progra
     run = subprocess.run(command, env=variables, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
     assert "start programs by python -m directml_py wine" in run.stderr
     assert run.returncode == 99
+
+
+@pytest.mark.parametrize(("threads", "rounds"), [(24, 50), *later((24, 2000))])
+def test_threads_that_wait_for_each_other(wine: Wine, program: Program, threads: int, rounds: int) -> None:
+    run = wine.run(program("waits"), str(threads), str(rounds))
+    assert (run.returncode, run.stdout) == (0, "0\n"), run.stderr
+
+
+@pytest.mark.slow
+def test_many_starts_and_ends(wine: Wine, program: Program) -> None:
+    path = program("ends")
+    assert {wine.run(path, "return").returncode for _ in range(50)} == {7}
 
 
 @pytest.mark.slow
