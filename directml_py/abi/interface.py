@@ -72,7 +72,9 @@ class IUnknown:
     @classmethod
     def from_handle(cls: type[T], handle: int | None) -> T | None:
         """The live object of this interface that owns ``handle``, or None."""
-        owner = _objects.get(handle) if handle else None
+        # What the dictionary's own method does, in half the time.
+        reference = _objects.data.get(handle) if handle else None  # type: ignore[attr-defined]
+        owner = None if reference is None else reference()
         return owner if isinstance(owner, cls) else None
 
     def QueryInterface(self, riid: GUID | type[T]) -> Any:

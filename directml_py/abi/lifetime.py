@@ -20,6 +20,10 @@ class Lifetime:
         self.released = False
         self.residency = 1
 
+    def release(self) -> None:
+        """The object is destroyed."""
+        self.released = True
+
     def make_resident(self) -> None:
         self.residency += 1
 
@@ -49,4 +53,4 @@ class LivingObject(PrivateDataObject):
     def __del__(self) -> None:
         life = self.__dict__.get("life")
         if life is not None:
-            life.released = True
+            life.release()

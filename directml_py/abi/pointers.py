@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, TypeVar
 
 from .hresult import E_INVALIDARG, DMLError
-from .memory import MemoryFault, read
+from .memory import MemoryFault, read_argument
 
 S = TypeVar("S", bound=ctypes.Structure)
 
@@ -34,6 +34,8 @@ def locate(value: object, name: str) -> Location:
     """
     if value is None:
         return Location(0, None)
+    if type(value) is int and 0 <= value < 1 << 64:
+        return Location(value, None)
     if isinstance(value, (ctypes.Structure, ctypes.Union)):
         return Location(ctypes.addressof(value), value, type(value).__name__, ctypes.sizeof(value))
     if isinstance(value, ctypes.Array):
@@ -141,7 +143,7 @@ def struct_at(value: object, kind: type[S], name: str) -> S:
     if not location.address:
         raise DMLError(E_INVALIDARG, f"{name} is null; a {kind.__name__} is required")
     try:
-        data = read(location.address, ctypes.sizeof(kind))
+        data = read_argument(location.address, ctypes.sizeof(kind))
     except MemoryFault as fault:
         raise DMLError(E_INVALIDARG, f"{name}: {fault}") from None
     return kind.from_buffer_copy(data)

@@ -35,6 +35,9 @@ class PrivateData:
     def __init__(self) -> None:
         self._values: dict[bytes, bytes | IUnknown] = {}
 
+    def is_empty(self) -> bool:
+        return not self._values
+
     def get(self, guid: GUID) -> bytes | IUnknown | None:
         return self._values.get(_key(guid))
 
@@ -123,6 +126,8 @@ class PrivateDataObject(IUnknown):
     @property
     def name(self) -> str:
         """The name set by ``SetName``, or an empty string."""
+        if self._private_data.is_empty():
+            return ""
         stored = self._private_data.get(WKPDID_D3DDebugObjectNameW)
         return stored.decode(UTF_16, "replace") if isinstance(stored, bytes) else ""
 

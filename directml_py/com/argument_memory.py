@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 
 from ..abi.hresult import E_POINTER, DMLError
-from ..abi.memory import MemoryFault, read, write
+from ..abi.memory import MemoryFault, read_argument, write
 from ..abi.wintypes import GUID
 
 POINTER_SIZE = ctypes.sizeof(ctypes.c_void_p)
@@ -18,34 +18,35 @@ GUID_SIZE = ctypes.sizeof(GUID)
 NULL = 0
 
 
-# Whether a number of bytes at an address can be read without asking the kernel, which takes several microseconds.
-_is_readable: Callable[[int, int], int] = lambda address, size: 0  # noqa: E731
+# Writes to the calling thread's own frames, without asking the kernel; False for other memory.
+_poke: Callable[[int, bytes], bool] = lambda address, data: False  # noqa: E731
 
 
-def known_to_be_readable(test: Callable[[int, int], int]) -> None:
-    global _is_readable
-    _is_readable = test
+def write_with(poke: Callable[[int, bytes], bool]) -> None:
+    """Let ``poke`` try this function first."""
+    global _poke
+    _poke = poke
 
 
 def peek(address: int, size: int, name: str) -> bytes:
     """Read ``size`` bytes. Raises ``DMLError`` ``E_POINTER`` for unmapped memory."""
-    if _is_readable(address, size):
-        return ctypes.string_at(address, size)
     try:
-        return read(address, size)
+        return read_argument(address, size)
     except MemoryFault:
         raise DMLError(E_POINTER, f"{name} is 0x{address:X}, where {size} bytes cannot be read") from None
 
 
 def peek_pointers(address: int, count: int, name: str) -> Sequence[int]:
     """Read an array of pointers."""
-    if count == 1 and _is_readable(address, POINTER_SIZE):
-        return (ctypes.c_uint64.from_address(address).value,)
+    if count == 1:
+        return (int.from_bytes(peek(address, POINTER_SIZE, name), "little"),)
     return memoryview(peek(address, POINTER_SIZE * count, name)).cast("Q")
 
 
 def poke(address: int, data: bytes, name: str) -> None:
     """Write ``data``. Raises ``DMLError`` ``E_POINTER`` for memory that cannot be written."""
+    if _poke(address, data):
+        return
     try:
         write(address, data)
     except MemoryFault:

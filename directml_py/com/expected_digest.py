@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "22da7332"
+DECLARATIONS = "b90f8b56"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import directml_py
 
+from ..abi.memory import read_with
 from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_SEVERITY_ERROR
 from ..d3d12 import ID3D12Device
 from ..d3d12.debug import devices_of_c
@@ -15,9 +17,10 @@ from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
 from ..d3d12.live_objects import COUNTERS
 from ..d3d12.shared_handles import use_handles
 from ..d3d12.untracked import Tracking
+from ..dml.bindings import read_bindings_with
 from ..dml.device_removal import WITNESSES
 from ..kernels.build_digest import REINSTALL, declared_by
-from .argument_memory import known_to_be_readable
+from .argument_memory import write_with
 from .expected_digest import DECLARATIONS
 from .interfaces import FUNCTIONS, INTERFACES
 from .object_table import Objects
@@ -38,6 +41,16 @@ def create_device(*arguments: Any) -> ID3D12Device:
     return device
 
 
+def use_memory_functions(lib: Any) -> None:
+    """Have the functions in C read and write arguments, which need not ask the kernel to copy them."""
+    address = lib.dmlpy_memory_functions()
+    if address:
+        peek, poke, peek_bindings = ctypes.cast(address, ctypes.py_object).value
+        read_with(peek)
+        write_with(poke)
+        read_bindings_with(peek_bindings)
+
+
 def start(ffi: Any, lib: Any) -> None:
     """Bind every C function that the library declares to its Python implementation.
 
@@ -51,7 +64,7 @@ def start(ffi: Any, lib: Any) -> None:
         )
     exceptions_tell_nobody()
     Tracking.commands = not lib.dmlpy_is_hosted()
-    known_to_be_readable(lib.dmlpy_is_on_stack)
+    use_memory_functions(lib)
     WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
     objects = Objects(lib, ffi)
     COUNTERS.append(objects.references)

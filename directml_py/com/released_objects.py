@@ -15,7 +15,7 @@ from ..api.d3d12_enums import (
 from ..d3d12 import ID3D12Device
 from ..d3d12.debug_output import debug_output
 from ..d3d12.device_child import unversioned
-from ..d3d12.untracked import untrack
+from ..d3d12.untracked import Tracking, untrack
 
 # Return addresses that the C object keeps of its last Release.
 FRAMES = 4
@@ -52,7 +52,8 @@ class Quarantine:
 
     def add(self, address: int, released: Released) -> None:
         self._gone.pop(int(self._lib.dmlpy_retire(address)), None)
-        untrack(released)
+        if not Tracking.commands:
+            untrack(released)
         self._gone[address] = released
 
     def at(self, address: int) -> Released | None:

@@ -216,10 +216,12 @@ class Calls:
         if struct_type(returns) is None:
             return lambda value: 0 if value is None else int(value)
 
+        new, buffer, pointer = self._ffi.new, self._ffi.buffer, self._ffi.typeof(f"{returns}*")
+
         def by_value(value: Any) -> Any:
-            output = self._ffi.new(f"{returns}*")
+            output = new(pointer)
             if value is not None:
-                self._ffi.buffer(output)[:] = bytes(value)
+                buffer(output)[:] = bytes(value)
             return output[0]
 
         return by_value
@@ -235,4 +237,7 @@ def _reader(inputs: Sequence[Callable[[Values], Any]]) -> Runner:
     if len(inputs) == 2:
         first, second = inputs
         return lambda body, values: body(first(values), second(values))
+    if len(inputs) == 3:
+        one, two, three = inputs
+        return lambda body, values: body(one(values), two(values), three(values))
     return lambda body, values: body(*[read(values) for read in inputs])

@@ -132,6 +132,8 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
         self._slots[self._index(index)] = descriptor
 
     def _index(self, index: int) -> int:
+        if type(index) is int and 0 <= index < self.size:
+            return index
         number = integer(index, "index")
         if not 0 <= number < self.size:
             raise invalid(f"index is {number}, but the heap has {self.size} descriptors")

@@ -71,6 +71,7 @@ class Buffer(Lifetime):
     __slots__ = (
         "allows_unordered_access",
         "flags",
+        "gpu_address",
         "has_fixed_state",
         "heap_type",
         "initial_state",
@@ -85,6 +86,7 @@ class Buffer(Lifetime):
     ) -> None:
         super().__init__("ID3D12Resource")
         self.placement = placement
+        self.gpu_address = placement.allocation.gpu_address + placement.offset
         self.initial_state = initial_state
         self.width: int = desc.Width
         self.flags = D3D12_RESOURCE_FLAGS(desc.Flags)
@@ -144,7 +146,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         return D3D12_RESOURCE_DESC.from_buffer_copy(self._desc)
 
     def GetGPUVirtualAddress(self) -> int:
-        return self.placement.allocation.gpu_address + self.placement.offset
+        return self.buffer.gpu_address
 
     def GetHeapProperties(self) -> tuple[D3D12_HEAP_PROPERTIES, D3D12_HEAP_FLAGS]:
         """``E_INVALIDARG`` for a reserved resource, which lies in no heap."""
@@ -384,8 +386,7 @@ class BufferRange(NamedTuple):
 
     @property
     def gpu_address(self) -> int:
-        placement = self.buffer.placement
-        return placement.allocation.gpu_address + placement.offset + self.offset
+        return self.buffer.gpu_address + self.offset
 
     @property
     def words(self) -> str:

@@ -72,6 +72,8 @@ UNDEFINED = "so that results depend on the order of reads and writes"
 
 def check_hazards(dispatchable: IDMLDispatchable, views: Views, report: Report) -> None:
     """Report ranges of one buffer that overlap, of which at least one is written."""
+    if not dispatchable.takes_separate_resources and not share_memory(views):
+        return
     for one, other in pairs(views, lambda view: id(view.buffer)):
         dispatchable.check_pair(one, other, report)
 
@@ -91,8 +93,20 @@ def pairs(views: Views, place: Callable[[BufferRange], int]) -> Iterator[tuple[B
         yield from combinations(others, 2)
 
 
+def share_memory(views: Views) -> bool:
+    """Whether any two ranges overlap, also through different resources of one heap."""
+    end = 0
+    for start, size in sorted([(view.gpu_address, view.size) for view in views.values() if view is not None]):
+        if start < end:
+            return True
+        end = start + size
+    return False
+
+
 def overlapping(views: Views) -> Iterator[tuple[Bound, Bound]]:
     """The pairs of ranges that share memory, also through different resources of one heap."""
+    if not share_memory(views):
+        return iter(())
     return (
         (one, other)
         for one, other in pairs(views, lambda view: id(view.buffer.placement.allocation))

@@ -10,7 +10,7 @@ from ..api.iids import IID_IDMLBindingTable
 from ..d3d12.resource import BufferRange
 from ..validation.report import Report
 from .binding_point import BindingPoint, Views
-from .bindings import Need, bindable_heaps, read_binding, read_bindings, single_view
+from .bindings import Need, bindable_heaps, names_at, read_binding, read_bindings, single_view
 from .device_removal import hresult_method, void_method
 from .dispatch_command import RecordedDispatch, prepare
 from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable, Run
@@ -160,7 +160,7 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     def _bind_tensors(self, method: str, kind: str, count: Any, bindings: Any) -> None:
         report = Report()
-        records = read_bindings(count, bindings, report)
+        records = read_bindings(count, bindings, report, names_at(bindings, count))
         dispatchable = self._ready(method, report)
         views = {}
         if dispatchable is not None and records is not None:
@@ -189,18 +189,27 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     def _finish(self, method: str, kind: str, views: dict[BindingPoint, BufferRange], report: Report) -> None:
         """Write the descriptors; on an error remove the device and keep the previous bindings."""
-        self.removal.tighten(report)
-        if not report.errors and self.desc is not None:
+        if report.diagnostics:
+            self.removal.tighten(report)
+        if self.desc is not None and not report.errors:
             self._prepared = None
-            for slot in [slot for slot in self.views if slot.kind == kind]:
-                del self.views[slot]
+            if self.views:
+                for slot in [slot for slot in self.views if slot.kind == kind]:
+                    del self.views[slot]
             self.views.update(views)
             if self.device.d3d12_device.sync_validator is not None:
                 self.bound_at = caller()
-            if self.desc.dispatchable.has_descriptors:
-                for index, slot in enumerate(self.needs):
-                    if slot.kind == kind:
-                        self.desc.cpu.write(index, self.views.get(slot))
-            for index in range(len(self.needs), self.desc.dispatchable.descriptor_count):
-                self.desc.cpu.write(index, None)
-        self.removal.remove(f"{method} failed:", report)
+            self._write_descriptors(self.desc, kind)
+        if report.diagnostics:
+            self.removal.remove(f"{method} failed:", report)
+
+    def _write_descriptors(self, desc: TableDesc, kind: str) -> None:
+        heap, start, needed = desc.cpu.heap, desc.cpu.start, len(self.needs)
+        if heap is None:
+            return
+        if desc.dispatchable.has_descriptors:
+            for index, slot in enumerate(self.needs):
+                if slot.kind == kind:
+                    heap.write(start + index, self.views.get(slot))
+        for index in range(needed, desc.dispatchable.descriptor_count):
+            heap.write(start + index, None)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 from ..abi.arguments import integer, is_series
+from ..abi.interface import IUnknown
 from ..abi.pointers import locate
 from ..abi.rules import Severity, rule
 from ..api.d3d12_enums import (
@@ -16,6 +18,7 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
 )
 from ..api.enums import (
+    DML_BINDING_TYPE,
     DML_BINDING_TYPE_BUFFER,
     DML_BINDING_TYPE_BUFFER_ARRAY,
     DML_BINDING_TYPE_NONE,
@@ -88,6 +91,59 @@ COUNT = rule(
 )
 
 
+class BufferBinding(NamedTuple):
+    """A DML_BUFFER_BINDING of a live object, or of none."""
+
+    Buffer: IUnknown | None
+    Offset: int
+    SizeInBytes: int
+
+
+class PlainBinding(NamedTuple):
+    """A DML_BINDING_DESC of type NONE or BUFFER without a fault, in the form of its record, which takes longer to
+    make."""
+
+    Type: DML_BINDING_TYPE
+    Desc: Any
+
+
+Binding: TypeAlias = Record | PlainBinding
+UNBOUND = PlainBinding(NONE, None)
+
+# What bindings in C's memory name, in order: None, or a buffer's handle, the offset and the size.
+Names: TypeAlias = tuple[tuple[int, int, int] | None, ...]
+# Reads an array of DML_BINDING_DESCs in C; None where that does not tell everything.
+_peek_bindings: Callable[[Any, Any], Names | None] = lambda address, count: None  # noqa: E731
+
+
+def read_bindings_with(peek: Callable[[Any, Any], Names | None]) -> None:
+    """Let ``peek``, which takes an address and a count, read bindings from C's memory."""
+    global _peek_bindings
+    _peek_bindings = peek
+
+
+def names_at(address: Any, count: Any) -> Names | None:
+    """What the bindings at an address name, if they are plain and more than none."""
+    return _peek_bindings(address, count) or None
+
+
+def _plain_bindings(names: Names | None) -> list[Binding] | None:
+    """The bindings if there is nothing to report about them."""
+    if names is None:
+        return None
+    bindings: list[Binding] = []
+    for name in names:
+        if name is None:
+            bindings.append(UNBOUND)
+            continue
+        handle, offset, size = name
+        buffer = IUnknown.from_handle(handle)
+        if buffer is None and handle:
+            return None
+        bindings.append(PlainBinding(BUFFER, BufferBinding(buffer, offset, size)))
+    return bindings
+
+
 class Need(NamedTuple):
     """The requirements on a binding: size in bytes, alignment of the offset, and allowed heap types."""
 
@@ -101,12 +157,18 @@ def bindable_heaps(level: int) -> tuple[D3D12_HEAP_TYPE, ...]:
     return (DEFAULT, CUSTOM) if level >= DML_FEATURE_LEVEL_2_0 else (DEFAULT,)
 
 
-def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | None:
+def read_bindings(
+    first: Any, second: Any, report: Report, names: Names | None = None
+) -> list[Binding] | None:
     """The DML_BINDING_DESCs of ``(count, bindings)`` or of ``(bindings)`` alone; None to unbind, which in Microsoft's
     library a count of 0 does with or without an array, and where a wrong count is reported.
 
-    ``bindings`` is a sequence, one struct, or a pointer to the first of ``count`` structs.
+    ``bindings`` is a sequence, one struct, or a pointer to the first of ``count`` structs; ``names`` are what
+    ``names_at`` says of it.
     """
+    plain = _plain_bindings(names)
+    if plain is not None:
+        return plain
     if second is None and (is_series(first) or isinstance(first, ctypes.Structure)):
         items = list(first) if is_series(first) else [first]
         return [_read(item, f"bindings[{index}]", report) for index, item in enumerate(items)] or None
@@ -136,8 +198,11 @@ def read_bindings(first: Any, second: Any, report: Report) -> list[Record] | Non
     return [_read(start.address + index * step, f"bindings[{index}]", report) for index in range(count)]
 
 
-def read_binding(value: Any, report: Report) -> Record:
+def read_binding(value: Any, report: Report) -> Binding:
     """Decode one DML_BINDING_DESC; null gives an empty binding."""
+    plain = _plain_bindings(names_at(value, 1))
+    if plain is not None:
+        return plain[0]
     if isinstance(value, Record):
         return value
     if value is None or locate(value, "binding").address == 0:
@@ -161,7 +226,7 @@ def _join(name: str, path: str) -> str:
     return path if path.startswith(name) else f"{name}.{path}"
 
 
-def binds_nothing(record: Record, path: str, report: Report) -> bool:
+def binds_nothing(record: Binding, path: str, report: Report) -> bool:
     """Whether a readable binding names no buffer."""
     if record.Type == BUFFER_ARRAY or (
         record.Type == BUFFER and record.Desc and record.Desc.Buffer is not None
@@ -171,7 +236,7 @@ def binds_nothing(record: Record, path: str, report: Report) -> bool:
 
 
 def buffer_view(
-    record: Record | None, need: Need, path: str, device: ID3D12Device, report: Report
+    record: Record | BufferBinding | None, need: Need, path: str, device: ID3D12Device, report: Report
 ) -> BufferRange | None:
     """The range that a DML_BUFFER_BINDING names, after checking it; None for a null Buffer."""
     if record is None or record.Buffer is None:
@@ -217,7 +282,7 @@ def check_view(view: BufferRange, need: Need, path: str, report: Report) -> None
 
 
 def single_view(
-    record: Record, need: Need, path: str, device: ID3D12Device, report: Report
+    record: Binding, need: Need, path: str, device: ID3D12Device, report: Report
 ) -> BufferRange | None:
     """The range of a binding of type BUFFER; None for NONE."""
     if record.Type == BUFFER:

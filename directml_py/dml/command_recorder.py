@@ -19,7 +19,8 @@ from .dispatch_command import RecordedDispatch
 from .dispatchable import IDMLDispatchable
 from .dml_object import SAME_DEVICE, IDMLDeviceChild
 
-ALLOWED_TYPES = (D3D12_COMMAND_LIST_TYPE_DIRECT, D3D12_COMMAND_LIST_TYPE_COMPUTE)
+DIRECT = D3D12_COMMAND_LIST_TYPE_DIRECT
+ALLOWED_TYPES = (DIRECT, D3D12_COMMAND_LIST_TYPE_COMPUTE)
 
 PAGE = "nf-directml-idmlcommandrecorder-recorddispatch"
 LIST_OPEN = rule("DML-RecordDispatch-list-open", "The command list is open", PAGE)
@@ -51,7 +52,8 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         instance(commandList, ID3D12GraphicsCommandList, "commandList")
         same_device(IDMLDispatchable, dispatchable, "dispatchable", self.device, report, SAME_DEVICE)
         same_device(IDMLBindingTable, bindings, "bindings", self.device, report, SAME_DEVICE)
-        bindings.one_thread.check("bindings", report)
+        if not bindings.one_thread.is_free():
+            bindings.one_thread.report("bindings", report)
         self._check_list(commandList, report)
         command = None
         if not report.errors:
@@ -63,7 +65,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
             self.removal.remove("RecordDispatch failed:", report)
 
     def _check_list(self, commandList: ID3D12GraphicsCommandList, report: Report) -> None:
-        if commandList.type not in ALLOWED_TYPES:
+        if commandList.type is not DIRECT and commandList.type not in ALLOWED_TYPES:
             names = " or ".join(kind.name for kind in ALLOWED_TYPES)
             report.add(LIST_TYPE, "commandList", f"is of type {commandList.type.name}; it must be {names}")
         if commandList.device is not self.device.d3d12_device:

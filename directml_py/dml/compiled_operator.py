@@ -17,7 +17,7 @@ from ..d3d12.d3d12_constants import UINT_MAX
 from ..d3d12.resource import BufferRange
 from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.format import summary
-from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
+from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
 from ..late import lazy
 from ..validation.report import Report
@@ -34,7 +34,7 @@ from .binding_aliasing import (
     overlapping,
 )
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views
-from .bindings import UPLOAD, Need, bindable_heaps
+from .bindings import UPLOAD, Binding, Need, bindable_heaps
 from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild
@@ -177,14 +177,18 @@ class IDMLCompiledOperator(IDMLDispatchable):
         needs[PERSISTENT] = self.resource_need(self.persistent_size)
         return {slot: need for slot, need in needs.items() if need is not None}
 
-    @property
+    @lazy
     def temporary_size(self) -> int:
         return self.device.profile.temporary_size(align(self.program.temporary_size, 4))
 
-    def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
-        return DML_BINDING_PROPERTIES(self.descriptor_count, self.temporary_size, self.persistent_size)
+    @lazy
+    def _properties(self) -> bytes:
+        return bytes(DML_BINDING_PROPERTIES(self.descriptor_count, self.temporary_size, self.persistent_size))
 
-    def input_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
+    def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
+        return DML_BINDING_PROPERTIES.from_buffer_copy(self._properties)
+
+    def input_views(self, records: Sequence[Binding], report: Report) -> dict[BindingPoint, BufferRange]:
         return self.tensor_views("input", records, self.input_needs, report)
 
     def describe_count(self, kind: str, count: int) -> str:

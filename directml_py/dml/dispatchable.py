@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -15,10 +16,9 @@ from ..api.iids import IID_IDMLDispatchable
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..d3d12.sync_validation.access import Access
-from ..descs.operator_desc import Record
 from ..validation.report import Report
 from .binding_point import NO_VIEWS, TEMPORARY, BindingPoint, Bound, Views
-from .bindings import BUFFER_ARRAY, NONE, Need, bindable_heaps, binds_nothing, single_view
+from .bindings import BUFFER_ARRAY, NONE, Binding, Need, bindable_heaps, binds_nothing, single_view
 from .dml_object import IDMLPageable
 from .program import NO_BYTES
 
@@ -84,10 +84,18 @@ Run: TypeAlias = Callable[[], None]
 DebugCheck: TypeAlias = Callable[[Views, str, Report], None]
 
 
+@cache
+def tensor_points(kind: str, count: int) -> Sequence[tuple[BindingPoint, str]]:
+    """The first ``count`` binding points of a kind, with the paths of their bindings in messages."""
+    return tuple((BindingPoint(kind, index), f"bindings[{index}]") for index in range(count))
+
+
 class IDMLDispatchable(IDMLPageable):
     """Base of compiled operators and initializers, which can be dispatched (nn-directml-idmldispatchable)."""
 
     IID = IID_IDMLDispatchable
+    # Whether ranges of one resource are checked even where they do not overlap.
+    takes_separate_resources = False
 
     @abstractmethod
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
@@ -155,22 +163,21 @@ class IDMLDispatchable(IDMLPageable):
         """The requirement on each output's binding; None where nothing may be bound."""
 
     @abstractmethod
-    def input_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
+    def input_views(self, records: Sequence[Binding], report: Report) -> dict[BindingPoint, BufferRange]:
         """The ranges bound by BindInputs, from its DML_BINDING_DESCs."""
 
-    def output_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
+    def output_views(self, records: Sequence[Binding], report: Report) -> dict[BindingPoint, BufferRange]:
         """The ranges bound by BindOutputs, from its DML_BINDING_DESCs."""
         return self.tensor_views("output", records, self.output_needs, report)
 
     def tensor_views(
-        self, kind: str, records: Sequence[Record], needs: Sequence[Need | None], report: Report
+        self, kind: str, records: Sequence[Binding], needs: Sequence[Need | None], report: Report
     ) -> dict[BindingPoint, BufferRange]:
         """The bound ranges, where each binding point takes one buffer."""
         if not self.is_count(kind, len(records), len(needs), report):
             return {}
         views = {}
-        for index, (record, need) in enumerate(zip(records, needs)):
-            slot, path = BindingPoint(kind, index), f"bindings[{index}]"
+        for (slot, path), record, need in zip(tensor_points(kind, len(records)), records, needs):
             if need is None:
                 self._must_be_unbound(slot, record, path, report)
                 continue
@@ -196,7 +203,7 @@ class IDMLDispatchable(IDMLPageable):
     def describe_count(self, kind: str, count: int) -> str:
         """``the initializer has 2 operators``."""
 
-    def _must_be_unbound(self, slot: BindingPoint, record: Record, path: str, report: Report) -> None:
+    def _must_be_unbound(self, slot: BindingPoint, record: Binding, path: str, report: Report) -> None:
         if record.Type == NONE or record.Desc is None:
             return
         if record.Type == BUFFER_ARRAY or record.Desc.Buffer is not None:

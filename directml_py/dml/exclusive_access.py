@@ -26,10 +26,14 @@ class OneThread:
     def __exit__(self, *error: object) -> None:
         self._inside = None
 
-    def check(self, path: str, report: Report) -> None:
-        """Report if another thread is inside."""
-        if self._inside not in (None, get_ident()):
-            report.add(self._rule, path, "is called while another thread is in a method of the same object")
+    def is_free(self) -> bool:
+        """Whether no other thread is inside."""
+        inside = self._inside
+        return inside is None or inside == get_ident()
+
+    def report(self, path: str, report: Report) -> None:
+        """Report that another thread is inside."""
+        report.add(self._rule, path, "is called while another thread is in a method of the same object")
 
 
 def one_thread(method: M) -> M:
@@ -38,12 +42,13 @@ def one_thread(method: M) -> M:
 
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        guard = self.one_thread
+        if guard.is_free():
+            with guard:
+                return method(self, *args, **kwargs)
         report = Report()
-        self.one_thread.check(method.__name__, report)
-        if report.errors:
-            fail = self.removal.report if method.__name__ == "Reset" else self.removal.remove
-            return fail(f"{method.__name__} failed:", report)
-        with self.one_thread:
-            return method(self, *args, **kwargs)
+        guard.report(method.__name__, report)
+        fail = self.removal.report if method.__name__ == "Reset" else self.removal.remove
+        return fail(f"{method.__name__} failed:", report)
 
     return cast(M, call)

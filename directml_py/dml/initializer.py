@@ -13,7 +13,6 @@ from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.resource import BufferRange
 from ..d3d12.sync_validation.access import Access, AccessKind
-from ..descs.operator_desc import Record
 from ..text.plural import counted_words
 from ..validation.report import Report
 from .binding_aliasing import (
@@ -26,7 +25,7 @@ from .binding_aliasing import (
     overlapping,
 )
 from .binding_point import NO_VIEWS, TEMPORARY, BindingPoint, Bound, Views
-from .bindings import BUFFER_ARRAY, NONE, TYPE, Need, buffer_view
+from .bindings import BUFFER_ARRAY, NONE, TYPE, Binding, Need, buffer_view
 from .compiled_operator import IDMLCompiledOperator
 from .debug_checks import check_initializer
 from .device_removal import hresult_method, same_device
@@ -80,6 +79,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
 
     IID = IID_IDMLOperatorInitializer
     title = "an operator initializer"
+    takes_separate_resources = True
 
     def __init__(self, device: IDMLDevice, operators: list[IDMLCompiledOperator]) -> None:
         super().__init__(device)
@@ -165,7 +165,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:
         return DML_BINDING_PROPERTIES(self.descriptor_count, self.temporary_size, 0)
 
-    def input_views(self, records: Sequence[Record], report: Report) -> dict[BindingPoint, BufferRange]:
+    def input_views(self, records: Sequence[Binding], report: Report) -> dict[BindingPoint, BufferRange]:
         if not self.is_count("input", len(records), len(self.operators), report):
             return {}
         return {
@@ -175,7 +175,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
         }
 
     def _operator_views(
-        self, index: int, record: Record, report: Report
+        self, index: int, record: Binding, report: Report
     ) -> Iterator[tuple[BindingPoint, BufferRange]]:
         """The owned inputs of one operator."""
         op, path = self.operators[index], f"bindings[{index}]"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..abi.interface import IUnknown
+from ..abi.memory import MemoryFault, read_argument
 from ..abi.pointers import locate
 from ..abi.rules import rule
-from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE, D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
+from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 from ..d3d12 import ID3D12DescriptorHeap
 from ..d3d12.resource import BufferRange
 from ..descs.decode import decode_struct
@@ -42,6 +45,9 @@ SIZE = rule(
     PAGE,
 )
 
+# Dispatchable, CPUDescriptorHandle, GPUDescriptorHandle, SizeInDescriptors.
+FIELDS = struct.Struct("=QQQI4x")
+
 
 class DescriptorRange:
     """The descriptors of one heap from ``start``, with a weak reference to the heap, which the program owns."""
@@ -56,11 +62,6 @@ class DescriptorRange:
     def heap(self) -> ID3D12DescriptorHeap | None:
         """None if the heap was released."""
         return self._heap()
-
-    def write(self, place: int, view: BufferRange | None) -> None:
-        heap = self.heap
-        if heap is not None:
-            heap.write(self.start + place, view)
 
     def read(self, place: int) -> BufferRange | None:
         heap = self.heap
@@ -77,20 +78,36 @@ class TableDesc(NamedTuple):
 
 def read_table_desc(device: IDMLDevice, value: Any, method: str) -> TableDesc | None:
     """The desc that ``value`` is or points to; None for null. Raises ``DMLError`` ``E_INVALIDARG``."""
-    if value is None or locate(value, "desc").address == 0:
+    if value is None:
         return None
-    record, faults = decode_struct(value, "DML_BINDING_TABLE_DESC")
     report = Report()
-    check_faults(faults, report)
-    desc = None
-    if record is not None and record.Dispatchable is not None:
-        desc = _check(device, record, report)
+    fields = _fields_at(value) if type(value) is int else None
+    if fields is None:
+        if locate(value, "desc").address == 0:
+            return None
+        record, faults = decode_struct(value, "DML_BINDING_TABLE_DESC")
+        check_faults(faults, report)
+        if record is not None and record.Dispatchable is not None:
+            cpu, gpu = record.CPUDescriptorHandle.ptr, record.GPUDescriptorHandle.ptr
+            fields = record.Dispatchable, cpu, gpu, record.SizeInDescriptors
+    desc = None if fields is None else _check(device, *fields, report)
     device.removal.report(f"{method} failed:", report)
     return desc
 
 
-def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
-    dispatchable, size = record.Dispatchable, record.SizeInDescriptors
+def _fields_at(address: int) -> tuple[Any, int, int, int] | None:
+    """The fields of a struct in C; None if there is a fault in it, of which decoding it tells."""
+    try:
+        handle, cpu, gpu, size = FIELDS.unpack(read_argument(address, FIELDS.size))
+    except MemoryFault:
+        return None
+    dispatchable = IUnknown.from_handle(handle)
+    return None if dispatchable is None else (dispatchable, cpu, gpu, size)
+
+
+def _check(
+    device: IDMLDevice, dispatchable: Any, cpu_handle: int, gpu_handle: int, size: int, report: Report
+) -> TableDesc | None:
     if not isinstance(dispatchable, IDMLDispatchable):
         report.add(
             FAULT_RULES["interface"],
@@ -106,15 +123,15 @@ def _check(device: IDMLDevice, record: Any, report: Report) -> TableDesc | None:
         report.add(
             SIZE, "SizeInDescriptors", f"is {size}; the dispatchable's RequiredDescriptorCount is {needed}"
         )
-    cpu = _range(device, "CPUDescriptorHandle", record.CPUDescriptorHandle.ptr, size, report)
-    if cpu is not None and not cpu.shader_visible and not record.GPUDescriptorHandle.ptr:
+    cpu = _range(device, "CPUDescriptorHandle", cpu_handle, size, report)
+    if cpu is not None and not cpu.shader_visible and not gpu_handle:
         report.add(
             SHADER_VISIBLE,
             "GPUDescriptorHandle",
             "is null; the heap must be created with D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE",
         )
         return None
-    gpu = _range(device, "GPUDescriptorHandle", record.GPUDescriptorHandle.ptr, size, report)
+    gpu = _range(device, "GPUDescriptorHandle", gpu_handle, size, report)
     if cpu is None or gpu is None:
         return None
     return TableDesc(dispatchable, cpu, gpu, size)
@@ -126,14 +143,12 @@ def _range(device: IDMLDevice, name: str, pointer: int, size: int, report: Repor
         report.add(HANDLE, name, f"is 0x{pointer:X}, which is not a descriptor in a heap of this device")
         return None
     heap, start = place
-    desc = heap.GetDesc()
-    if desc.Type != CBV_SRV_UAV:
-        kind_name = D3D12_DESCRIPTOR_HEAP_TYPE(desc.Type).name
-        report.add(HEAP_TYPE, name, f"points into a heap of {kind_name}; it must be {CBV_SRV_UAV.name}")
-    if start + size > desc.NumDescriptors:
+    if heap.type != CBV_SRV_UAV:
+        report.add(HEAP_TYPE, name, f"points into a heap of {heap.type.name}; it must be {CBV_SRV_UAV.name}")
+    if start + size > heap.size:
         report.add(
             SIZE,
             "SizeInDescriptors",
-            f"is {size}; {name} points to descriptor {start} of a heap of {desc.NumDescriptors}",
+            f"is {size}; {name} points to descriptor {start} of a heap of {heap.size}",
         )
     return DescriptorRange(heap, start)

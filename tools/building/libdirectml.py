@@ -115,11 +115,11 @@ int dmlpy_is_handle(uint64_t handle, uint64_t number);
 int dmlpy_is_open(uint64_t number);
 const char *dmlpy_folder(void);
 int dmlpy_is_hosted(void);
-int dmlpy_is_on_stack(uintptr_t address, size_t size);
+uintptr_t dmlpy_memory_functions(void);
 const char *dmlpy_describe(uintptr_t address);
 """
 # The parts of the library that do not depend on the API, besides that of its ABI.
-SOURCES = ("pending_exception", "libdirectml", "interpreter", "caller_stack")
+SOURCES = ("pending_exception", "libdirectml", "interpreter", "caller_stack", "argument_memory")
 # The prefix of functions that C calls, followed by the name of the Python callback.
 ENTRY = "dmlpy_call_"
 # The prefix of functions that return to the library's own code, or to the bridge.
