@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -65,11 +66,17 @@ class Placement(NamedTuple):
     reserved: bool = False
 
 
+class Dependent(Protocol):
+    def let_go_of_memory(self) -> None:
+        """Drop what refers to the memory of buffers. May be called in any thread."""
+
+
 class Buffer(Lifetime):
     """A resource's memory and state, which recorded commands still refer to after the resource is released."""
 
     __slots__ = (
         "allows_unordered_access",
+        "dependents",
         "flags",
         "gpu_address",
         "has_fixed_state",
@@ -97,6 +104,21 @@ class Buffer(Lifetime):
         # The offset and size that may be read through each outstanding Map; 0 bytes if Map has already reported a
         # hazard. A BufferRange would keep a buffer alive that is released while it is mapped.
         self.maps: list[tuple[int, int]] = []
+        # Objects that keep something which refers to the memory.
+        self.dependents: weakref.WeakSet[Dependent] | None = None
+
+    def add_dependent(self, dependent: Dependent) -> None:
+        """Have ``dependent`` let the memory go when the resource is released, even if it already is."""
+        if self.dependents is None:
+            self.dependents = weakref.WeakSet()
+        self.dependents.add(dependent)
+        if self.released:
+            dependent.let_go_of_memory()
+
+    def release(self) -> None:
+        super().release()
+        for dependent in self.dependents or ():
+            dependent.let_go_of_memory()
 
     @property
     def whole(self) -> BufferRange:

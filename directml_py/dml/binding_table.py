@@ -16,6 +16,7 @@ from .dispatch_command import RecordedDispatch, prepare
 from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild
 from .exclusive_access import OneThread, one_thread
+from .kept_bindings import BoundViews
 from .table_desc import SIZE, TableDesc, read_table_desc
 
 if TYPE_CHECKING:
@@ -101,9 +102,14 @@ class IDMLBindingTable(IDMLDeviceChild):
         if kept is not None and kept.revision == revision:
             return kept
         views = {slot: self.views.get(slot) for slot in self.needs}
-        run = prepare(dispatchable, views, report)
+        memory = dispatchable.kept
+        run = None if memory is None else memory.run(views)
         if run is None:
-            return None
+            run = prepare(dispatchable, views, report)
+            if run is None:
+                return None
+            if memory is not None and not report.diagnostics:
+                memory.keep_run(views, run)
         made = Prepared(revision, views, run)
         # Warnings are given each time.
         self._prepared = None if report.diagnostics else made
@@ -159,14 +165,17 @@ class IDMLBindingTable(IDMLDeviceChild):
         return self.dispatchable if self.follow(report) else None
 
     def _bind_tensors(self, method: str, kind: str, count: Any, bindings: Any) -> None:
-        report = Report()
-        records = read_bindings(count, bindings, report, names_at(bindings, count))
+        report, names = Report(), names_at(bindings, count)
+        kept = None if names is None or self.desc is None else self.desc.dispatchable.kept
+        views = None if kept is None or names is None else kept.views(kind, names)
+        records = read_bindings(count, bindings, report, names) if views is None else None
         dispatchable = self._ready(method, report)
-        views = {}
         if dispatchable is not None and records is not None:
             read = dispatchable.input_views if kind == "input" else dispatchable.output_views
             views = read(records, report)
-        self._finish(method, kind, views, report)
+            if kept is not None and names is not None and not report.diagnostics:
+                kept.keep_views(kind, names, views)
+        self._finish(method, kind, views or {}, report)
 
     def _bind_single(self, method: str, kind: str, binding: Any) -> None:
         report = Report()
@@ -187,7 +196,7 @@ class IDMLBindingTable(IDMLDeviceChild):
                 dispatchable.report_null(kind, self.needs[slot], report)
         self._finish(method, kind, views, report)
 
-    def _finish(self, method: str, kind: str, views: dict[BindingPoint, BufferRange], report: Report) -> None:
+    def _finish(self, method: str, kind: str, views: BoundViews, report: Report) -> None:
         """Write the descriptors; on an error remove the device and keep the previous bindings."""
         if report.diagnostics:
             self.removal.tighten(report)

@@ -38,6 +38,7 @@ from .bindings import UPLOAD, Binding, Need, bindable_heaps
 from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild
+from .kept_bindings import KeptBindings
 from .long_dispatch import is_long
 from .poison import poisoned
 from .program import NO_BYTES, Bytes, DispatchProgram
@@ -103,6 +104,9 @@ class IDMLCompiledOperator(IDMLDispatchable):
         self.initialized = False
         self.persistent: BufferRange | None = None
         self.persistent_content: Any = None
+        # Debug layers and strict devices check each dispatch.
+        if device.d3d12_device.sync_validator is None and not self.removal.debug and not self.removal.strict:
+            self.kept = KeptBindings()
         self.inputs = program.inputs
         self.outputs = program.outputs
         # The byte offset of each owned input in the persistent resource.

@@ -20,6 +20,7 @@ from ..validation.report import Report
 from .binding_point import NO_VIEWS, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import BUFFER_ARRAY, NONE, Binding, Need, bindable_heaps, binds_nothing, single_view
 from .dml_object import IDMLPageable
+from .kept_bindings import KeptBindings
 from .program import NO_BYTES
 
 RESOURCE_ALIGNMENT = 256
@@ -96,6 +97,8 @@ class IDMLDispatchable(IDMLPageable):
     IID = IID_IDMLDispatchable
     # Whether ranges of one resource are checked even where they do not overlap.
     takes_separate_resources = False
+    # What it keeps of the last bindings; None if that may not be used again.
+    kept: KeptBindings | None = None
 
     @abstractmethod
     def GetBindingProperties(self) -> DML_BINDING_PROPERTIES:

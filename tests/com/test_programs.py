@@ -31,6 +31,7 @@ TOPICS = (
     "lifetime",
     "operators",
     "private_data",
+    "rebound",
     "released",
     "released_quietly",
     "removal",
