@@ -69,4 +69,4 @@ def poke_number(address: int, value: int, size: int, name: str) -> None:
 
 
 def poke_pointer(address: int, value: int, name: str) -> None:
-    poke_number(address, value, POINTER_SIZE, name)
+    poke(address, value.to_bytes(POINTER_SIZE, "little"), name)

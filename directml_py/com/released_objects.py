@@ -24,14 +24,19 @@ FRAMES = 4
 class Released(NamedTuple):
     """An object by its interface and name, and the device whose debug layer hears of it."""
 
-    title: str
+    kind: type[IUnknown]
+    name: str
     device: weakref.ref[ID3D12Device] | None
 
     @classmethod
     def of(cls, item: IUnknown) -> Released:
-        kind, name = unversioned(type(item)), getattr(item, "name", "")
         device = _device_of(item)
-        return cls(f"{kind} {name!r}" if name else kind, None if device is None else weakref.ref(device))
+        return cls(type(item), getattr(item, "name", ""), None if device is None else weakref.ref(device))
+
+    @property
+    def title(self) -> str:
+        kind = unversioned(self.kind)
+        return f"{kind} {self.name!r}" if self.name else kind
 
 
 def _device_of(item: IUnknown) -> ID3D12Device | None:

@@ -221,7 +221,7 @@ class Calls:
         def by_value(value: Any) -> Any:
             output = new(pointer)
             if value is not None:
-                buffer(output)[:] = bytes(value)
+                buffer(output)[:] = value
             return output[0]
 
         return by_value

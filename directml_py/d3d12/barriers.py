@@ -32,6 +32,7 @@ from .sync_validation.resource_states import state_name
 if TYPE_CHECKING:
     from .device import ID3D12Device
 
+ALLOW_UNORDERED_ACCESS: Final = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
 BEGIN_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 END_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAG_END_ONLY
 
@@ -72,11 +73,10 @@ def decode(
             _buffer(aliasing.pResourceAfter, f"{name}.Aliasing.pResourceAfter", device),
         )
     buffer = _buffer(desc.UAV.pResource, f"{name}.UAV.pResource", device)
-    needed = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
-    if buffer is not None and not buffer.flags & needed:
+    if buffer is not None and not buffer.allows_unordered_access:
         return Problem(
             D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS,
-            f"{name}.UAV.pResource: {buffer} was created without {needed.name}",
+            f"{name}.UAV.pResource: {buffer} was created without {ALLOW_UNORDERED_ACCESS.name}",
         )
     if beyond_list(D3D12_RESOURCE_STATE_UNORDERED_ACCESS, list_type):
         return Problem(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_LIST_TYPE_COMPUTE,
@@ -60,6 +62,8 @@ REQUIRED_FLAGS = {
     D3D12_RESOURCE_STATE_UNORDERED_ACCESS: (D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS),
 }
 
+# Combinations of states whose rules are remembered: operations on enumerations take longer than the rest of a barrier.
+REMEMBERED = 256
 TEXTURE_STATES = (
     D3D12_RESOURCE_STATE_RENDER_TARGET,
     D3D12_RESOURCE_STATE_DEPTH_WRITE,
@@ -70,6 +74,7 @@ TEXTURE_STATES = (
 )
 
 
+@lru_cache(REMEMBERED)
 def texture_state(states: D3D12_RESOURCE_STATES) -> str | None:
     for state in TEXTURE_STATES:
         if states & state:
@@ -77,6 +82,7 @@ def texture_state(states: D3D12_RESOURCE_STATES) -> str | None:
     return None
 
 
+@lru_cache(REMEMBERED)
 def combined_write_state(states: D3D12_RESOURCE_STATES) -> str | None:
     for state in WRITE_STATES:
         if states & state and states != state:
@@ -84,6 +90,7 @@ def combined_write_state(states: D3D12_RESOURCE_STATES) -> str | None:
     return None
 
 
+@lru_cache(REMEMBERED)
 def missing_flag(states: D3D12_RESOURCE_STATES, flags: int) -> str | None:
     for state, flag in REQUIRED_FLAGS.items():
         if states & state and not flags & flag:
@@ -91,6 +98,7 @@ def missing_flag(states: D3D12_RESOURCE_STATES, flags: int) -> str | None:
     return None
 
 
+@lru_cache(REMEMBERED)
 def beyond_list(states: D3D12_RESOURCE_STATES, list_type: D3D12_COMMAND_LIST_TYPE) -> D3D12_RESOURCE_STATES:
     """The part of ``states`` that a command list of this type cannot use."""
     allowed = STATES_OF_LISTS.get(list_type)

@@ -34,7 +34,7 @@ from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
 from .command_allocator import CommandMemory, ID3D12CommandAllocator, check_allocator
 from .compute_state import ComputeState
-from .descriptors import CBV_SRV_UAV, SAMPLER, ID3D12DescriptorHeap
+from .descriptors import ID3D12DescriptorHeap
 from .device_child import ID3D12DeviceChild, short
 from .execution import Recording, program_of
 from .markers import Marked, Marker
@@ -207,12 +207,12 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
         ]
         if not self._ready("ResourceBarrier"):
             return
-        valid = tuple(barrier for barrier in decoded if not isinstance(barrier, Problem))
-        if len(valid) == len(decoded):
+        problems = [problem for problem in decoded if isinstance(problem, Problem)]
+        if not problems:
+            valid = tuple([barrier for barrier in decoded if not isinstance(barrier, Problem)])
             self._append(Barriers(valid))
             self._question(valid)
             return
-        problems = [problem for problem in decoded if isinstance(problem, Problem)]
         text = "; ".join(f"ResourceBarrier: {problem.text}" for problem in problems)
         self.fail(problems[0].id, text)
 
@@ -424,7 +424,7 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
         if self.type == COPY:
             return "a copy command list cannot use descriptor heaps"
         for index, heap in enumerate(heaps):
-            if heap.type not in (CBV_SRV_UAV, SAMPLER) or not heap.shader_visible:
+            if not heap.shader_visible:
                 return f"descriptorHeaps[{index}] is not shader visible"
         if len(heaps) > 1 and len({heap.type for heap in heaps}) < len(heaps):
             return "descriptorHeaps has two heaps of the same type"

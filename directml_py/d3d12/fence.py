@@ -171,6 +171,8 @@ class ID3D12Fence(ID3D12Pageable):
         return self.state.value
 
     def GetCompletedValue(self) -> int:
+        if self.device.sync_validator is None:
+            return self.state.value
         self.device.observe(self.state)
         value = self.value
         self.state.looked_at(value)

@@ -108,7 +108,7 @@ class IDMLBindingTable(IDMLDeviceChild):
             run = prepare(dispatchable, views, report)
             if run is None:
                 return None
-            if memory is not None and not report.diagnostics:
+            if memory is not None and not report.diagnostics and not dispatchable.takes_memory(views):
                 memory.keep_run(views, run)
         made = Prepared(revision, views, run)
         # Warnings are given each time.
@@ -213,12 +213,12 @@ class IDMLBindingTable(IDMLDeviceChild):
             self.removal.remove(f"{method} failed:", report)
 
     def _write_descriptors(self, desc: TableDesc, kind: str) -> None:
-        heap, start, needed = desc.cpu.heap, desc.cpu.start, len(self.needs)
-        if heap is None:
+        count, heap, start = desc.dispatchable.descriptor_count, desc.cpu.heap, desc.cpu.start
+        # Without a count there are no descriptors.
+        if heap is None or not count:
             return
-        if desc.dispatchable.has_descriptors:
-            for index, slot in enumerate(self.needs):
-                if slot.kind == kind:
-                    heap.write(start + index, self.views.get(slot))
-        for index in range(needed, desc.dispatchable.descriptor_count):
+        for index, slot in enumerate(self.needs):
+            if slot.kind == kind:
+                heap.write(start + index, self.views.get(slot))
+        for index in range(len(self.needs), count):
             heap.write(start + index, None)

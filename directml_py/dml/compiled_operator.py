@@ -32,6 +32,7 @@ from .binding_aliasing import (
     begin_alike,
     overlap,
     overlapping,
+    share_memory,
 )
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import UPLOAD, Binding, Need, bindable_heaps
@@ -368,6 +369,12 @@ class IDMLCompiledOperator(IDMLDispatchable):
         written = [self._written(binding) for binding in bound if binding.slot.kind == "output"]
         read = [binding.view for binding in bound if binding.slot.kind in ("input", "persistent")]
         return poisoned(run, written, read, memory.get(TEMPORARY, NO_BYTES)[: self.temporary_size])
+
+    def takes_memory(self, views: Views) -> bool:
+        # Copies of ranges that overlap, and 4-bit elements unpacked.
+        return share_memory(views) or any(
+            slot.tensor is not None and slot.tensor.is_nibbles for slot in (*self.inputs, *self.outputs)
+        )
 
     def debug_check(self) -> DebugCheck:
         this = weakref.ref(self)

@@ -255,6 +255,10 @@ class IDMLDispatchable(IDMLPageable):
     def prepare(self, views: Views) -> Run:
         """A call that executes over the bound memory. It holds no references that Windows does not hold."""
 
+    def takes_memory(self, views: Views) -> bool:
+        """Whether what ``prepare`` returns has memory of its own, as large as tensors."""
+        return True
+
     @abstractmethod
     def debug_check(self) -> DebugCheck:
         """A debug device's check for the execution of a dispatch recorded at this time. It holds no references that

@@ -18,17 +18,17 @@ class OneThread:
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
-        self._inside: int | None = None
+        self.inside: int | None = None
 
     def __enter__(self) -> None:
-        self._inside = get_ident()
+        self.inside = get_ident()
 
     def __exit__(self, *error: object) -> None:
-        self._inside = None
+        self.inside = None
 
     def is_free(self) -> bool:
         """Whether no other thread is inside."""
-        inside = self._inside
+        inside = self.inside
         return inside is None or inside == get_ident()
 
     def report(self, path: str, report: Report) -> None:
@@ -43,9 +43,14 @@ def one_thread(method: M) -> M:
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         guard = self.one_thread
-        if guard.is_free():
-            with guard:
+        thread, inside = get_ident(), guard.inside
+        if inside is None or inside == thread:
+            # As ``with`` does it, in half the time.
+            guard.inside = thread
+            try:
                 return method(self, *args, **kwargs)
+            finally:
+                guard.inside = None
         report = Report()
         guard.report(method.__name__, report)
         fail = self.removal.report if method.__name__ == "Reset" else self.removal.remove

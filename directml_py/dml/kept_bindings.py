@@ -46,7 +46,7 @@ class KeptBindings:
         return None if kept is None or kept[0] != views else kept[1]
 
     def keep_run(self, views: Views, run: Run) -> None:
-        """Keep ``run``, about which there was nothing to report."""
+        """Keep ``run``, which has no memory of its own, and about which there was nothing to report."""
         self._run = views, run
         self._depend_on(views)
 

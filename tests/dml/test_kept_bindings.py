@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -45,6 +46,30 @@ def test_memory_goes_with_its_resource(bench, part):
     bench.heap.__dict__["_slots"].clear()
     assert memory[part]() is None
     assert all(memory[name]() is not None for name in buffers)
+
+
+def test_copies_go_with_the_table(bench):
+    """The input that POW cannot work in place of is copied for the dispatch."""
+    count = 1 << 20
+    op, base, exponent = bench.compile(power(count)), bench.buffer(4 * count), bench.buffer(4 * count)
+
+    def run():
+        table = bench.dml.CreateBindingTable(bench.table_desc(op))
+        table.BindInputs([binding(base), binding(exponent)])
+        table.BindOutputs([binding(exponent)])
+        bench.record(op, table)
+        bench.execute()
+
+    run()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        run()
+        after, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - before > 4 * count
+    assert after - before < count
 
 
 def test_other_memory_for_another_table(bench):

@@ -26,7 +26,7 @@ static int dmlpy_is_readable(uintptr_t address, size_t size)
 {
     const int error = errno;
     int is_mapped = address >= DMLPY_FIRST_MAPPABLE && size <= UINTPTR_MAX - address;
-    if (!dmlpy_can_ask)
+    if (!__atomic_load_n(&dmlpy_can_ask, __ATOMIC_RELAXED))
         return is_mapped && dmlpy_is_on_stack(address, size);
     if (is_mapped && !dmlpy_is_on_stack(address, size)) {
         for (uintptr_t at = address & ~(uintptr_t)7; is_mapped && at < address + size; at = (at | (DMLPY_PAGE - 1)) + 1)
@@ -146,7 +146,7 @@ static uintptr_t dmlpy_memory_functions(void)
         {"peek_bindings", (PyCFunction)(void (*)(void))dmlpy_peek_bindings, METH_FASTCALL, NULL},
     };
     const PyGILState_STATE state = PyGILState_Ensure();
-    dmlpy_can_ask = !dmlpy_is_mapped(8);
+    __atomic_store_n(&dmlpy_can_ask, !dmlpy_is_mapped(8), __ATOMIC_RELAXED);
     PyObject *const functions = Py_BuildValue(
         "NNN", PyCFunction_New(&methods[0], NULL), PyCFunction_New(&methods[1], NULL), PyCFunction_New(&methods[2], NULL));
     PyErr_Clear();
