@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "b90f8b56"
+DECLARATIONS = "70165f67"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from ..abi.arguments import WrongObject
@@ -13,6 +14,7 @@ from ..abi.interface import IUnknown, forget_handle, register_handle
 from ..abi.locks import renew_after_fork
 from ..abi.wintypes import GUID
 from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY_ERROR
+from ..d3d12 import ID3D12Fence
 from ..d3d12.debug_output import debug_output
 from ..text.plural import counted_words
 from .argument_memory import GUID_SIZE, NULL, peek, poke_pointer
@@ -63,6 +65,8 @@ class Objects:
             self._held[address] = item
             self._addresses[id(item)] = address
         register_handle(address, item)
+        if isinstance(item, ID3D12Fence):
+            item.publish(partial(self._lib.dmlpy_set_answer, address))
         return address
 
     def references(self, item: IUnknown) -> int | None:

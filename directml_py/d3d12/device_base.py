@@ -183,6 +183,8 @@ class DeviceBase(ID3D12Object):
             "the process was forked while another thread used the device; the child must create one of its own"
         )
         self.ready.clear()
+        for fence in list(self._fences):
+            fence.published()
 
     def GetDeviceRemovedReason(self) -> int:
         """``S_OK``, or the reason why the device was removed; returned, not raised."""

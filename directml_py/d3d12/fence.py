@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -46,13 +47,31 @@ NOTHING = Waiting()
 class FenceValue(Lifetime):
     """A fence's state, which queued work still refers to after the fence is released."""
 
-    __slots__ = ("_state", "device")
+    __slots__ = ("_publish", "_state", "device")
 
     def __init__(self, device: ID3D12Device, initial_value: int) -> None:
         super().__init__("ID3D12Fence")
         self.device = device
         # The value and its waiters, which change in one assignment.
         self._state = initial_value, NOTHING
+        # Takes each new value, for those who read it without Python.
+        self._publish: Callable[[int], object] | None = None
+
+    def publish(self, publish: Callable[[int], object] | None) -> None:
+        """Have ``publish`` called with the value, now and whenever it changes."""
+        with self.device.lock:
+            self._publish = publish
+            self.published()
+
+    def published(self) -> None:
+        """The value has changed. Called with the device's lock held."""
+        publish = self._publish
+        if publish is not None:
+            publish(self.value)
+
+    def release(self) -> None:
+        super().release()
+        self._publish = None
 
     @property
     def value(self) -> int:
@@ -78,6 +97,7 @@ class FenceValue(Lifetime):
         if waiting is not NOTHING:
             return False
         self._state = value, NOTHING
+        self.published()
         return True
 
     def advance(self, value: int) -> None:
@@ -99,6 +119,7 @@ class FenceValue(Lifetime):
             events = tuple([entry for entry in waiting.events if entry.target > value])
             rest = Waiting(events, waiting.due + due, tuple(waits))
             self._state = value, rest if any(rest) else NOTHING
+            self.published()
 
     def deliver(self) -> None:
         """Set the events that are due. All are set even if some raise; the first exception is re-raised at the end."""
@@ -169,6 +190,12 @@ class ID3D12Fence(ID3D12Pageable):
     def value(self) -> int:
         """What GetCompletedValue returns, without anybody looking."""
         return self.state.value
+
+    def publish(self, publish: Callable[[int], object]) -> None:
+        """Have ``publish`` called with what GetCompletedValue returns whenever it changes; never under the debug layer,
+        where each call may let work run."""
+        if self.device.sync_validator is None:
+            self.state.publish(publish)
 
     def GetCompletedValue(self) -> int:
         if self.device.sync_validator is None:

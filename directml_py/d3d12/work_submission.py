@@ -68,6 +68,8 @@ class WorkSubmission(DeviceBase):
         """After an exception, complete what it interrupted: a GPU keeps running when its program is interrupted."""
         let_go(self.lock)
         for fence in self.fences():
+            with self.lock:
+                fence.published()
             fence.deliver()
         if self._deferral is None:
             drain(self._device)

@@ -17,6 +17,9 @@
 typedef struct dmlpy_object {
     const void *const *methods;
     uint32_t references;
+    /* Whether a method of the object returns `answer`, which Python keeps up to date, without asking Python. */
+    uint32_t is_answered;
+    uint64_t answer;
     /* Where the last reference was released: return addresses, the innermost first; 0 ends them. */
     uintptr_t released_by[DMLPY_FRAMES];
 } dmlpy_object;
@@ -86,6 +89,13 @@ static DMLPY_ABI uint32_t dmlpy_Release(uintptr_t self)
         dmlpy_call_dmlpy_last_release(self);
     }
     return held - 1;
+}
+
+static void dmlpy_set_answer(uintptr_t self, uint64_t answer)
+{
+    dmlpy_object *const object = (dmlpy_object *)self;
+    __atomic_store_n(&object->answer, answer, __ATOMIC_RELEASE);
+    __atomic_store_n(&object->is_answered, 1, __ATOMIC_RELEASE);
 }
 
 static uint32_t dmlpy_references(uintptr_t self)

@@ -116,6 +116,7 @@ int dmlpy_is_open(uint64_t number);
 const char *dmlpy_folder(void);
 int dmlpy_is_hosted(void);
 uintptr_t dmlpy_memory_functions(void);
+void dmlpy_set_answer(uintptr_t self, uint64_t answer);
 const char *dmlpy_describe(uintptr_t address);
 """
 # The parts of the library that do not depend on the API, besides that of its ABI.
@@ -124,6 +125,9 @@ SOURCES = ("pending_exception", "libdirectml", "interpreter", "caller_stack", "a
 ENTRY = "dmlpy_call_"
 # The prefix of functions that return to the library's own code, or to the bridge.
 RETURNING = "dmlpy_run_"
+# The prefix of the functions that stand in the vtables in place of these, written by hand.
+ANSWER = "dmlpy_answer_"
+ANSWERED = ("ID3D12Fence_GetCompletedValue",)
 CALLBACKS = """\
 void dmlpy_last_release(uintptr_t self);
 uint32_t dmlpy_revived(uintptr_t self);
@@ -225,6 +229,7 @@ class Source:
             prototypes,
             *map(_entry, own),
             *(self._slot(prototype) for prototype in slots),
+            (HERE / "answers.c").read_text(encoding="utf-8"),
             *(self._vtable(interface) for interface in self.interfaces.values()),
             self._new(),
             *(self._export(function) for function in self.functions),
@@ -235,7 +240,7 @@ class Source:
     def _vtable(self, interface: Interface) -> str:
         slots = [f"{ENTRY}dmlpy_QueryInterface", "dmlpy_AddRef", "dmlpy_Release"]
         slots += [
-            f"{ENTRY}{base.name}_{method.name}"
+            _in_vtable(f"{base.name}_{method.name}")
             for base, method in inherited(interface, self.interfaces)
             if base.base
         ]
@@ -255,7 +260,7 @@ static uintptr_t dmlpy_new(const char *interface)
             continue;
         dmlpy_object *object = malloc(sizeof *object);
         if (object != NULL)
-            *object = (dmlpy_object){{tables[index].methods, 1, {{0}}}};
+            *object = (dmlpy_object){{tables[index].methods, 1, 0, 0, {{0}}}};
         return (uintptr_t)object;
     }}
     return 0;
@@ -378,6 +383,10 @@ extern {there};
     return {ALIAS}{function.name}({_arguments(function)});
 }}
 """
+
+
+def _in_vtable(method: str) -> str:
+    return (ANSWER if method in ANSWERED else ENTRY) + method
 
 
 def _entry(prototype: str, attribute: str = "", prefix: str = ENTRY) -> str:
