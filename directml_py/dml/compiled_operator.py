@@ -32,7 +32,6 @@ from .binding_aliasing import (
     begin_alike,
     overlap,
     overlapping,
-    share_memory,
 )
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import UPLOAD, Binding, Need, bindable_heaps
@@ -372,7 +371,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     def takes_memory(self, views: Views) -> bool:
         # Copies of ranges that overlap, and 4-bit elements unpacked.
-        return share_memory(views) or any(
+        return any(self._apart(one, other) for one, other in overlapping(views)) or any(
             slot.tensor is not None and slot.tensor.is_nibbles for slot in (*self.inputs, *self.outputs)
         )
 

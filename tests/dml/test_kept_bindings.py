@@ -13,7 +13,7 @@ import directml_py as dml
 from directml_py.capturing.parser import read_capture
 from directml_py.capturing.replay import replay
 
-from .helpers import binding, floats, identity, log_sum_exp, power
+from .helpers import DEFAULT, binding, floats, identity, log_sum_exp, power
 
 
 def recorded(bench, op, source, target, temporary=None):
@@ -49,14 +49,19 @@ def test_memory_goes_with_its_resource(bench, part):
 
 
 def test_copies_go_with_the_table(bench):
-    """The input that POW cannot work in place of is copied for the dispatch."""
+    """The input that POW cannot work in place of is copied for the dispatch, of which nothing is told where it shares
+    its memory through another resource."""
     count = 1 << 20
-    op, base, exponent = bench.compile(power(count)), bench.buffer(4 * count), bench.buffer(4 * count)
+    op, base = bench.compile(power(count)), bench.buffer(4 * count)
+    heap = bench.d3d12.CreateHeap(dml.CD3DX12_HEAP_DESC(4 * count, dml.CD3DX12_HEAP_PROPERTIES(DEFAULT)))
+    desc = dml.CD3DX12_RESOURCE_DESC.Buffer(4 * count, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
+    state = dml.D3D12_RESOURCE_STATE_COMMON
+    exponent, output = (bench.d3d12.CreatePlacedResource(heap, 0, desc, state) for _ in range(2))
 
     def run():
         table = bench.dml.CreateBindingTable(bench.table_desc(op))
         table.BindInputs([binding(base), binding(exponent)])
-        table.BindOutputs([binding(exponent)])
+        table.BindOutputs([binding(output)])
         bench.record(op, table)
         bench.execute()
 
