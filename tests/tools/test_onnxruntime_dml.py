@@ -170,6 +170,7 @@ def test_variants_are_valid_models_with_the_same_results():
     case = gemm()
     made = {
         "constants": list(variants.constant_inputs(case)),
+        "eager": list(variants.eager(case)),
         "symbolic": list(variants.symbolic_sizes(case)),
         "float16": list(variants.half(case)),
         "types": list(variants.other_types(case)),

@@ -87,8 +87,9 @@ def run_group(group: str, path: Path, rows: dict[str, Row], sent: Path | None, p
     ):
         folder, captures = Path(name), Path(name, "captures")
         variables = {"DIRECTML_PY_CAPTURE": str(captures)} if sent else {}
+        options = variants.OPTIONS.get(group, ())
         for batch in batches(left):
-            for row in judging.judge(batch, folder, variables=variables):
+            for row in judging.judge(batch, folder, variables=variables, options=options):
                 rows[row["case"]] = row
                 file.write(json.dumps(row) + "\n")
             file.flush()

@@ -21,6 +21,7 @@ TITLES = {
     "node": "ONNX's node tests",
     "converted": "ONNX's other tests, models converted from PyTorch",
     "constants": "node tests with constant inputs",
+    "eager": "the same, one operator at a time",
     "symbolic": "node tests with symbolic sizes",
     "float16": "node tests in FLOAT16",
     "types": "node tests in other types",

@@ -37,8 +37,14 @@ def constant_inputs(case: Case) -> Iterator[Case]:
     yield case._replace(group="constants", model=model, inputs=case.inputs[:1])
 
 
+def eager(case: Case) -> Iterator[Case]:
+    """The same without the provider's fusion of operators to graphs: one operator is one dispatch."""
+    for variant in constant_inputs(case):
+        yield variant._replace(group="eager")
+
+
 def symbolic_sizes(case: Case) -> Iterator[Case]:
-    """All sizes unknown until the model runs: one operator is then one dispatch."""
+    """All sizes unknown until the model runs."""
     if not any(tensor.dims for tensor in case.inputs):
         return
     model = copy.deepcopy(case.model)
@@ -124,7 +130,10 @@ def _convert_graph(graph: GraphProto, kind: int, cast: Callable[[Array], Array])
 
 VARIANTS: dict[str, Callable[[Case], Iterator[Case]]] = {
     "constants": constant_inputs,
+    "eager": eager,
     "symbolic": symbolic_sizes,
     "float16": half,
     "types": other_types,
 }
+# Entries of the session's configuration, by group.
+OPTIONS = {"eager": ("ep.dml.disable_graph_fusion=1",)}
