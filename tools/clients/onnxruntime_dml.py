@@ -24,16 +24,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from clients.dml_provider import (
     contrib_models,
-    descs,
     judging,
     node_models,
-    running,
+    sent_descs,
     shipped_models,
     table,
     variants,
+    wine_batches,
 )
 from clients.dml_provider.judging import Row
-from clients.dml_provider.node_models import Case
+from clients.dml_provider.node_models import ProviderCase
 
 # A batch is so many cases, or as many as have models of so many bytes together.
 BATCH = 64
@@ -42,14 +42,14 @@ OTHERS = {contrib_models.GROUP: contrib_models.cases, shipped_models.GROUP: ship
 GROUPS = (*node_models.SETS, *variants.VARIANTS, *OTHERS)
 
 
-def cases(group: str, rows: dict[str, Row], python: str | None = None) -> Iterator[Case]:
+def cases(group: str, rows: dict[str, Row], python: str | None = None) -> Iterator[ProviderCase]:
     """The cases of a group. Those of variants follow from ONNX's cases that are entirely on DirectML, and right.
 
     ``python`` has PyTorch, for the group of its exports.
     """
     if group == shipped_models.TORCH:
         assert python is not None
-        yield from shipped_models.exports(python, running.work_folder() / "torch")
+        yield from shipped_models.exports(python, wine_batches.work_folder() / "torch")
     elif group in variants.VARIANTS:
         for case in node_models.cases("node"):
             row = rows.get(case.title, {})
@@ -66,8 +66,8 @@ def read(path: Path) -> dict[str, Row]:
     return {row["case"]: row for row in rows}
 
 
-def batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
-    batch: list[Case] = []
+def batches(cases: Iterable[ProviderCase]) -> Iterator[list[ProviderCase]]:
+    batch: list[ProviderCase] = []
     size = 0
     for case in cases:
         batch.append(case)
@@ -83,7 +83,7 @@ def run_group(group: str, path: Path, rows: dict[str, Row], sent: Path | None, p
     left = (case for case in cases(group, rows, python) if case.title not in rows)
     with (
         path.open("a", encoding="utf-8") as file,
-        tempfile.TemporaryDirectory(dir=running.work_folder()) as name,
+        tempfile.TemporaryDirectory(dir=wine_batches.work_folder()) as name,
     ):
         folder, captures = Path(name), Path(name, "captures")
         variables = {"DIRECTML_PY_CAPTURE": str(captures)} if sent else {}
@@ -94,7 +94,7 @@ def run_group(group: str, path: Path, rows: dict[str, Row], sent: Path | None, p
                 file.write(json.dumps(row) + "\n")
             file.flush()
             if sent:
-                descs.write(sent, descs.read(sent).union(descs.collect(captures)))
+                sent_descs.write(sent, sent_descs.read(sent).union(sent_descs.collect(captures)))
             print(f"{group}: {sum(title.startswith(group + '/') for title in rows)}", file=sys.stderr)
 
 

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import onnxruntime
 from onnx import ModelProto, TensorProto, numpy_helper
 
-from . import running
-from .node_models import Case
+from . import wine_batches
+from .node_models import ProviderCase
 from .tensors import difference, error, named, read, write
 
 Row: TypeAlias = dict[str, Any]
@@ -23,22 +23,22 @@ RULE = re.compile(r"\[((?:DML|D3D12|DXGI)-[\w-]+)\]")
 MESSAGE = 600
 
 
-def judge(cases: Sequence[Case], folder: Path, **options: Any) -> list[Row]:
+def judge(cases: Sequence[ProviderCase], folder: Path, **options: Any) -> list[Row]:
     """Run cases with the DirectML provider; those that are not right, also with the CPU provider of the same DLL."""
     for number, case in enumerate(cases):
         (folder / f"{number}.onnx").write_bytes(case.model.SerializeToString())
         write(folder / f"{number}.in", case.inputs)
     rows = []
     wrong = []
-    for number, outcome in sorted(running.run(folder, range(len(cases)), "dml", **options).items()):
+    for number, outcome in sorted(wine_batches.run(folder, range(len(cases)), "dml", **options).items()):
         rows.append(_row(cases[number], outcome, folder / f"{number}.out"))
         if rows[-1]["verdict"] != RIGHT:
             wrong.append(number)
     if wrong:
         for number in wrong:
             (folder / f"{number}.out").unlink(missing_ok=True)
-        for number, outcome in running.run(
-            folder, wrong, "cpu", seconds=options.get("seconds", running.SECONDS)
+        for number, outcome in wine_batches.run(
+            folder, wrong, "cpu", seconds=options.get("seconds", wine_batches.SECONDS)
         ).items():
             rows[number]["cpu"] = _row(cases[number], outcome, folder / f"{number}.out")["verdict"]
     for number in range(len(cases)):
@@ -47,10 +47,13 @@ def judge(cases: Sequence[Case], folder: Path, **options: Any) -> list[Row]:
     return rows
 
 
-def _row(case: Case, outcome: running.Outcome, path: Path) -> Row:
+def _row(case: ProviderCase, outcome: wine_batches.CaseOutcome, path: Path) -> Row:
     row: Row = {"case": case.title, "where": where(outcome.placed)}
-    if outcome.status != running.DONE:
-        row |= {"verdict": ENDED if outcome.status == running.ENDED else FAILED, "why": outcome.why[:MESSAGE]}
+    if outcome.status != wine_batches.DONE:
+        row |= {
+            "verdict": ENDED if outcome.status == wine_batches.ENDED else FAILED,
+            "why": outcome.why[:MESSAGE],
+        }
     else:
         row |= _compared(case, read(path))
     rules = sorted(set(RULE.findall(outcome.said)))
@@ -65,7 +68,7 @@ def where(placed: dict[str, int]) -> str:
     return BOTH if set(placed) - {"Dml"} else DML
 
 
-def _compared(case: Case, found: list[TensorProto]) -> Row:
+def _compared(case: ProviderCase, found: list[TensorProto]) -> Row:
     """The outputs against ONNX's, or else the Linux wheel's CPU provider."""
     why = ""
     if case.expected is not None:

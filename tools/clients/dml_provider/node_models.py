@@ -19,7 +19,7 @@ FOLDER = "onnx/backend/test/data"
 SETS = {"node": ("node",), "converted": ("simple", "pytorch-operator", "pytorch-converted")}
 
 
-class Case(NamedTuple):
+class ProviderCase(NamedTuple):
     """A model and its inputs. ``expected`` are ONNX's own outputs; None if there are none."""
 
     group: str
@@ -33,7 +33,7 @@ class Case(NamedTuple):
         return f"{self.group}/{self.name}"
 
 
-def cases(group: str) -> Iterator[Case]:
+def cases(group: str) -> Iterator[ProviderCase]:
     """The distinct cases of all releases whose inputs and outputs are tensors of numbers."""
     seen: set[bytes] = set()
     for release in RELEASES:
@@ -52,7 +52,9 @@ def cases(group: str) -> Iterator[Case]:
                     yield case
 
 
-def _case(content: zipfile.ZipFile, names: set[str], folder: str, group: str, name: str) -> Case | None:
+def _case(
+    content: zipfile.ZipFile, names: set[str], folder: str, group: str, name: str
+) -> ProviderCase | None:
     model = ModelProto.FromString(content.read(f"{folder}/model.onnx"))
     if not all(map(_is_tensor_of_numbers, (*model.graph.input, *model.graph.output))):
         return None
@@ -67,7 +69,7 @@ def _case(content: zipfile.ZipFile, names: set[str], folder: str, group: str, na
         wanted = [value.name for value in model.graph.input]
     for tensor, label in zip(tensors["input"], wanted):
         tensor.name = label
-    return Case(group, name, model, tensors["input"], tensors["output"])
+    return ProviderCase(group, name, model, tensors["input"], tensors["output"])
 
 
 def _is_tensor_of_numbers(value: onnx.ValueInfoProto) -> bool:
@@ -77,7 +79,7 @@ def _is_tensor_of_numbers(value: onnx.ValueInfoProto) -> bool:
     )  # fmt: skip
 
 
-def _key(case: Case) -> bytes:
+def _key(case: ProviderCase) -> bytes:
     """What makes a case distinct: the graph, the versions of its operators, and the inputs."""
     opsets = {opset.domain: opset.version for opset in case.model.opset_import}
     versions = sorted(

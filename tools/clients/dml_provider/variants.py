@@ -10,7 +10,7 @@ import numpy as np
 from onnx import AttributeProto, GraphProto, TensorProto, ValueInfoProto, numpy_helper
 
 from .judging import cpu_outputs
-from .node_models import Case
+from .node_models import ProviderCase
 from .tensors import Array
 
 # The types that models of FLOAT are converted to, in the group "types".
@@ -25,7 +25,7 @@ TYPES = {
 TYPE_ATTRIBUTES = ("to", "dtype", "output_dtype", "stash_type")
 
 
-def constant_inputs(case: Case) -> Iterator[Case]:
+def constant_inputs(case: ProviderCase) -> Iterator[ProviderCase]:
     """All inputs but the first as initializers, which the provider uploads when the operator is initialized."""
     if len(case.inputs) < 2:
         return
@@ -37,13 +37,13 @@ def constant_inputs(case: Case) -> Iterator[Case]:
     yield case._replace(group="constants", model=model, inputs=case.inputs[:1])
 
 
-def eager(case: Case) -> Iterator[Case]:
+def eager(case: ProviderCase) -> Iterator[ProviderCase]:
     """The same without the provider's fusion of operators to graphs: one operator is one dispatch."""
     for variant in constant_inputs(case):
         yield variant._replace(group="eager")
 
 
-def symbolic_sizes(case: Case) -> Iterator[Case]:
+def symbolic_sizes(case: ProviderCase) -> Iterator[ProviderCase]:
     """All sizes unknown until the model runs."""
     if not any(tensor.dims for tensor in case.inputs):
         return
@@ -55,13 +55,13 @@ def symbolic_sizes(case: Case) -> Iterator[Case]:
     yield case._replace(group="symbolic", model=model)
 
 
-def half(case: Case) -> Iterator[Case]:
+def half(case: ProviderCase) -> Iterator[ProviderCase]:
     if converted := _converted(case, "float16", TensorProto.FLOAT16, _cast_to_half):
         expected = [_tensor(tensor, TensorProto.FLOAT16, _cast_to_half) for tensor in case.expected or ()]
         yield converted._replace(expected=expected)
 
 
-def other_types(case: Case) -> Iterator[Case]:
+def other_types(case: ProviderCase) -> Iterator[ProviderCase]:
     for name, kind in TYPES.items():
         dtype = np.dtype(numpy_helper.to_array(TensorProto(data_type=kind, dims=[0])).dtype)
         converted = _converted(case, "types", kind, functools.partial(_cast, dtype=dtype))
@@ -93,7 +93,9 @@ def _cast(array: Array, dtype: np.dtype[np.generic]) -> Array:
     return np.clip(np.abs(whole) if dtype.kind == "u" else whole, -100, 100).astype(dtype)
 
 
-def _converted(case: Case, group: str, kind: int, cast: Callable[[Array], Array]) -> Case | None:
+def _converted(
+    case: ProviderCase, group: str, kind: int, cast: Callable[[Array], Array]
+) -> ProviderCase | None:
     """The case with ``kind`` in the place of FLOAT; None if it has no tensor of FLOAT."""
     model = copy.deepcopy(case.model)
     inputs = [_tensor(tensor, kind, cast) for tensor in case.inputs]
@@ -128,7 +130,7 @@ def _convert_graph(graph: GraphProto, kind: int, cast: Callable[[Array], Array])
                 attribute.i = kind
 
 
-VARIANTS: dict[str, Callable[[Case], Iterator[Case]]] = {
+VARIANTS: dict[str, Callable[[ProviderCase], Iterator[ProviderCase]]] = {
     "constants": constant_inputs,
     "eager": eager,
     "symbolic": symbolic_sizes,

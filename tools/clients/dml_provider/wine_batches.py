@@ -30,7 +30,7 @@ BEGIN = "=== begin "
 
 
 @dataclass
-class Outcome:
+class CaseOutcome:
     """What became of one model: its nodes by provider, the error, and what was said on standard error meanwhile."""
 
     status: str = ENDED
@@ -60,12 +60,12 @@ def command(provider: str, options: Sequence[str]) -> list[str]:
 def run(
     folder: Path, jobs: Sequence[int], provider: str, options: Sequence[str] = (), seconds: float = SECONDS,
     variables: Mapping[str, str] | None = None,
-) -> dict[int, Outcome]:  # fmt: skip
+) -> dict[int, CaseOutcome]:  # fmt: skip
     """Run the models N.onnx of ``folder`` on N.in, with the provider "dml" or "cpu".
 
     ``seconds`` is the limit for one model, ``options`` are KEY=VALUE entries of the session's configuration.
     """
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, CaseOutcome] = {}
     left = list(jobs)
     while left:
         begun = len(outcomes)
@@ -80,7 +80,7 @@ def run(
 
 def _run_process(
     folder: Path, jobs: Sequence[int], provider: str, options: Sequence[str], seconds: float,
-    variables: Mapping[str, str], outcomes: dict[int, Outcome],
+    variables: Mapping[str, str], outcomes: dict[int, CaseOutcome],
 ) -> None:  # fmt: skip
     root = Path(__file__).resolve().parents[3]
     paths = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
@@ -110,9 +110,9 @@ def _run_process(
         _share(said.read().decode(errors="replace"), outcomes)
 
 
-def _follow(pipe: IO[bytes], seconds: float, outcomes: dict[int, Outcome]) -> str:
+def _follow(pipe: IO[bytes], seconds: float, outcomes: dict[int, CaseOutcome]) -> str:
     """Read the runner's lines until it ends; returns why it must be ended, "" if it has ended by itself."""
-    rest, current, limit = b"", Outcome(), time.monotonic() + seconds
+    rest, current, limit = b"", CaseOutcome(), time.monotonic() + seconds
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while (left := limit - time.monotonic()) > 0 and selector.select(left):
@@ -123,7 +123,7 @@ def _follow(pipe: IO[bytes], seconds: float, outcomes: dict[int, Outcome]) -> st
             for line in lines:
                 word, _, text = line.decode(errors="replace").strip().partition(" ")
                 if word == "begin":
-                    current = outcomes[int(text)] = Outcome()
+                    current = outcomes[int(text)] = CaseOutcome()
                     limit = time.monotonic() + seconds
                 elif word == "placed":
                     for name, count in PLACED.findall(text):
@@ -133,7 +133,7 @@ def _follow(pipe: IO[bytes], seconds: float, outcomes: dict[int, Outcome]) -> st
     return f"longer than {seconds:g} s"
 
 
-def _share(said: str, outcomes: dict[int, Outcome]) -> None:
+def _share(said: str, outcomes: dict[int, CaseOutcome]) -> None:
     """Give each model what was said on standard error while it ran."""
     for part in said.split(BEGIN)[1:]:
         number, _, text = part.partition("\n")
