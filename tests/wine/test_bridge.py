@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from building import windows_dlls
+from building.libdirectml import Source
 from com.building import facts
+from generators.catalog import Catalog
 from toolchain import missing
 
-from directml_py.wine.loader import DLLS, dll_path
+from directml_py.wine.loader import DLLS, LIBRARIES, dll_path, environment
 
-from .conftest import Wine
+from .conftest import PATIENCE, Wine
 
 
 def test_a_dll_that_a_program_ships_is_never_used(
@@ -34,3 +37,19 @@ def test_which_are_builtin_modules_to_wine(name: str) -> None:
     marked = path.read_bytes()[0x40:0x60] == b"Wine builtin DLL".ljust(32, b"\0")
     assert marked == (name == windows_dlls.BRIDGE or windows_dlls.DLLS[name].is_builtin)
     assert marked == (name in {"directml", "directml_py"})
+
+
+def test_halves_of_two_builds_do_not_work_together(
+    wine: Wine, program: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """As where a program is started with another version's WINEDLLPATH."""
+    shutil.copytree(LIBRARIES, tmp_path / "wine")
+    bridge = tmp_path / "wine" / "x86_64-windows" / f"{windows_dlls.BRIDGE}.dll"
+    digest = Source(Catalog()).digest().encode()
+    assert bridge.read_bytes().count(digest) == 1
+    bridge.write_bytes(bridge.read_bytes().replace(digest, digest[::-1]))
+    variables = {**environment(wine.prefix, wine.environment()), "WINEDLLPATH": str(tmp_path / "wine")}
+    command = [wine.loader, str(program("ends")), "return"]
+    run = subprocess.run(command, env=variables, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+    assert run.stderr.startswith("directml_py.dll was built from sources other than those of "), run.stderr
+    assert run.returncode == 99
