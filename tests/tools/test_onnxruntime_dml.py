@@ -19,16 +19,16 @@ pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
 from clients import onnxruntime_dml  # noqa: E402 - after onnx
 from clients.dml_provider import (  # noqa: E402
     contrib_models,
-    descs,
     judging,
-    running,
+    sent_descs,
     shipped_models,
     table,
     tensors,
     variants,
     wheels,
+    wine_batches,
 )
-from clients.dml_provider.node_models import Case  # noqa: E402
+from clients.dml_provider.node_models import ProviderCase  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 FLOAT = TensorProto.FLOAT
@@ -60,7 +60,7 @@ def gemm():
     arrays = {name: rng.integers(-9, 9, sizes).astype(np.float32) / 3 for name, sizes in values.items()}
     expected = tensors.named("y", arrays["x"] @ arrays["w"] + arrays["b"])
     given = [tensors.named(name, array) for name, array in arrays.items()]
-    return Case("node", "gemm", model, given, [expected])
+    return ProviderCase("node", "gemm", model, given, [expected])
 
 
 @pytest.fixture
@@ -93,8 +93,8 @@ def test_nobody_can_ask_for_directml_dll(tmp_path, wheel, name):
 
 
 def test_a_model_that_ends_the_process_loses_its_own_result_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "command", lambda provider, options: [sys.executable, "-c", STAND_IN])
-    outcomes = running.run(tmp_path, range(5), "dml", seconds=1.5)
+    monkeypatch.setattr(wine_batches, "command", lambda provider, options: [sys.executable, "-c", STAND_IN])
+    outcomes = wine_batches.run(tmp_path, range(5), "dml", seconds=1.5)
     told = {job: (outcome.status, outcome.why) for job, outcome in outcomes.items()}
     assert told == {
         0: ("done", ""),
@@ -109,17 +109,18 @@ def test_a_model_that_ends_the_process_loses_its_own_result_only(tmp_path, monke
 
 def test_a_runner_that_does_not_start(tmp_path, monkeypatch):
     program = [sys.executable, "-c", "import sys; sys.exit('no Wine')"]
-    monkeypatch.setattr(running, "command", lambda provider, options: program)
+    monkeypatch.setattr(wine_batches, "command", lambda provider, options: program)
     with pytest.raises(RuntimeError, match="does not start: no Wine"):
-        running.run(tmp_path, range(2), "dml")
+        wine_batches.run(tmp_path, range(2), "dml")
 
 
 def test_the_runner_compiles_without_warnings(tmp_path):
-    if shutil.which(running.COMPILER) is None:
+    if shutil.which(wine_batches.COMPILER) is None:
         missing("gcc-mingw-w64-x86-64")
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]
     subprocess.run(
-        [running.COMPILER, *flags, str(running.SOURCE), "-o", str(tmp_path / "runner.exe")], check=True
+        [wine_batches.COMPILER, *flags, str(wine_batches.SOURCE), "-o", str(tmp_path / "runner.exe")],
+        check=True,
     )
 
 
@@ -284,9 +285,9 @@ def test_descs_of_captures(tmp_path):
     text = "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
     (tmp_path / "process-1-0.jsonl").write_text(text + '{"event":"operator","cut')
     (tmp_path / "process-1-0.contents").write_bytes(b"bytes")
-    found = set(descs.collect(tmp_path))
+    found = set(sent_descs.collect(tmp_path))
     assert [json.loads(line) for line in found] == [relu]
     assert list(tmp_path.iterdir()) == []
     path = tmp_path / "descs.jsonl.gz"
-    descs.write(path, found)
-    assert descs.read(path) == found
+    sent_descs.write(path, found)
+    assert sent_descs.read(path) == found
