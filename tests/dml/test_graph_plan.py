@@ -248,17 +248,20 @@ def test_a_constant_of_the_bytes_of_its_elements(g, size):
     assert g.run(compiled)[0].tolist() == [3]
 
 
-@pytest.mark.parametrize("size", [1, 3, 6])
-def test_a_constant_of_other_sizes(g, size):
+@pytest.mark.parametrize(("size", "expected"), [(0, None), (1, [2, 0]), (3, [2, 4]), (6, [2, 4])])
+def test_a_constant_of_other_sizes(g, size, expected):
+    """Missing bytes are 0, bytes behind the elements are not read, and a constant without bytes is refused."""
     byte = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_UINT8, [2])
     doubled = g.operator(dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(byte, byte, byte))
-    desc = graph([np.ones(size, np.uint8), doubled], [], [(1, 0, 0)], [(0, 0, 1, 0), (0, 0, 1, 1)])
-    if size == 3:
-        assert g.run(g.device.CompileGraph(desc))[0].tolist() == [2, 2]
+    data = np.arange(1, size + 1, dtype=np.uint8)
+    desc = graph([data, doubled], [], [(1, 0, 0)], [(0, 0, 1, 0), (0, 0, 1, 1)])
+    if expected is not None:
+        assert g.run(g.device.CompileGraph(desc))[0].tolist() == expected
         return
     with pytest.raises(dml.DMLError) as caught:
         g.device.CompileGraph(desc)
-    assert {found.path for found in caught.value.diagnostics} == {"Nodes[0].DataSize"}
+    found = {(one.rule, one.path) for one in caught.value.diagnostics}
+    assert found == {("DML-Graph-constant-empty", "Nodes[0].DataSize")}
 
 
 def test_a_graph_output_of_two_nodes(g):
