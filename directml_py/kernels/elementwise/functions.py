@@ -95,9 +95,13 @@ def cast(x: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def scale_bias(x: Array, scale: float, bias: float | Array) -> Array:
-    """``x * scale + bias`` in FLOAT32; integers, of up to 32 bits, are ``saturated``."""
-    values = x.astype(FLOAT32, copy=False) * scale + bias
-    return plain(values) if x.dtype.kind == "f" else saturated(values, x.dtype)
+    """``x * scale + bias`` of floats in FLOAT32; of integers, of up to 32 bits, in FLOAT64 and ``saturated``.
+
+    No result recorded from Microsoft's library tells how integers are computed, so that none is rounded to FLOAT32.
+    """
+    if x.dtype.kind == "f":
+        return plain(x.astype(FLOAT32, copy=False) * scale + bias)
+    return saturated(x.astype(FLOAT64) * scale + bias, x.dtype)
 
 
 def round_half_away(x: Array) -> Array:

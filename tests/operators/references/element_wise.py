@@ -29,9 +29,11 @@ def scaled(reference: Reference) -> Reference:
             return reference(desc, *inputs)
         made = []
         for x, slot in zip(inputs, desc.inputs):
-            floats = x.astype(np.float64)
-            wide = scaled_and_biased(floats, desc.ScaleBias.Scale, desc.ScaleBias.Bias).astype(np.float64)
-            made.append(wide if x.dtype.kind == "f" else saturated(slot.tensor.dtype)(wide))
+            scale, bias = desc.ScaleBias.Scale, desc.ScaleBias.Bias
+            if x.dtype.kind == "f":
+                made.append(scaled_and_biased(x, scale, bias).astype(np.float64))
+            else:
+                made.append(saturated(slot.tensor.dtype)(x.astype(np.float64) * scale + bias))
         return reference(desc, *made)
 
     return of_scaled
