@@ -4,10 +4,11 @@
     python tools/accuracy.py --only SIN COS ACTIVATION_GELU --dtype float32 --samples 4096
 
 An operator's results from ``directml_py.evaluate`` are compared with those of rational arithmetic or of C's functions
-in FLOAT64. Each row has the largest error in units in the last place from the nearest float, the error bound, and the
-share of results that are not correctly rounded. The exit code is 1 if an error exceeds its bound
-(``directml_py.testing.tolerances``). All 65,536 inputs of FLOAT16 are tried; for FLOAT32, and for operators of two
-inputs, every exponent with ``--samples`` mantissas, and the neighbourhoods of points where a function changes.
+in FLOAT64, rounded to FLOAT32 after each operation of a formula. Each row has the largest error in units in the last
+place from the nearest float, the error bound, and the share of results that are not correctly rounded. The exit code is
+1 if an error exceeds its bound (``directml_py.testing.tolerances``). All 65,536 inputs of FLOAT16 are tried; for
+FLOAT32, and for operators of two inputs, every exponent with ``--samples`` mantissas, and the neighbourhoods of points
+where a function changes.
 """
 
 from __future__ import annotations

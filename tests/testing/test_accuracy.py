@@ -93,7 +93,11 @@ def test_errors_say_how_many_results_are_off_and_which_is_worst():
     total, off, ulps, where = errors(results, wanted, [x], "Mode 3")
     assert (total, off, ulps) == (9, 2, 3)
     assert where == "1.2747545 for 1.625, Mode 3; 1.274754878 is right"
+    # 2^-22 is 2 ULP there.
+    granted = errors(results, wanted, [x], granted=np.float64(2**-22))
+    assert (granted.off, granted.ulps) == (1, 1)
     results[1] = np.nan
+    assert errors(results, wanted, [x], granted=np.float64(2**-22)).ulps > NOWHERE_NEAR - 4
     assert errors(results, wanted, [x]).ulps == NOWHERE_NEAR
 
 
@@ -173,6 +177,13 @@ def test_functions_are_as_exact_as_they_should_be(operator):
     dtype = np.dtype(np.float32)
     found = measured(operator, dtype, 2)
     assert found.ulps <= FUNCTION_TOLERANCES.get(operator, EXACT)["float32"], found.where
+
+
+def test_one_unit_of_a_subnormal_factor_is_many_of_the_product():
+    """The logistic function's last place is 2^-149 there, which the input multiplies by 300."""
+    dtype, x = np.dtype(np.float32), np.linspace(290, 346, 1000, dtype=np.float32)
+    found = measured("ACTIVATION_SWISH", dtype, 2, [x])
+    assert found.ulps <= FUNCTION_TOLERANCES["ACTIVATION_SWISH"]["float32"], found.where
 
 
 def script(*arguments, timeout=120):

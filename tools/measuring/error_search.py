@@ -20,6 +20,8 @@ DATA_TYPES = {
 }
 
 FLOAT32 = np.dtype(np.float32)
+# The unit in the last place of subnormal FLOAT32.
+SMALLEST = 2.0**-149
 
 
 class Errors(NamedTuple):
@@ -34,11 +36,18 @@ class Errors(NamedTuple):
     where: str
 
 
-def errors(results: Array, wanted: Array, inputs: Sequence[Array], text: str = "") -> Errors:
-    """The errors of ``results`` against the FLOAT64 reference ``wanted``; ``inputs`` and ``text`` describe where."""
+def errors(
+    results: Array, wanted: Array, inputs: Sequence[Array], text: str = "", granted: float | Array = 0.0
+) -> Errors:
+    """The errors of ``results`` against the FLOAT64 reference ``wanted``; ``inputs`` and ``text`` describe where.
+
+    The ULP that fit into ``granted``, an absolute error, are not counted.
+    """
     with np.errstate(all="ignore"):
         nearest = wanted.astype(results.dtype)
+        free = np.nan_to_num(np.floor(granted / np.spacing(np.abs(nearest)).astype(np.float64)))
     steps = ulps_apart(results, nearest)
+    steps -= np.minimum(steps, free.astype(np.uint64))
     index = np.unravel_index(int(np.argmax(steps)), steps.shape)
     ulps = int(steps[index])
     operands = ", ".join([*(spelled(x, index) for x in inputs), *([text] if text else [])])
@@ -51,10 +60,11 @@ def spelled(x: Array, place: Any) -> str:
     return str(x[place]) if x.ndim == 1 else f"{x[place[0]].tolist()}[{place[1]}]"
 
 
-def measured(operator: str, dtype: DType, density: int) -> Errors:
-    """The errors of an operator as run by ``evaluate``, over all its test attributes."""
+def measured(operator: str, dtype: DType, density: int, inputs: Sequence[Array] | None = None) -> Errors:
+    """The errors of an operator as run by ``evaluate``, over all its test attributes; of its samples or ``inputs``."""
     function = FUNCTIONS[operator]
-    inputs = function.sampler(dtype, density)
+    if inputs is None:
+        inputs = function.sampler(dtype, density)
     every = []
     for attributes in function.attributes:
         # Attributes of descs are FLOATs, but limits are compared in the elements' type.
@@ -62,7 +72,10 @@ def measured(operator: str, dtype: DType, density: int) -> Errors:
         numbers = {name: rounded(value, attribute_type) for name, value in attributes.items()}
         with np.errstate(all="ignore"):
             wanted = function.reference(*inputs, **numbers)
-        every.append(errors(evaluated(operator, inputs, attributes), wanted, inputs, spelled_out(attributes)))
+            factor = np.asarray(function.factor(*inputs, **numbers), np.float64)
+        granted = np.abs(factor) * SMALLEST
+        results = evaluated(operator, inputs, attributes)
+        every.append(errors(results, wanted, inputs, spelled_out(attributes), granted))
     worst = max(every, key=lambda each: each.ulps)
     return Errors(sum(each.total for each in every), sum(each.off for each in every), worst.ulps, worst.where)
 

@@ -1,6 +1,8 @@
 """Reference functions for ELEMENT_WISE_* and ACTIVATION_*, after the formulas of their pages, with their samplers.
 
 Where pages leave results for infinities and NaN open, they follow the decisions noted in ``directml_py.operators``.
+Formulas of several operations are rounded to FLOAT32 (``narrow``) after each, as in Microsoft's library: results are
+compared with theirs, however far cancellation takes these from the exact ones.
 """
 
 from __future__ import annotations
@@ -26,12 +28,21 @@ Entry = tuple[Callable[..., Any], Sequence[Attributes]]
 NONE: Sequence[Attributes] = [{}]
 
 
+def unamplified(*inputs: Any, **attributes: Any) -> float:
+    return 0.0
+
+
 class MeasuredFunction(NamedTuple):
-    """``reference`` computes FLOAT64 from the arrays of ``sampler`` and each of the ``attributes``."""
+    """``reference`` computes FLOAT64 from the arrays of ``sampler`` and each of the ``attributes``.
+
+    ``factor`` is what a function's FLOAT32 result, maybe subnormal, is multiplied by: one unit in the last place of
+    that may be many in the product.
+    """
 
     reference: OfArrays
     attributes: Sequence[Attributes] = NONE
     sampler: Sampler = single
+    factor: Callable[..., Any] = unamplified
 
 
 exp, expm1, cosh, sinh = map(unbounded, (math.exp, math.expm1, math.cosh, math.sinh))
@@ -46,7 +57,7 @@ def atanh(x: float) -> float:
 
 
 def narrow(x: float) -> float:
-    """The nearest FLOAT32: Microsoft's library rounds after each step."""
+    """The nearest FLOAT32, also of the FLOAT64 sum, product or quotient of two FLOAT32."""
     with np.errstate(over="ignore"):
         return float(np.float32(x))
 
@@ -92,11 +103,11 @@ def softplus(x: float) -> float:
 
 
 def celu(x: float, Alpha: float) -> float:
-    return float(greatest(0, x) + least(0, Alpha * expm1(x / Alpha)))
+    return float(greatest(0, x) + least(0, narrow(Alpha * narrow(expm1(narrow(x / Alpha))))))
 
 
 def elu(x: float, Alpha: float) -> float:
-    return x if x >= 0 else Alpha * expm1(x)
+    return x if x >= 0 else narrow(Alpha * narrow(expm1(x)))
 
 
 def gelu(x: float) -> float:
@@ -112,8 +123,12 @@ def clip_gradient(x: Any, gradient: Any, Min: Any, Max: Any) -> Any:
     return 0 if x <= Min or x >= Max else gradient
 
 
-def hard_sigmoid(x: Any, Alpha: Any, Beta: Any) -> Any:
-    return greatest(0, least(Alpha * x + Beta, 1))
+def linear(x: float, Alpha: float, Beta: float) -> float:
+    return narrow(narrow(Alpha * x) + Beta)
+
+
+def hard_sigmoid(x: float, Alpha: float, Beta: float) -> float:
+    return float(greatest(0, least(linear(x, Alpha, Beta), 1)))
 
 
 def shrink(x: Any, Bias: Any, Threshold: Any) -> Any:
@@ -174,25 +189,35 @@ IN_FLOAT64: dict[str, Entry] = {
     "ACTIVATION_CELU": (celu, [{"Alpha": alpha} for alpha in (1, 0.3, -2, 40)]),
     "ACTIVATION_ELU": (elu, [{"Alpha": alpha} for alpha in (1, 0.3, -2)]),
     "ACTIVATION_GELU": (gelu, NONE),
+    "ACTIVATION_HARD_SIGMOID": (
+        hard_sigmoid,
+        [{"Alpha": 0.2, "Beta": 0.5}, {"Alpha": 1 / 6, "Beta": 0.5}, {"Alpha": -3, "Beta": 0.1}],
+    ),
+    "ACTIVATION_HARD_SWISH": (
+        lambda x, Alpha, Beta: narrow(x * hard_sigmoid(x, Alpha, Beta)),
+        [{"Alpha": 1 / 6, "Beta": 0.5}, {"Alpha": -0.2, "Beta": 0.7}],
+    ),
+    "ACTIVATION_LINEAR": (linear, [{"Alpha": 1.7, "Beta": -0.3}, {"Alpha": -1e-3, "Beta": 1e3}]),
     "ACTIVATION_PARAMETRIC_SOFTPLUS": (
-        lambda x, Alpha, Beta: Alpha * softplus(Beta * x),
+        lambda x, Alpha, Beta: narrow(Alpha * narrow(softplus(narrow(Beta * x)))),
         [{"Alpha": 1, "Beta": 1}, {"Alpha": -0.7, "Beta": 3.3}, {"Alpha": 2, "Beta": -0.1}],
     ),
     "ACTIVATION_SCALED_ELU": (
-        lambda x, Alpha, Gamma: Gamma * elu(x, Alpha),
+        lambda x, Alpha, Gamma: narrow(Gamma * elu(x, Alpha)),
         [{"Alpha": 1.6732632, "Gamma": 1.050701}, {"Alpha": -3, "Gamma": 0.1}],
     ),
     "ACTIVATION_SCALED_TANH": (
-        lambda x, Alpha, Beta: Alpha * math.tanh(Beta * x),
+        lambda x, Alpha, Beta: narrow(Alpha * narrow(math.tanh(narrow(Beta * x)))),
         [{"Alpha": 1, "Beta": 0.5}, {"Alpha": 1.7159, "Beta": -0.66}],
     ),
     "ACTIVATION_SIGMOID": (logistic, NONE),
     "ACTIVATION_SOFTPLUS": (
-        lambda x, Steepness: softplus(Steepness * x) / Steepness,
+        lambda x, Steepness: narrow(narrow(softplus(narrow(Steepness * x))) / Steepness),
         [{"Steepness": steepness} for steepness in (1, 3.7, 0.1, -2)],
     ),
+    "ACTIVATION_SOFTSIGN": (lambda x: narrow(x / narrow(1 + abs(x))), NONE),
     "ACTIVATION_SWISH": (
-        lambda x, SigmoidInputScale: x * logistic(SigmoidInputScale * x),
+        lambda x, SigmoidInputScale: narrow(x * narrow(logistic(narrow(SigmoidInputScale * x)))),
         [{"SigmoidInputScale": scale} for scale in (1, 1.702, -0.3)],
     ),
     "ACTIVATION_TANH": (math.tanh, NONE),
@@ -217,24 +242,18 @@ IN_FLOAT64: dict[str, Entry] = {
     "ELEMENT_WISE_TAN": (math.tan, NONE),
     "ELEMENT_WISE_TANH": (math.tanh, NONE),
 }
+FACTORS: dict[str, Callable[..., Any]] = {
+    "ACTIVATION_PARAMETRIC_SOFTPLUS": lambda x, Alpha, Beta: Alpha,
+    "ACTIVATION_SOFTPLUS": lambda x, Steepness: 1 / Steepness,
+    # Beyond 104, the logistic function is 0 or 1.
+    "ACTIVATION_SWISH": lambda x, SigmoidInputScale: np.where(np.abs(SigmoidInputScale * x) < 104, x, 0),
+}
 LIMITS: Sequence[Attributes] = [{"Min": -1.5, "Max": 2.7}, {"Min": 3, "Max": -3}]
 RATIONAL: dict[str, Entry] = {
-    "ACTIVATION_HARD_SIGMOID": (
-        hard_sigmoid,
-        [{"Alpha": 0.2, "Beta": 0.5}, {"Alpha": 1 / 6, "Beta": 0.5}, {"Alpha": -3, "Beta": 0.1}],
-    ),
-    "ACTIVATION_HARD_SWISH": (
-        lambda x, Alpha, Beta: x * hard_sigmoid(x, Alpha, Beta),
-        [{"Alpha": 1 / 6, "Beta": 0.5}, {"Alpha": -0.2, "Beta": 0.7}],
-    ),
     "ACTIVATION_IDENTITY": (lambda x: x, NONE),
     "ACTIVATION_LEAKY_RELU": (
         lambda x, Alpha: x if x >= 0 else Alpha * x,
         [{"Alpha": alpha} for alpha in (0.01, -3.3)],
-    ),
-    "ACTIVATION_LINEAR": (
-        lambda x, Alpha, Beta: Alpha * x + Beta,
-        [{"Alpha": 1.7, "Beta": -0.3}, {"Alpha": -1e-3, "Beta": 1e3}],
     ),
     "ACTIVATION_RELU": (lambda x: greatest(x, 0), NONE),
     "ACTIVATION_SHRINK": (
@@ -245,7 +264,6 @@ RATIONAL: dict[str, Entry] = {
             {"Bias": -1e-3, "Threshold": -2},
         ],
     ),
-    "ACTIVATION_SOFTSIGN": (lambda x: x / (1 + abs(x)), NONE),
     "ACTIVATION_THRESHOLDED_RELU": (
         lambda x, Alpha: x if x > Alpha else 0,
         [{"Alpha": alpha} for alpha in (1, -0.3)],
@@ -271,9 +289,7 @@ RATIONAL_OF_TWO: dict[str, Entry] = {
     "ELEMENT_WISE_ADD1": (lambda a, b: a + b, NONE),
     "ELEMENT_WISE_CLIP_GRAD": (clip_gradient, LIMITS),
     "ELEMENT_WISE_CLIP_GRAD1": (clip_gradient, LIMITS),
-    "ELEMENT_WISE_DIFFERENCE_SQUARE": (lambda a, b: (a - b) * (a - b), NONE),
     "ELEMENT_WISE_MAX": (greatest, NONE),
-    "ELEMENT_WISE_MEAN": (lambda a, b: (a + b) / 2, NONE),
     "ELEMENT_WISE_MIN": (least, NONE),
     "ELEMENT_WISE_MULTIPLY": (lambda a, b: a * b, NONE),
     "ELEMENT_WISE_SUBTRACT": (lambda a, b: a - b, NONE),
@@ -282,7 +298,8 @@ OF_ROWS = {"HARDMAX": hardmax, "LOG_SOFTMAX": log_softmax, "SOFTMAX": softmax}
 
 FUNCTIONS: dict[str, MeasuredFunction] = {
     **{
-        name: MeasuredFunction(of_elements(one), attributes) for name, (one, attributes) in IN_FLOAT64.items()
+        name: MeasuredFunction(of_elements(one), attributes, factor=FACTORS.get(name, unamplified))
+        for name, (one, attributes) in IN_FLOAT64.items()
     },
     **{
         name: MeasuredFunction(of_elements(rational(one)), attributes)
@@ -298,7 +315,11 @@ FUNCTIONS: dict[str, MeasuredFunction] = {
         for name, one in OF_ROWS.items()
     },
     "ELEMENT_WISE_ATAN_YX": MeasuredFunction(of_elements(math.atan2), NONE, pairs),
+    "ELEMENT_WISE_DIFFERENCE_SQUARE": MeasuredFunction(
+        of_elements(lambda a, b: narrow(narrow(a - b) ** 2)), NONE, pairs
+    ),
     "ELEMENT_WISE_DIVIDE": MeasuredFunction(of_elements(quotient), NONE, pairs),
+    "ELEMENT_WISE_MEAN": MeasuredFunction(of_elements(lambda a, b: narrow(narrow(a + b) / 2)), NONE, pairs),
     "ELEMENT_WISE_MODULUS_FLOOR": MeasuredFunction(of_elements(remainder(math.floor)), NONE, pairs),
     "ELEMENT_WISE_MODULUS_TRUNCATE": MeasuredFunction(of_elements(remainder(math.trunc)), NONE, pairs),
     "ELEMENT_WISE_POW": MeasuredFunction(of_elements(power), NONE, powers),
