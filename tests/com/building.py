@@ -25,7 +25,7 @@ CLANG = {
     for name, clang in (("c_program", "clang"), ("object_model", "clang++"))
 }
 # Sources for which MinGW 10's own headers do not suffice: for Windows they are compiled with the DirectX headers.
-NEWER = frozenset({"adapters", "answered", "unemulated", "upload", "versions"})
+NEWER = frozenset({"adapters", "answered", "root_signatures", "unemulated", "upload", "versions"})
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 

@@ -227,7 +227,8 @@ namespace
         list->SetComputeRootUnorderedAccessView(0, world.committed->GetGPUVirtualAddress());
         list->SetComputeRoot32BitConstants(3, 4, numbers, 5);
         list->SetComputeRoot32BitConstant(3, 7, 0);
-        list->SetComputeRootDescriptorTable(4, world.descriptors->GetGPUDescriptorHandleForHeapStart());
+        const auto start = &ID3D12DescriptorHeap::GetGPUDescriptorHandleForHeapStart;
+        list->SetComputeRootDescriptorTable(4, returned(start, world.descriptors.Get()));
         signature.Reset();
         hresult("Close after root arguments", list->Close(), Fine);
         ID3D12CommandList* const lists[] = {list};
