@@ -107,10 +107,20 @@ def _struct(schema: StructSchema) -> Document:
         "fields": [_field(entry, layout) for entry in schema.fields],
     }
     if schema.variants:
-        (switch,) = (entry.type for entry in schema.fields if entry.kind in ("enum", "flags"))
-        members = enum_class(switch)
+        members = enum_class(_switch(schema))
         struct_entry["variants"] = {members(value).name: name for value, name in schema.variants.items()}
     return struct_entry
+
+
+def _switch(schema: StructSchema) -> str:
+    """The enumeration that tells the variants of a struct apart; those of a union, in the struct that holds it."""
+    for owner in (schema, *_structs()):
+        for entry in owner.fields:
+            if owner is schema and entry.kind in ("enum", "flags"):
+                return entry.type
+            if entry.type == schema.name and entry.governed_by:
+                return owner.fields[owner.index[entry.governed_by]].type
+    raise LookupError(f"nothing tells the variants of {schema.name} apart")
 
 
 def _field(entry: FieldSchema, layout: Any) -> Document:

@@ -16,7 +16,10 @@ PROGRAM = f"""\
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include "{SOURCES / "linux_host.c"}"
 #include "{SOURCES / "caller_stack.c"}"
 #include "{SOURCES / "argument_memory.c"}"
 
