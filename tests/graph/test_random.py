@@ -167,8 +167,12 @@ def test_the_graphs_are_what_they_should_be(bench):
             seen["kernel of two"] += any(step.kernel for step in plan.steps)
     assert len(kinds) > 0.85 * len(SCHEMAS), set(SCHEMAS) - set(kinds)
     assert longest in range(50, 80)
-    for rare in ("epilogue", "kernel of two", "prepacked"):
-        assert seen.pop(rare), rare
+    if backend.native is None:
+        # Without native kernels nothing is fused or prepacked.
+        assert not any(seen.pop(kind) for kind in ("epilogue", "kernel of two", "prepacked", "fused"))
+    else:
+        for rare in ("epilogue", "kernel of two", "prepacked"):
+            assert seen.pop(rare), rare
     assert all(count >= COUNTED // 16 for count in seen.values()), seen
 
 
