@@ -44,8 +44,14 @@ typedef uint64_t(DMLPY_WINDOWS *dmlpy_windows_function)(uint64_t, uint64_t, uint
 /* Calls a function of the program or of the PE half. */
 static uint64_t dmlpy_call_program(uintptr_t function, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4)
 {
-    if (dmlpy_thread_block() != 0)
+    static int is_served;
+    if (dmlpy_thread_block() != 0) {
+        /* Before the program has passed anything of its own, no other thread has anything to call; and Wine sometimes
+           loses the exit code of a process with more threads than the program's. */
+        if (!__atomic_exchange_n(&is_served, 1, __ATOMIC_ACQ_REL))
+            dmlpy_wine.serve();
         return ((dmlpy_windows_function)function)(a0, a1, a2, a3, a4);
+    }
     sem_t done;
     struct timespec end;
     /* Not on the stack: the other thread may still answer when this one has given up. */

@@ -145,6 +145,12 @@ static void dmlpy_complain(const char *text)
     WriteFile(stream, text, length, &written, NULL);
 }
 
+static uint64_t DMLPY_WINDOWS dmlpy_start_serving(void)
+{
+    const HANDLE thread = CreateThread(NULL, 0, dmlpy_serve, NULL, 0, NULL);
+    return thread != NULL && CloseHandle(thread);
+}
+
 /* The function of Wine that calls those of a Unix library: newer versions export a pointer to it. */
 static dmlpy_dispatch dmlpy_find_dispatcher(HMODULE ntdll)
 {
@@ -157,7 +163,6 @@ static BOOL CALLBACK dmlpy_begin(INIT_ONCE *once, void *unused, void **also_unus
     const HMODULE ntdll = GetModuleHandleA("ntdll.dll");
     const dmlpy_query query = (dmlpy_query)(void *)GetProcAddress(ntdll, "NtQueryVirtualMemory");
     HMODULE pinned;
-    HANDLE thread;
     (void)once, (void)unused, (void)also_unused;
     dmlpy_dispatcher = dmlpy_find_dispatcher(ntdll);
     if (dmlpy_dispatcher == NULL
@@ -169,16 +174,13 @@ static BOOL CALLBACK dmlpy_begin(INIT_ONCE *once, void *unused, void **also_unus
     dmlpy_loaded.digest = DMLPY_DIGEST;
     dmlpy_loaded.services
         = (dmlpy_services){dmlpy_duplicate_event, dmlpy_set_event, dmlpy_close_event, dmlpy_new_handle,
-                           dmlpy_is_handle,       dmlpy_is_open,   dmlpy_describe};
+                           dmlpy_is_handle,       dmlpy_is_open,   dmlpy_describe,   dmlpy_start_serving};
     if (dmlpy_dispatcher(dmlpy_library, DMLPY_LOAD, &dmlpy_loaded) != 0)
         return FALSE;
     /* Objects have code of this module and of the library, which a program must not unload beneath them. */
     GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
                        (const char *)(void *)&dmlpy_begin, &pinned);
-    thread = CreateThread(NULL, 0, dmlpy_serve, NULL, 0, NULL);
-    if (thread != NULL)
-        CloseHandle(thread);
-    return thread != NULL;
+    return TRUE;
 }
 
 /* The function of the library with an index; NULL if there is no library. */

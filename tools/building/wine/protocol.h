@@ -25,6 +25,8 @@ typedef struct dmlpy_services {
     uint64_t(DMLPY_WINDOWS *is_open)(uint64_t number);
     /* The module that holds an address, and the offset in it, as text; 0 if no module does. */
     uint64_t(DMLPY_WINDOWS *describe)(uint64_t address, uint64_t text, uint64_t size);
+    /* Starts the thread that does the calls of threads which Wine does not know. */
+    uint64_t(DMLPY_WINDOWS *serve)(void);
 } dmlpy_services;
 
 /* DMLPY_LOAD: the services for the exported functions, in the order of the catalog. */
