@@ -16,6 +16,7 @@ from directml_py.operators.operator import ElementWise
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
+from ..operators.helpers import SPECIAL
 from .graphs import graph
 
 NOT_ALIKE = ("ADAM_OPTIMIZER",)
@@ -26,24 +27,6 @@ ELEMENT_WISE = sorted(
 OTHERS = ("ACTIVATION_SOFTMAX1", "CUMULATIVE_SUMMATION", "SLICE", "JOIN", "ELEMENT_WISE_IDENTITY", "SPLIT")
 SIZES = [(1, 1, 1, 1), (2, 3, 4, 5), (1, 2, 40, 33), (3, 1, 20, 70), (1, 3, 34, 31)]
 FILL = 0xA5
-SPECIAL = [
-    0.0,
-    -0.0,
-    np.inf,
-    -np.inf,
-    np.nan,
-    1,
-    -1,
-    0.5,
-    -2.5,
-    65504,
-    6e-8,
-    1e-42,
-    3e38,
-    2.0**31,
-    -129.7,
-    300,
-]
 
 
 @dataclass

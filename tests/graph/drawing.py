@@ -21,7 +21,7 @@ from directml_py.operators import SCHEMAS, kernel_of, operator_of
 from directml_py.testing.desc_changes import change, change_tensor, with_packed_tensors
 from directml_py.testing.valid_descs import make_desc, valid_desc
 
-from ..operators.helpers import PreferringFloats, generator
+from ..operators.helpers import SPECIAL, PreferringFloats, generator
 from ..operators.references import ROWS
 from ..operators.values import as_stored, values_for
 from .any_graph import FILL, AnyGraph, Input, Node
@@ -42,24 +42,6 @@ MOVING = (
 )
 # Inputs for which not every value has a result: new ones are drawn.
 PARTICULAR = re.compile("Indices|Lengths|ROI|TrainingStep")
-SPECIAL = [
-    0.0,
-    -0.0,
-    np.inf,
-    -np.inf,
-    np.nan,
-    1,
-    -1,
-    0.5,
-    -2.5,
-    65504,
-    6e-8,
-    1e-42,
-    3e38,
-    2.0**31,
-    -129.7,
-    300,
-]
 FLOATS = (dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16)
 FUSIBLE = (dml.DML_CONVOLUTION_DIRECTION_FORWARD, FLOATS[0])
 OWNED = dml.DML_TENSOR_FLAG_OWNED_BY_DML

@@ -16,6 +16,25 @@ DATA_TYPES = ("FLOAT64", *FLOATS, *SIGNED, *UNSIGNED)
 INDEX_TYPES = ("INT32", "INT64", "UINT32", "UINT64")
 INCREASING = dml.DML_AXIS_DIRECTION_INCREASING
 DECREASING = dml.DML_AXIS_DIRECTION_DECREASING
+# Zeros, what is no number, the limits of FLOAT16 and of integers, and what rounds.
+SPECIAL = [
+    0.0,
+    -0.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1,
+    -1,
+    0.5,
+    -2.5,
+    65504,
+    6e-8,
+    1e-42,
+    3e38,
+    2.0**31,
+    -129.7,
+    300,
+]
 
 
 def data_type(name):

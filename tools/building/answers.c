@@ -2,7 +2,6 @@
 
    Each is named after the function in the vtable whose place it takes, and calls that one for all other objects. */
 
-
 /* The answer is the completed value. Objects without references are left to Python, which tells of their use. */
 static DMLPY_ABI uint64_t dmlpy_answer_ID3D12Fence_GetCompletedValue(uintptr_t self)
 {
