@@ -248,6 +248,7 @@ def test_a_constant_of_the_bytes_of_its_elements(g, size):
     assert g.run(compiled)[0].tolist() == [3]
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize(("size", "expected"), [(0, None), (1, [2, 0]), (3, [2, 4]), (6, [2, 4])])
 def test_a_constant_of_other_sizes(g, size, expected):
     """Missing bytes are 0, bytes behind the elements are not read, and a constant without bytes is refused."""

@@ -357,6 +357,7 @@ def test_every_node_that_cannot_be_compiled_is_named():
         assert text in str(caught.value)
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize(
     ("data", "expected"),
     [

@@ -15,6 +15,9 @@ from directml_py.capturing.replay import replay
 
 from .helpers import DEFAULT, binding, floats, identity, log_sum_exp, power
 
+# These bind no memory but what a kind device requires.
+pytestmark = pytest.mark.kind_device
+
 
 def recorded(bench, op, source, target, temporary=None):
     """Record a dispatch with a table of its own."""

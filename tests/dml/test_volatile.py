@@ -95,6 +95,7 @@ def test_debug_devices_do_not_raise_from_execute(debug_bench):
     assert {path for _, path in reason(bench)} == {"InputTensor", "OutputTensor"}
 
 
+@pytest.mark.kind_device
 def test_memory_that_is_shared_at_execution(layer_bench):
     """The dispatch runs, on a copy of its input, and the debug layer tells that its results are undefined."""
     bench = layer_bench

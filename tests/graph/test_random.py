@@ -99,6 +99,7 @@ def test_nodes_that_are_recorded(bench):
         check_recorded(seed, bench)
 
 
+@pytest.mark.kind_device
 def test_graphs_in_numpy():
     """Without native kernels, in a process of its own: which kernels run is decided once."""
     program = (
