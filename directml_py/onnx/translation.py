@@ -27,7 +27,7 @@ from .function_bodies import body_of
 from .fusing import Fusions
 from .node import OnnxNode
 from .protobuf import NodeMessage, constant_of, inferred_outputs, live, tensor_type
-from .translators import Result, Results
+from .translators import OUTPUTS, Result, Results
 from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
 
 Scope = MutableMapping[str, OnnxValue]
@@ -172,11 +172,6 @@ class Translation:
         except (onnx.shape_inference.InferenceError, ValueError, RuntimeError) as error:
             # Some calls in ONNX's own functions are rejected by inference but accepted by the evaluator.
             inferred, problem = {}, str(error).strip().splitlines()[0]
-        results = None if flow else self._by_host(node, inputs, inferred, opsets)
-        if results is not None:
-            return results, inferred
-        if problem:
-            raise Refusal(problem)
         made = OnnxNode(
             node.op_type,
             opsets[domain],
@@ -187,6 +182,14 @@ class Translation:
             self.graph,
             self.constants,
         )
+        if (domain, node.op_type) in OUTPUTS and inferred.keys() < set(filter(None, node.output)):
+            declared = zip(node.output, OUTPUTS[domain, node.op_type](made))
+            inferred.update((name, entry) for name, entry in declared if entry and name not in inferred)
+        results = None if flow else self._by_host(node, inputs, inferred, opsets)
+        if results is not None:
+            return results, inferred
+        if problem:
+            raise Refusal(problem)
         if flow is not None:
             return flow(made, lambda body, values: self._subgraph(body, values, scope, opsets)), {}
         translate = OPERATORS.get((domain, node.op_type))

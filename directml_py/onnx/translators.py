@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from ..graph import Expression
-from .values import Array, OnnxValue
+from .values import Array, OnnxValue, Sizes
 
 if TYPE_CHECKING:
     from .node import OnnxNode
@@ -18,6 +20,9 @@ Result: TypeAlias = Expression | Array | OnnxValue | None
 Results: TypeAlias = Result | Sequence[Result]
 Translator: TypeAlias = "Callable[[OnnxNode], Results]"
 OPERATORS: dict[tuple[str, str], Translator] = {}
+# The types and sizes of an operator's outputs, in order.
+Outputs: TypeAlias = "Callable[[OnnxNode], Sequence[tuple[np.dtype[Any], Sizes] | None]]"
+OUTPUTS: dict[tuple[str, str], Outputs] = {}
 
 
 def operator(*names: str, domain: str = ONNX) -> Callable[[Translator], Translator]:
@@ -26,6 +31,17 @@ def operator(*names: str, domain: str = ONNX) -> Callable[[Translator], Translat
     def add(function: Translator) -> Translator:
         for name in names:
             OPERATORS[domain, name] = function
+        return function
+
+    return add
+
+
+def outputs(*names: str, domain: str = ONNX) -> Callable[[Outputs], Outputs]:
+    """Decorator: registers a function for the types and sizes of outputs that ONNX's schemas do not infer."""
+
+    def add(function: Outputs) -> Outputs:
+        for name in names:
+            OUTPUTS[domain, name] = function
         return function
 
     return add
