@@ -111,6 +111,21 @@ namespace
         second->Signal(2);
         equal("both are", wait_for(event, 0), 1u);
         close_event(event);
+        const UINT64 later[] = {5, 4};
+        const HANDLE either = new_event();
+        hresult(
+            "SetEventOnMultipleFenceCompletion for any",
+            device->SetEventOnMultipleFenceCompletion(fences, later, 2, D3D12_MULTIPLE_FENCE_WAIT_FLAG_ANY, either),
+            Fine);
+        equal("none of two is not any", wait_for(either, 0), 0u);
+        second->Signal(4);
+        equal("one is", wait_for(either, 0), 1u);
+        close_event(either);
+        first->Signal(5);
+        hresult(
+            "a wait without an event for any",
+            device->SetEventOnMultipleFenceCompletion(fences, targets, 2, D3D12_MULTIPLE_FENCE_WAIT_FLAG_ANY, nullptr),
+            Fine);
         hresult(
             "null fences",
             device->SetEventOnMultipleFenceCompletion(nullptr, targets, 2, D3D12_MULTIPLE_FENCE_WAIT_FLAG_ALL, nullptr),
