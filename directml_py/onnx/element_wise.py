@@ -17,7 +17,7 @@ from ..api.enums import (
 from ..graph import Expression
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import Results, Translator, operator, rows
+from .translators import Results, Rows, Translator, operator, outputs, rows
 from .values import OnnxValue, Sizes, data_type
 
 UNARY = {
@@ -77,6 +77,17 @@ def variadic(function: str) -> Translator:
         return reduce(call, values[1:], values[0]) if len(values) > 1 else node.input()
 
     return translate
+
+
+def like_input(node: OnnxNode) -> Rows:
+    """One output of the type and the sizes of the first input."""
+    return [(node.input().dtype, node.shape())]
+
+
+@outputs("GreaterOrEqual", "LessOrEqual")
+def compared(node: OnnxNode) -> Rows:
+    """Operator sets before 16 infer nothing."""
+    return [(np.dtype(np.bool_), common_shape(node.input(0), node.input(1)))]
 
 
 rows(UNARY, unary)

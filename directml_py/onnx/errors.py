@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..abi.hresult import DMLError
+
 
 class OnnxError(ValueError):
     """A model that cannot become a DirectML graph.
@@ -38,3 +43,26 @@ class ValueNeeded(OnnxError):
     """An ``OnnxError`` for an ``UnknownValue``: ``inputs`` are the graph inputs whose contents ``load`` would need."""
 
     inputs: tuple[str, ...] = ()
+
+
+@contextmanager
+def one_sentence(file: str, where: str) -> Iterator[None]:
+    """Turns whatever is raised for a model into an ``OnnxError`` for the place ``where``.
+
+    The package onnx raises exceptions of many kinds for what no model should have, with several lines of text.
+    """
+    try:
+        yield
+    except OnnxError:
+        raise
+    except Refusal as error:
+        raise OnnxError(error.reason, file, where, error.attribute) from None
+    except DMLError as error:
+        raise OnnxError("; ".join(map(str, error.diagnostics)) or str(error.args[0]), file, where) from None
+    except OSError:
+        raise
+    except ValueError as error:
+        raise OnnxError(" ".join(str(error).split()), file, where) from error
+    except Exception as error:
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        raise OnnxError(f"its attributes and inputs do not fit together ({words})", file, where) from error

@@ -6,7 +6,7 @@ DirectML has no operator for them; ONNX Runtime's provider has a shader. A lengt
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..graph import Expression
 from .errors import Refusal
 from .matrices import multiplied, ranked
 from .node import OnnxNode
-from .translators import Results, operator
+from .translators import Results, Rows, operator, outputs
 from .values import Array
 
 # Above this size a matrix would be slower and larger than anything that a model gains by it.
@@ -59,21 +59,46 @@ def dft(node: OnnxNode) -> Results:
     return node.graph.reinterpret(y, sizes=(*shape[:axis], size, *shape[axis + 1 : -1], results))
 
 
-@operator("STFT")
-def stft(node: OnnxNode) -> Results:
-    """Frames of the signal are one view of it, in which they overlap; a constant window is part of the matrix."""
+class Division(NamedTuple):
+    """How a signal of ``whole`` elements with so many ``parts`` is divided: ``frames`` of ``length``."""
+
+    batch: int
+    whole: int
+    parts: int
+    step: int
+    length: int
+    frames: int
+
+
+def frames_of(node: OnnxNode) -> Division:
     shape = node.shape()
+    if len(shape) not in (2, 3):
+        raise Refusal(f"has sizes {list(shape)}; it must have 2 or 3 dimensions", "input signal")
     batch, whole, parts = shape if len(shape) == 3 else (*shape, 1)
     step = int(node.known(1, "frame_step").reshape(-1)[0])
-    window = node.input(2) if node.has(2) else None
-    length = whole if window is None else window.size
+    length = node.input(2).size if node.has(2) else whole
     if node.has(3):
         length = int(node.known(3, "frame_length").reshape(-1)[0])
     if step < 1:
         raise Refusal(f"is {step}; it must be at least 1", "input frame_step")
     if not 1 <= length <= whole:
         raise Refusal(f"is {length}; the signal has {whole} elements", "input frame_length")
-    count = (whole - length) // step + 1
+    return Division(batch, whole, parts, step, length, (whole - length) // step + 1)
+
+
+@outputs("STFT")
+def spectra(node: OnnxNode) -> Rows:
+    """ONNX's shape inference takes the default of onesided for 0."""
+    division = frames_of(node)
+    results = division.length // 2 + 1 if node.get("onesided", 1) else division.length
+    return [(node.input().dtype, (division.batch, division.frames, results, 2))]
+
+
+@operator("STFT")
+def stft(node: OnnxNode) -> Results:
+    """Frames of the signal are one view of it, in which they overlap; a constant window is part of the matrix."""
+    batch, whole, parts, step, length, count = frames_of(node)
+    window = node.input(2) if node.has(2) else None
     kernel = coefficients(length, length, parts, False, bool(node.get("onesided", 1)))
     strides: tuple[int, ...] = (whole * parts, step * parts, 1)
     x = node.tensor(0, (batch, count, length * parts), strides)
@@ -84,8 +109,6 @@ def stft(node: OnnxNode) -> Results:
         x = node.graph.reinterpret(x, sizes=(batch, count, length, parts), strides=(*strides[:2], parts, 1))
         x = node.graph.multiply(x, taps)
         strides = (count * length * parts, length * parts, 1)
-    # ONNX's shape inference takes the default of onesided for 0.
-    node.inferred.pop(node.outputs[0], None)
     sizes = ranked(node, (batch, count, length * parts))
     x = node.graph.reinterpret(x, sizes=sizes, strides=(*(0,) * (len(sizes) - 3), *strides))
     return node.graph.reinterpret(_product(node, x, kernel), sizes=(batch, count, kernel.shape[1] // 2, 2))

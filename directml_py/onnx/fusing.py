@@ -70,7 +70,7 @@ class Fusions:
     """The activations in a list of nodes that may be fused with the preceding node: those that are the only reader of
     its output."""
 
-    def __init__(self, nodes: Sequence[NodeMessage], outputs: Iterable[str], opsets: dict[str, int]) -> None:
+    def __init__(self, nodes: Sequence[NodeMessage], outputs: Iterable[str]) -> None:
         counts = Counter(name for node in nodes for name in node.input)
         for node in nodes:
             counts.update(node.captured.difference(node.input))

@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from ..graph import Expression
+from .errors import Refusal
 from .node import OnnxNode
-from .translators import Results, operator
-from .values import Sizes
+from .translators import Results, Rows, operator, outputs
+from .values import Array, Sizes
 
 
 @operator("Gather")
@@ -25,24 +26,40 @@ def gathered(node: OnnxNode, shape: Sizes, axis: int, indices: Expression) -> Ex
     return node.graph.gather(node.moved(0, sizes), indices, axis=1, index_dimensions=1)
 
 
-@operator("Compress")
-def compress(node: OnnxNode) -> Results:
-    """A gather, once the condition is known."""
+def chosen_by_condition(node: OnnxNode) -> tuple[Sizes, int, Array]:
+    """The sizes of the input of a Compress, the axis, and the positions of what is left."""
     condition = node.known(1, "condition")
     whole = node.shape() if "axis" in node.attributes else (node.input().size,)
     axis = node.axis(len(whole), 0)
-    chosen = np.flatnonzero(condition[: whole[axis]])
-    shape = (*whole[:axis], len(chosen), *whole[axis + 1 :])
-    if not len(chosen):
-        return np.empty(shape, node.input().dtype)
-    result = gathered(node, whole, axis, node.constant(chosen.reshape(1, 1, -1), np.uint32))
-    return node.graph.reinterpret(result, sizes=shape)
+    return whole, axis, np.flatnonzero(condition[: whole[axis]])
+
+
+@outputs("Compress")
+def compressed(node: OnnxNode) -> Rows:
+    whole, axis, chosen = chosen_by_condition(node)
+    return [(node.input().dtype, (*whole[:axis], len(chosen), *whole[axis + 1 :]))]
+
+
+@operator("Compress")
+def compress(node: OnnxNode) -> Results:
+    """A gather, once the condition is known."""
+    whole, axis, chosen = chosen_by_condition(node)
+    return gathered(node, whole, axis, node.constant(chosen.reshape(1, 1, -1), np.uint32))
 
 
 @operator("GatherElements")
 def gather_elements(node: OnnxNode) -> Results:
     axis = node.axis(len(node.shape()), 0)
     return node.graph.gather_elements(node.moved(0), node.tensor(1), axis=axis)
+
+
+@outputs("GatherND")
+def gathered_nd(node: OnnxNode) -> Rows:
+    """ONNX infers no sizes for a scalar."""
+    shape, indices, batch = node.shape(0), node.shape(1), node.get("batch_dims", 0)
+    if not indices or not 0 <= batch < len(indices) or not 1 <= indices[-1] <= len(shape) - batch:
+        raise Refusal(f"has sizes {list(indices)} for an input of {list(shape)}", "input indices")
+    return [(node.input().dtype, (*indices[:-1], *shape[batch + indices[-1] :]))]
 
 
 @operator("GatherND")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -11,18 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
-import onnx.inliner
 import onnx.version_converter
 from google.protobuf.message import DecodeError
 
 from ..storage import regular_file
 from .constants import array_of, check_is_whole
-from .errors import OnnxError
+from .errors import OnnxError, one_sentence
+from .function_bodies import OLDEST, Functions
+from .schemas import IMPLIED
 from .values import Array, Sizes
 from .wire_format import without_weights
 
-# Opsets from this one on are translated as they are.
-OLDEST = 7
+# From this version of the format on, initializers need not be inputs.
+SCOPED = 4
 # Sizes of DirectML are unsigned numbers of 32 bits.
 LARGEST_SIZE = (1 << 32) - 1
 # What an input is: its sizes, its content, or for a symbolic size the number.
@@ -38,18 +40,18 @@ class Declared(NamedTuple):
 
 
 class ModelFile:
-    """A checked ONNX model, with local functions inlined."""
+    """An ONNX model, of opset 7 or newer; ``functions`` are those of its own."""
 
     def __init__(self, source: Any) -> None:
         self.file, self.folder, model, self._weights = _read(source)
-        self.opsets = {
+        imports = {
             "" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import
         }
+        self.opsets = {**IMPLIED, **imports}
         self._check(model)
-        if self.opsets.get("", OLDEST) < OLDEST:
+        self.functions = Functions(model.functions, self.file)
+        if self.opsets[""] < OLDEST:
             model = self._newer(self._whole(model))
-        if model.functions:
-            model = self._inlined(self._whole(model))
         self._model = model
         self.graph = model.graph
 
@@ -67,21 +69,25 @@ class ModelFile:
         return model
 
     def _check(self, model: Any) -> None:
-        version, newest = self.opsets.get(""), onnx.defs.onnx_opset_version()
+        version, newest = self.opsets[""], onnx.defs.onnx_opset_version()
         if not model.HasField("graph") or not model.opset_import:
             raise OnnxError("is not an ONNX model", self.file)
-        if version is not None and not 1 <= version <= newest:
+        if not 1 <= version <= newest:
             raise OnnxError(f"operator set {version} is not between 1 and {newest}", self.file)
+        if model.ir_version > onnx.IR_VERSION:
+            text = f"is of version {model.ir_version} of ONNX's format; the newest known is {onnx.IR_VERSION}"
+            raise OnnxError(text, self.file)
         if self.folder is None:
             check_is_whole(model, self.file)
-        try:
-            onnx.checker.check_model(skeleton(model))
-        except (onnx.checker.ValidationError, ValueError) as error:
-            reason = " ".join(str(error).split("\n==>")[0].split())
-            raise OnnxError(f"is not valid: {reason}", self.file) from None
 
     def _newer(self, model: Any) -> Any:
         """A model of an opset before 7, whose operators broadcast differently, converted to opset 7."""
+        try:
+            onnx.checker.check_model(skeleton(model))
+        except (onnx.checker.ValidationError, ValueError) as error:
+            # The converter relies on it.
+            reason = " ".join(str(error).split("\n==>")[0].split())
+            raise OnnxError(f"is not valid: {reason}", self.file) from None
         try:
             model = onnx.version_converter.convert_version(model, OLDEST)
         except Exception as error:
@@ -91,25 +97,25 @@ class ModelFile:
         self.opsets[""] = OLDEST
         return model
 
-    def _inlined(self, model: Any) -> Any:
-        try:
-            return onnx.inliner.inline_local_functions(model)
-        except RuntimeError as error:
-            raise OnnxError(f"its functions cannot be inlined: {str(error).strip()}", self.file) from None
-
     def initializers(self) -> dict[str, Array]:
         arrays = {
             tensor.name: array_of(tensor, self.file, self.folder, raw)
             for tensor, raw in zip_longest(self.graph.initializer, self._weights)
         }
         for sparse in self.graph.sparse_initializer:
-            arrays[sparse.values.name] = _dense(sparse)
+            with one_sentence(self.file, f"initializer {sparse.values.name!r}"):
+                arrays[sparse.values.name] = _dense(sparse)
         return arrays
 
     def inputs(self) -> list[Declared]:
         """The inputs without those for which initializers give a default."""
         constants = {tensor.name for tensor in self.graph.initializer}
-        return [self._declared(item) for item in self.graph.input if item.name not in constants]
+        declared = [self._declared(item) for item in self.graph.input if item.name not in constants]
+        names = Counter(item.name for item in declared)
+        for name in names:
+            if names[name] > 1:
+                raise OnnxError("another input has the same name", self.file, f"input {name!r}")
+        return declared
 
     def _declared(self, item: Any) -> Declared:
         if not item.type.HasField("tensor_type"):
@@ -160,15 +166,15 @@ def _read(source: Any) -> tuple[str, Path | None, Any, list[memoryview | None]]:
 
 
 def skeleton(model: Any) -> Any:
-    """The part of the model that the checker examines, which serializes it: the model without the data of initializers.
+    """The part of the model that ONNX's checker examines, which serializes it: all but the data of initializers.
 
     Outputs need no sizes here, and some models omit them; in the skeleton they have some.
     """
     light = onnx.ModelProto(
-        ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions
+        ir_version=max(model.ir_version, SCOPED), opset_import=model.opset_import, functions=model.functions
     )
     graph = light.graph
-    graph.name = model.graph.name
+    graph.name = model.graph.name or "graph"
     for name in ("node", "input", "output", "value_info", "sparse_initializer"):
         getattr(graph, name).extend(getattr(model.graph, name))
     for tensor in model.graph.initializer:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..api.enums import DML_REDUCE_FUNCTION_AVERAGE
 from ..graph import Expression
 from .convolutions import per_channel
+from .element_wise import like_input
 from .node import OnnxNode
-from .translators import MICROSOFT, Results, operator
+from .translators import MICROSOFT, Results, Rows, operator, outputs
 from .values import Sizes
 
 LEVEL_6_3 = 0x6300
@@ -79,6 +82,9 @@ def instance_norm(node: OnnxNode) -> Results:
         epsilon=node.get("epsilon", 1e-5),
         fused_activation=activation,
     )
+
+
+outputs("MeanVarianceNormalization")(like_input)
 
 
 @operator("MeanVarianceNormalization")
@@ -156,7 +162,28 @@ def root_mean_square(node: OnnxNode, x: Expression, scale: int) -> Expression:
     return y if factor is None else node.graph.multiply(y, node.spread(factor, factor.desc.sizes, shape))
 
 
-@operator("RMSNormalization", "SimplifiedLayerNormalization")
+@outputs("SimplifiedLayerNormalization")
+def normalized_with_root(node: OnnxNode) -> Rows:
+    shape = node.shape()
+    axis = node.axis(len(shape), -1)
+    averages = (*shape[:axis], *(1,) * (len(shape) - axis))
+    return [(node.input(1).dtype, shape), (np.dtype(np.float32), averages)]
+
+
+@operator("SimplifiedLayerNormalization")
+def simplified_layer_norm(node: OnnxNode) -> Results:
+    """The second output is what the input is multiplied by, always FLOAT32."""
+    x = node.tensor()
+    y = node.cast(root_mean_square(node, x, 1), node.input(1).dtype)
+    if not node.wants(1):
+        return y
+    x = node.cast(x, np.float32)
+    axes = list(range(node.axis(len(node.shape()), -1), len(node.shape())))
+    square = node.graph.multiply(x, x)
+    return [y, _inverse_root(node, _average(node, square, axes), node.get("epsilon", 1e-5))]
+
+
+@operator("RMSNormalization")
 @operator("SimplifiedLayerNormalization", domain=MICROSOFT)
 def rms_norm(node: OnnxNode) -> Results:
     return root_mean_square(node, node.tensor(), 1)

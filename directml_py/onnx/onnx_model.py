@@ -20,7 +20,7 @@ from ..graph.nodes import FromInput, FromNode
 from ..graph.to_desc import live_nodes
 from ..late import loading
 from .constants import Constants
-from .errors import OnnxError, Refusal, ValueNeeded
+from .errors import OnnxError, Refusal, ValueNeeded, one_sentence
 from .model_file import Bindings, Declared, ModelFile, bound_sizes
 from .running import DirectExecution, RecordedExecution, is_observed
 from .translation import NodeOutcome, Translation
@@ -251,15 +251,15 @@ def built(
             array = arrays[item.name].astype(item.dtype, copy=False)
             scope[item.name] = OnnxValue(item.name, item.dtype, array.shape, array)
     scope.update(own)
-    translation = Translation(graph, constants, model.file, keep_going)
+    translation = Translation(graph, constants, model.file, keep_going, model.functions)
     names = [item.name for item in model.graph.output]
-    nodes = list(model.graph.node)
-    translation.run(nodes, names, scope, model.opsets, progress)
+    translation.run(model.graph.node, names, scope, model.opsets, progress)
     outputs = {name: scope[name] for name in names if name in scope}
     missing = [name for name in names if name not in scope]
     if missing and not keep_going:
         raise OnnxError("no node computes it", model.file, f"output {missing[0]!r}")
-    _connect(graph, outputs)
+    with one_sentence(model.file, "the model's outputs"):
+        _connect(graph, outputs)
     return Model(model.file, graph, own, outputs, constants, translation.steps)
 
 

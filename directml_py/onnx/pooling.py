@@ -10,7 +10,7 @@ from ..api.enums import DML_PADDING_MODE_CONSTANT
 from ..graph import Expression
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import Results, operator
+from .translators import Results, Rows, operator, outputs
 from .values import Sizes
 from .window_attributes import WindowAttributes, window_of
 
@@ -106,6 +106,13 @@ def global_norm(node: OnnxNode) -> Results:
     return norms(node, *whole(node))
 
 
+@outputs("MaxUnpool")
+def unpooled(node: OnnxNode) -> Rows:
+    """ONNX infers no sizes from output_shape."""
+    wanted = tuple(int(size) for size in node.known(2, "output_shape")) if node.has(2) else None
+    return [None if wanted is None else (node.input().dtype, wanted)]
+
+
 @operator("MaxUnpool")
 def unpool(node: OnnxNode) -> Results:
     """Indices refer to the smallest output that could have been pooled; a larger output is padded with 0."""
@@ -118,7 +125,9 @@ def unpool(node: OnnxNode) -> Results:
         )
     ]
     inferred = (*shape[:2], *least)
-    wanted = inferred if not node.has(2) else tuple(int(size) for size in node.known(2, "output_shape"))
+    wanted = node.output_shape() if node.has(2) else inferred
+    if len(wanted) != len(inferred):
+        raise Refusal(f"is {list(wanted)}; it must have {len(inferred)} numbers", "input output_shape")
     surplus = [want - size for want, size in zip(wanted, inferred)]
     if min(surplus) < 0:
         raise Refusal(f"is {list(wanted)}, smaller than {list(inferred)}", "input output_shape")

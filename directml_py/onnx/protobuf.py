@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -11,13 +11,15 @@ import numpy as np
 import onnx
 
 from ..late import lazy
-from .errors import Refusal
-from .values import Array, OnnxValue, Sizes
+from .errors import OnnxError, Refusal
+from .schemas import check
+from .translators import Described
+from .values import Array, OnnxValue
 
 # Shape inference receives the contents of integer tensors up to this size: they may be sizes.
 SMALL = 1024
 # What was inferred for layers, by all that inference looks at.
-_inferred: dict[Hashable, tuple[tuple[np.dtype[Any], Sizes] | None, ...]] = {}
+_inferred: dict[Hashable, tuple[Described | None, ...]] = {}
 MOST_LAYERS = 4096
 GRAPH, GRAPHS = int(onnx.AttributeProto.GRAPH), int(onnx.AttributeProto.GRAPHS)
 NO_NAMES: frozenset[str] = frozenset()
@@ -36,15 +38,25 @@ PLAIN = {*READERS, int(onnx.AttributeProto.STRING), int(onnx.AttributeProto.STRI
 
 class NodeMessage:
     """A NodeProto, ``proto``, read once, since protobuf makes new objects of whatever it is asked for. Names are those
-    of NodeProto; ONNX's own domain is ""."""
+    of NodeProto; ONNX's own domain is "". ``opsets`` are the operator sets that the model imports, or the function that
+    the node is from."""
 
-    def __init__(self, proto: Any) -> None:
+    def __init__(self, proto: Any, opsets: dict[str, int]) -> None:
         self.proto = proto
+        self.opsets = opsets
         self.op_type: str = proto.op_type
         self.domain: str = "" if proto.domain == "ai.onnx" else proto.domain
         self.input: tuple[str, ...] = tuple(proto.input)
         self.output: tuple[str, ...] = tuple(proto.output)
         self.name: str = proto.name or next(filter(None, self.output), self.op_type)
+
+    @property
+    def where(self) -> str:
+        return f"node {self.name!r} ({self.op_type})"
+
+    @property
+    def version(self) -> int:
+        return self.opsets.get(self.domain, 1)
 
     @lazy
     def captured(self) -> frozenset[str]:
@@ -58,38 +70,52 @@ class NodeMessage:
         """The names of inputs that are not left out, without repetitions."""
         return tuple(dict.fromkeys(filter(None, self.input)))
 
+    @lazy
+    def reads(self) -> tuple[str, ...]:
+        """The names that the node and its subgraphs read."""
+        return (*self.present_inputs, *self.captured) if self.captured else self.present_inputs
+
     @property
     def attributes(self) -> dict[str, Any]:
         """The attributes by name; text is decoded."""
         return self._decoded[0]
 
+    @property
+    def attribute_kinds(self) -> dict[str, int]:
+        """The types of the attributes by name, numbers of AttributeProto."""
+        return self._decoded[1]
+
     @lazy
-    def _decoded(self) -> tuple[dict[str, Any], set[int]]:
+    def _decoded(self) -> tuple[dict[str, Any], dict[str, int]]:
         """The attributes by name, and their types."""
         attributes: dict[str, Any] = {}
-        kinds: set[int] = set()
+        kinds: dict[str, int] = {}
         for entry in self.proto.attribute:
-            kind = entry.type
-            attributes[entry.name] = _value(entry, kind)
-            kinds.add(kind)
+            name, kind = entry.name, entry.type
+            if name in kinds:
+                raise Refusal("is there twice", f"attribute {name}")
+            attributes[name] = _value(entry, kind)
+            kinds[name] = kind
         return attributes, kinds
 
     @lazy
     def attributes_key(self) -> Hashable:
         """What distinguishes the attributes from those of other nodes; None if there are subgraphs among them."""
         attributes, kinds = self._decoded
-        if kinds <= PLAIN:
+        if PLAIN.issuperset(kinds.values()):
             return repr(attributes)
-        if kinds & {GRAPH, GRAPHS}:
+        if GRAPH in kinds.values() or GRAPHS in kinds.values():
             return None
         return tuple(entry.SerializeToString() for entry in self.proto.attribute)
 
 
 def _value(entry: Any, kind: int) -> Any:
     read = READERS.get(kind)
-    if read is None or entry.ref_attr_name:
-        return _plain(onnx.helper.get_attribute_value(entry))
-    return read(entry)
+    if read is not None:
+        return read(entry)
+    if not kind or kind not in onnx.AttributeProto.AttributeType.values():
+        raise Refusal("has no type that ONNX has", f"attribute {entry.name}")
+    return _plain(onnx.helper.get_attribute_value(entry))
 
 
 def _plain(value: Any) -> Any:
@@ -100,12 +126,16 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def subgraphs_of(entry: Any) -> Sequence[Any]:
+    """The graphs in an attribute."""
+    if entry.type == GRAPH:
+        return [entry.g]
+    return entry.graphs if entry.type == GRAPHS else ()
+
+
 def subgraphs(node: Any) -> Iterator[Any]:
     for entry in node.attribute:
-        if entry.type == GRAPH:
-            yield entry.g
-        elif entry.type == GRAPHS:
-            yield from entry.graphs
+        yield from subgraphs_of(entry)
 
 
 @cache
@@ -131,15 +161,49 @@ def captured(node: Any) -> set[str]:
     return found
 
 
-def live(nodes: Sequence[NodeMessage], outputs: Iterable[str]) -> list[NodeMessage]:
-    """The nodes that ``outputs`` depend on, in order."""
-    needed = set(outputs)
-    kept = []
-    for node in reversed(nodes):
-        if any(name and name in needed for name in node.output):
-            kept.append(node)
-            needed.update(node.present_inputs, node.captured)
-    return kept[::-1]
+def live(
+    nodes: Sequence[NodeMessage], outputs: Iterable[str], taken: Container[str] = (), file: str = ""
+) -> list[NodeMessage]:
+    """The nodes that ``outputs`` depend on, in order, but each after those that it depends on.
+
+    Raises ``OnnxError`` for a name that is computed twice or is among those ``taken``, and for a cycle.
+    """
+    makers: dict[str, NodeMessage] = {}
+    for node in nodes:
+        for name in node.output:
+            if name in makers or (name and name in taken):
+                raise OnnxError("another value has the same name", file, node.where, f"output {name}")
+            if name:
+                makers[name] = node
+    needed: set[NodeMessage] = set()
+    names = list(outputs)
+    while names:
+        maker = makers.get(names.pop())
+        if maker is not None and maker not in needed:
+            needed.add(maker)
+            names += maker.reads
+    return _sorted([node for node in nodes if node in needed], makers, file)
+
+
+def _sorted(nodes: list[NodeMessage], makers: dict[str, NodeMessage], file: str) -> list[NodeMessage]:
+    """``nodes`` with each after those that it depends on. Raises ``OnnxError`` for a cycle."""
+    done: set[NodeMessage] = set()
+    ordered: list[NodeMessage] = []
+    for start in nodes:
+        # The nodes that wait for others, with the names that they have yet to look at.
+        waiting = {} if start in done else {start: iter(start.reads)}
+        while waiting:
+            node, names = next(reversed(waiting.items()))
+            maker = next((makers[name] for name in names if name in makers), None)
+            if maker is None:
+                done.add(node)
+                ordered.append(node)
+                del waiting[node]
+            elif maker in waiting:
+                raise OnnxError("depends on its own outputs, through a cycle of nodes", file, maker.where)
+            elif maker not in done:
+                waiting[maker] = iter(maker.reads)
+    return ordered
 
 
 def tensor_type(value: OnnxValue) -> Any:
@@ -147,27 +211,29 @@ def tensor_type(value: OnnxValue) -> Any:
     return onnx.helper.make_tensor_type_proto(element, value.shape)
 
 
-def type_and_sizes(message: Any) -> tuple[np.dtype[Any], Sizes] | None:
-    """The type and sizes in a TypeProto; None unless all are known."""
+def type_and_sizes(message: Any) -> Described | None:
+    """The element type and the sizes in a TypeProto, where known."""
     tensor = message.tensor_type
-    if not message.HasField("tensor_type") or not tensor.HasField("shape"):
+    if not message.HasField("tensor_type") or not tensor.elem_type:
         return None
-    if not all(item.HasField("dim_value") for item in tensor.shape.dim):
-        return None
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
-    return np.dtype(dtype), tuple(item.dim_value for item in tensor.shape.dim)
+    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+    if not tensor.HasField("shape") or not all(item.HasField("dim_value") for item in tensor.shape.dim):
+        return dtype, None
+    return dtype, tuple(item.dim_value for item in tensor.shape.dim)
 
 
-def inferred_outputs(
-    schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue], opsets: dict[str, int]
-) -> dict[str, tuple[np.dtype[Any], Sizes]]:
-    """The types and sizes of a node's outputs, as far as they can be inferred. Raises ``onnx``'s ``InferenceError``."""
-    if schema is None or not schema.has_type_and_shape_inference_function:
+def inferred_outputs(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> dict[str, Described]:
+    """The types and sizes of a node's outputs, as far as ONNX infers them from its inputs, which must be tensors.
+
+    Raises ``Refusal`` for a node that ``schema`` does not allow, and ``onnx``'s ``InferenceError``.
+    """
+    if schema is None:
         return {}
-    layer = _layer(node, inputs, opsets)
+    layer = _layer(node, inputs)
     results = _inferred.get(layer)
     if results is None:
-        found = _infer(schema, node, inputs, opsets)
+        check(schema, node, inputs)
+        found = _infer(schema, node, inputs) if schema.has_type_and_shape_inference_function else {}
         results = tuple(found.get(name) for name in node.output)
         if len(_inferred) >= MOST_LAYERS:
             _inferred.clear()
@@ -176,12 +242,12 @@ def inferred_outputs(
     return {name: result for name, result in zip(node.output, results) if result is not None}
 
 
-def _layer(node: NodeMessage, inputs: dict[str, OnnxValue], opsets: dict[str, int]) -> Hashable:
+def _layer(node: NodeMessage, inputs: dict[str, OnnxValue]) -> Hashable:
     """What inference looks at, which repeated layers of a network share; None for a node with subgraphs."""
     if node.attributes_key is None:
         return None
     return (
-        (node.op_type, node.domain, *opsets.items()),
+        (node.op_type, node.domain, *node.opsets.items()),
         node.attributes_key,
         tuple([_traits(inputs[name]) if name else None for name in node.input]),
         tuple(map(bool, node.output)),
@@ -196,16 +262,14 @@ def _traits(value: OnnxValue) -> Hashable:
     return value.dtype, value.shape, content
 
 
-def _infer(
-    schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue], opsets: dict[str, int]
-) -> dict[str, tuple[np.dtype[Any], Sizes]]:
+def _infer(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> dict[str, Described]:
     types = {name: tensor_type(value) for name, value in inputs.items()}
     data = {
         name: onnx.numpy_helper.from_array(np.asarray(value.array), name)
         for name, value in inputs.items()
         if value.array is not None and value.size <= SMALL and name in node.input
     }
-    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in node.opsets.items()]
     found = onnx.shape_inference.infer_node_outputs(schema, node.proto, types, data, opset_imports=imports)
     known = {name: type_and_sizes(message) for name, message in found.items()}
     return {name: entry for name, entry in known.items() if entry is not None}

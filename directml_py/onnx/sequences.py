@@ -8,7 +8,7 @@ from .errors import Refusal, UnknownValue
 from .movement import sliced
 from .node import OnnxNode
 from .translators import Result, Results, operator
-from .values import OnnxValue, known, sequence
+from .values import OnnxValue, known, nothing, sequence
 
 
 def items_of(node: OnnxNode, index: int = 0) -> tuple[OnnxValue, ...]:
@@ -109,11 +109,19 @@ def split(node: OnnxNode) -> Results:
     return sequence(parts)
 
 
-@operator("Optional", "OptionalGetElement")
+@operator("Optional")
+def wrapped(node: OnnxNode) -> Result:
+    return node.input() if node.has(0) else nothing()
+
+
+@operator("OptionalGetElement")
 def unwrapped(node: OnnxNode) -> Result:
-    return node.input()
+    value = node.input()
+    if value.is_nothing:
+        raise Refusal("is an optional without an element", "input input")
+    return value
 
 
 @operator("OptionalHasElement")
 def has_element(node: OnnxNode) -> Results:
-    return np.array(node.has(0))
+    return np.array(node.has(0) and not node.input().is_nothing)

@@ -6,7 +6,7 @@ import math
 from collections import ChainMap
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -20,22 +20,21 @@ from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
 from .constants import Constants
 from .control_flow import CONTROL_FLOW, initializers
-from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded
+from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded, one_sentence
 from .every_operator import OPERATORS
 from .folding import folded, is_foldable
-from .function_bodies import body_of
+from .function_bodies import Functions, body_of
 from .fusing import Fusions
 from .node import OnnxNode
 from .protobuf import NodeMessage, constant_of, inferred_outputs, live, tensor_type
-from .translators import OUTPUTS, Result, Results
-from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
+from .schemas import output_types, schema_of
+from .translators import MICROSOFT, OUTPUTS, Described, Result, Results
+from .values import Array, OnnxValue, data_type, tensor_sizes
 
 Scope = MutableMapping[str, OnnxValue]
-Inferred = dict[str, tuple[np.dtype[Any], Sizes]]
-
-
-# What comes of attributes that are missing, or of sizes that no operator has.
-MALFORMED = (ArithmeticError, AssertionError, LookupError, MemoryError, TypeError)
+Inferred = dict[str, Described]
+# Operators of optionals, which are passed on as the tensors that they are: ONNX would infer nothing of those.
+PASSING = {"Optional", "OptionalGetElement", "OptionalHasElement"}
 
 
 @dataclass(frozen=True)
@@ -61,17 +60,25 @@ class Translation:
     With ``keep_going`` a refused node is recorded in ``steps``, and graph inputs stand for its outputs.
     """
 
-    def __init__(self, graph: Graph, constants: Constants, file: str = "", keep_going: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        constants: Constants,
+        file: str = "",
+        keep_going: bool = False,
+        functions: Functions | None = None,
+    ) -> None:
         self.graph = graph
         self.constants = constants
         self.file = file
         self.keep_going = keep_going
+        self.functions = Functions() if functions is None else functions
         self.steps: list[NodeOutcome] = []
         self._depth = 0
 
     def run(
         self,
-        nodes: Sequence[Any],
+        nodes: Iterable[Any],
         outputs: Iterable[str],
         scope: Scope,
         opsets: dict[str, int],
@@ -79,26 +86,28 @@ class Translation:
     ) -> None:
         """Translate the ``nodes`` that ``outputs`` depend on; ``progress`` yields them one by one."""
         wanted = list(outputs)
-        needed = live([NodeMessage(node) for node in nodes], wanted)
-        fusions = Fusions(needed, wanted, opsets)
+        # A name in a subgraph may be that of a value outside.
+        taken = scope.maps[0] if isinstance(scope, ChainMap) else scope
+        needed = live(self.functions.inlined(nodes, opsets), wanted, taken, self.file)
+        fusions = Fusions(needed, wanted)
         for node in needed if progress is None else progress(needed):
-            self._outer(node, scope, opsets, fusions)
+            self._outer(node, scope, fusions)
 
-    def _outer(self, node: NodeMessage, scope: Scope, opsets: dict[str, int], fusions: Fusions) -> None:
+    def _outer(self, node: NodeMessage, scope: Scope, fusions: Fusions) -> None:
         if self._depth:
-            self.node(node, scope, opsets, fusions)
+            self.node(node, scope, fusions)
             return
         first, name = len(self.graph.nodes), node.name
         try:
             self._depth += 1
             with self.graph.name_scope(name):
-                self.node(node, scope, opsets, fusions)
+                self.node(node, scope, fusions)
         except OnnxError as error:
             if not self.keep_going:
                 raise
             above = int(self.graph.device.feature_level)
-            level = "" if isinstance(error, ValueNeeded) else lowest_level(node, scope, opsets, above)
-            self._placeholders(node, scope, opsets)
+            level = "" if isinstance(error, ValueNeeded) else lowest_level(node, scope, above)
+            self._placeholders(node, scope)
             needs = error.inputs if isinstance(error, ValueNeeded) else ()
             self.steps.append(
                 NodeOutcome(name, node.op_type, refused=_reason(error), level=level, needs=needs)
@@ -110,110 +119,83 @@ class Translation:
         finally:
             self._depth -= 1
 
-    def node(
-        self, node: NodeMessage, scope: Scope, opsets: dict[str, int], fusions: Fusions | None = None
-    ) -> None:
-        """Add the outputs of one node to ``scope``."""
-        where = f"node {node.name!r} ({node.op_type})"
-        try:
-            given = _given(node, scope)
-            results, inferred = self._results(node, given, scope, opsets, fusions)
-            inputs = frozenset().union(*(value.inputs for value in given.values()))
-            for name, result in zip(node.output, results):
-                if name and result is not None:
-                    scope[name] = self._value(name, result, inferred.get(name), inputs)
-                elif name:
-                    raise Refusal("DirectML's operators do not compute it", f"output {name}")
-        except UnknownValue as error:
-            source = scope.get(error.needed)
-            names = tuple(sorted(source.inputs if source is not None else ()))
-            needed = ValueNeeded(error.reason + _hint(error.needed, names), self.file, where, error.attribute)
-            needed.inputs = names
-            raise needed from None
-        except Refusal as error:
-            raise OnnxError(error.reason, self.file, where, error.attribute) from None
-        except OnnxError:
-            raise
-        except (DMLError, ValueError) as error:
-            reason = "; ".join(map(str, getattr(error, "diagnostics", ()))) or str(error.args[0])
-            raise OnnxError(reason, self.file, where) from None
-        except MALFORMED as error:
-            # ONNX checks the nodes of its own domain alone.
-            words = f"{type(error).__name__}: {error}".replace("\n", " ")
-            raise OnnxError(
-                f"its attributes and inputs do not fit together ({words})", self.file, where
-            ) from error
+    def node(self, node: NodeMessage, scope: Scope, fusions: Fusions | None = None) -> None:
+        """Add the outputs of one node to ``scope``. Raises ``OnnxError``."""
+        with one_sentence(self.file, node.where):
+            try:
+                self._add(node, scope, fusions)
+            except UnknownValue as error:
+                source = scope.get(error.needed)
+                names = tuple(sorted(source.inputs if source is not None else ()))
+                reason = error.reason + _hint(error.needed, names)
+                needed = ValueNeeded(reason, self.file, node.where, error.attribute)
+                needed.inputs = names
+                raise needed from None
+
+    def _add(self, node: NodeMessage, scope: Scope, fusions: Fusions | None) -> None:
+        given = _given(node, scope)
+        results, described = self._results(node, given, scope, fusions)
+        inputs = frozenset().union(*(value.inputs for value in given.values()))
+        for name, result in zip_longest(node.output, results[: len(node.output)]):
+            if name and result is not None:
+                scope[name] = self._value(name, result, described.get(name), inputs, node.domain)
+            elif name:
+                raise Refusal("DirectML's operators do not compute it", f"output {name}")
 
     def _results(
-        self,
-        node: NodeMessage,
-        inputs: dict[str, OnnxValue],
-        scope: Scope,
-        opsets: dict[str, int],
-        fusions: Fusions | None,
+        self, node: NodeMessage, inputs: dict[str, OnnxValue], scope: Scope, fusions: Fusions | None
     ) -> tuple[Sequence[Result], Inferred]:
-        domain = node.domain
-        if domain not in opsets:
-            raise Refusal(f"the model imports no operator set of the domain {domain!r}")
-        if node.op_type == "Constant" and not domain:
+        """The outputs of a node, and what is known of them besides."""
+        if node.domain not in node.opsets:
+            raise Refusal(f"the model imports no operator set of the domain {node.domain!r}")
+        if node.op_type == "Constant" and not node.domain:
             array = constant_of(node)
             if array is not None:
                 return [array], {}
         done = None if fusions is None else fusions.done(node, scope)
         if done is not None:
             return [done], {}
-        schema = self._schema(node.op_type, domain, opsets[domain])
-        try:
-            # Subgraphs may hold what is right only where they are run.
-            flow = CONTROL_FLOW.get(node.op_type) if not domain else None
-            has_lists = any(value.items is not None for value in inputs.values())
-            inferred = {} if flow or has_lists else inferred_outputs(schema, node, inputs, opsets)
-            problem = ""
-        except (onnx.shape_inference.InferenceError, ValueError, RuntimeError) as error:
-            # Some calls in ONNX's own functions are rejected by inference but accepted by the evaluator.
-            inferred, problem = {}, str(error).strip().splitlines()[0]
+        schema = schema_of(node.op_type, node.version, node.domain)
+        # Subgraphs may hold what is right only where they are run.
+        flow = CONTROL_FLOW.get(node.op_type) if not node.domain else None
+        has_tensors = node.op_type not in PASSING and all(
+            value.items is None and not value.is_nothing for value in inputs.values()
+        )
+        described: Inferred = {}
+        problem = ""
+        if not flow and has_tensors:
+            described, problem = _inferred(schema, node, inputs)
         made = OnnxNode(
             node.op_type,
-            opsets[domain],
+            node.version,
             dict(node.attributes),
             [scope[name] if name else None for name in node.input],
             node.output,
-            inferred,
+            {},
             self.graph,
             self.constants,
         )
-        if (domain, node.op_type) in OUTPUTS and inferred.keys() < set(filter(None, node.output)):
-            declared = zip(node.output, OUTPUTS[domain, node.op_type](made))
-            inferred.update((name, entry) for name, entry in declared if entry and name not in inferred)
-        results = None if flow else self._by_host(node, inputs, inferred, opsets)
+        _complete(described, made, schema, node, inputs)
+        results = None if flow else self._by_host(node, inputs, described)
         if results is not None:
-            return results, inferred
+            return results, described
         if problem:
             raise Refusal(problem)
         if flow is not None:
-            return flow(made, lambda body, values: self._subgraph(body, values, scope, opsets)), {}
-        translate = OPERATORS.get((domain, node.op_type))
+            return flow(made, lambda body, values: self._subgraph(body, values, scope, node.opsets)), {}
+        translate = OPERATORS.get((node.domain, node.op_type))
         if translate is None:
-            return self._expanded(schema, node, scope, opsets), inferred
+            return self._expanded(schema, node, scope), described
         if fusions is not None:
             made.activation = fusions.activation_after(node)
         offered = made.activation
         found = translate(made)
         if fusions is not None and offered is not None and made.activation is None:
             fusions.take(node)
-        return _listed(found), inferred
-
-    def _schema(self, kind: str, domain: str, version: int) -> Any:
-        try:
-            return schema_of(kind, version, domain)
-        except onnx.defs.SchemaError:
-            if (domain, kind) in OPERATORS:
-                return None
-            words = f"of the domain {domain!r} " if domain else ""
-            raise Refusal(f"operator set {version} {words}has no such operator") from None
+        return _listed(found), described
 
     def _by_host(
-        self, node: NodeMessage, inputs: dict[str, OnnxValue], inferred: Inferred, opsets: dict[str, int]
+        self, node: NodeMessage, inputs: dict[str, OnnxValue], described: Inferred
     ) -> list[Array] | None:
         """The outputs, if they follow from values that the host knows."""
         if node.op_type in ("Shape", "Size") and not node.domain:
@@ -223,10 +205,12 @@ class Translation:
             number = np.array(part if node.op_type == "Shape" else math.prod(shape), np.int64)
             return [number]
         names = [name for name in node.output if name]
-        if inferred.keys() >= set(names) and all(0 in inferred[name][1] for name in names):
-            return [np.empty(inferred[name][1], inferred[name][0]) for name in node.output]
-        if is_foldable(node, inputs, inferred):
-            found = folded(node, inputs, opsets)
+        whole = {name: (dtype, shape) for name, (dtype, shape) in described.items() if shape is not None}
+        if whole.keys() >= set(names) and all(0 in whole[name][1] for name in names):
+            empty = {name: np.empty(shape, dtype) for name, (dtype, shape) in whole.items()}
+            return [empty.get(name, np.empty(0)) for name in node.output]
+        if is_foldable(node, inputs, whole):
+            found = folded(node, inputs, node.opsets)
             if found is not None:
                 results = iter(found)
                 return [next(results) if name else np.empty(0) for name in node.output]
@@ -241,10 +225,10 @@ class Translation:
         self.run(body.node, [item.name for item in body.output], inner, opsets)
         return [inner[item.name] for item in body.output]
 
-    def _expanded(self, schema: Any, node: NodeMessage, scope: Scope, opsets: dict[str, int]) -> list[Result]:
+    def _expanded(self, schema: Any, node: NodeMessage, scope: Scope) -> list[Result]:
         """The outputs of an operator that ONNX defines by others."""
         types = [tensor_type(scope[name]) if name else onnx.TypeProto() for name in node.input]
-        body = body_of(schema, node.proto, types, opsets)
+        body = body_of(schema, node.proto, types, node.opsets)
         if body is None:
             raise Refusal("no DirectML operators compute it")
         inner: Scope = {formal: scope[name] for formal, name in zip(body.inputs, node.input) if name}
@@ -253,20 +237,28 @@ class Translation:
         return [inner[formal] if name else None for formal, name in zip(body.outputs, node.output)]
 
     def _value(
-        self, name: str, result: Result, inferred: tuple[np.dtype[Any], Sizes] | None, inputs: frozenset[str]
+        self, name: str, result: Result, described: Described | None, inputs: frozenset[str], domain: str
     ) -> OnnxValue:
+        """A result as a value of the type and the sizes that its operator says that it has."""
+        dtype, shape = (None, None) if described is None else described
         if isinstance(result, np.ndarray):
-            return OnnxValue(name, result.dtype, result.shape, result)
-        if isinstance(result, OnnxValue) and result.items is not None:
-            return result
+            if shape not in (None, result.shape):
+                raise TypeError(f"output {name} has sizes {list(result.shape)}, not {shape}")
+            array = result if dtype is None else result.astype(dtype, copy=False)
+            return OnnxValue(name, array.dtype, array.shape, array)
         if isinstance(result, OnnxValue):
-            shape = result.shape if inferred is None else inferred[1]
-            array = None if result.array is None else result.array.reshape(shape)
-            return OnnxValue(name, result.dtype, shape, array, result.expression, result.inputs)
+            if result.items is not None or result.is_nothing:
+                return result
+            if dtype not in (None, result.dtype):
+                raise TypeError(f"output {name} is {result.dtype}, not {dtype}")
+            shape = result.shape if shape is None else shape
+            content = None if result.array is None else result.array.reshape(shape)
+            return OnnxValue(name, result.dtype, shape, content, result.expression, result.inputs)
         assert isinstance(result, Expression)
-        if inferred is None:
-            inferred = data_type_of(result.desc.data_type).dtype, result.desc.sizes
-        dtype, shape = inferred
+        if described is None and domain == MICROSOFT:
+            dtype, shape = data_type_of(result.desc.data_type).dtype, result.desc.sizes
+        if dtype is None or shape is None:
+            raise TypeError(f"nothing says which type and sizes the output {name} has")
         wanted = data_type(dtype)
         have, want = data_type_of(result.desc.data_type), data_type_of(wanted)
         if result.desc.element_count != max(1, math.prod(shape)) or have.bits != want.bits:
@@ -275,14 +267,15 @@ class Translation:
             result = self.graph.reinterpret(result, wanted)
         return OnnxValue(name, dtype, shape, None, result, inputs)
 
-    def _placeholders(self, node: NodeMessage, scope: Scope, opsets: dict[str, int]) -> None:
+    def _placeholders(self, node: NodeMessage, scope: Scope) -> None:
         try:
-            schema = schema_of(node.op_type, opsets.get(node.domain, 1), node.domain)
-            inputs = _given(node, scope)
-            inferred = inferred_outputs(schema, node, inputs, opsets)
+            schema = schema_of(node.op_type, node.version, node.domain)
+            described = inferred_outputs(schema, node, _given(node, scope))
         except Exception:
             return
-        for name, (dtype, shape) in inferred.items():
+        for name, (dtype, shape) in described.items():
+            if shape is None:
+                continue
             try:
                 kind = data_type(dtype)
                 made = self.graph.input_tensor(
@@ -294,12 +287,36 @@ class Translation:
             scope[name] = OnnxValue(name, dtype, shape, None, made)
 
 
-@cache
-def schema_of(kind: str, version: int, domain: str) -> Any:
-    return onnx.defs.get_schema(kind, version, domain)
+def _inferred(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> tuple[Inferred, str]:
+    """What ONNX infers of the outputs, and why it cannot: the evaluator accepts some calls that inference rejects."""
+    try:
+        return inferred_outputs(schema, node, inputs), ""
+    except (
+        onnx.shape_inference.InferenceError,
+        onnx.checker.ValidationError,
+        ValueError,
+        RuntimeError,
+    ) as error:
+        return {}, str(error).strip().splitlines()[0]
 
 
-def lowest_level(node: NodeMessage, scope: Scope, opsets: dict[str, int], above: int) -> str:
+def _complete(
+    described: Inferred, made: OnnxNode, schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]
+) -> None:
+    """Adds what the operator's row in OUTPUTS and the type variables of its schema say of the outputs."""
+    made.inferred = {name: (dtype, shape) for name, (dtype, shape) in described.items() if shape is not None}
+    declare = OUTPUTS.get((node.domain, node.op_type))
+    if declare is not None:
+        rows = {name: entry for name, entry in zip(node.output, declare(made)) if name and entry is not None}
+        described.update(rows)
+        made.inferred.update(rows)
+    if schema is not None and len(described) < len(node.output):
+        for name, dtype in zip(node.output, output_types(schema, node, inputs)):
+            if name and dtype is not None:
+                described.setdefault(name, (dtype, None))
+
+
+def lowest_level(node: NodeMessage, scope: Scope, above: int) -> str:
     """The lowest feature level above ``above`` whose operators compute a node; empty if none does."""
     for level in sorted(level for level in DML_FEATURE_LEVEL if level > above):
         graph = Graph(DMLCreateDevice(D3D12CreateDevice(), feature_level=level))
@@ -311,7 +328,7 @@ def lowest_level(node: NodeMessage, scope: Scope, opsets: dict[str, int], above:
                 if value.array is None:
                     index, sizes = constants.add(name, np.empty(0)), tensor_sizes(value.shape)
                     own[name].expression = graph.input_tensor(index, data_type(value.dtype), sizes)
-            Translation(graph, constants).node(node, own, opsets)
+            Translation(graph, constants).node(node, own)
         except (OnnxError, Refusal, DMLError, ValueError):
             continue
         return level.name

@@ -40,6 +40,8 @@ class OnnxValue:
     bound: Expression | None = None
     # The tensors of a sequence, which has no elements itself.
     items: tuple[OnnxValue, ...] | None = None
+    # Whether this is an optional without an element; one with an element is that element.
+    is_nothing: bool = False
 
     @property
     def is_known(self) -> bool:
@@ -53,6 +55,11 @@ class OnnxValue:
 def sequence(items: Iterable[OnnxValue]) -> OnnxValue:
     """A sequence of tensors."""
     return OnnxValue("sequence", np.dtype(object), (), items=tuple(items))
+
+
+def nothing() -> OnnxValue:
+    """An optional without an element."""
+    return OnnxValue("optional", np.dtype(object), (), is_nothing=True)
 
 
 def known(name: str, array: Array) -> OnnxValue:

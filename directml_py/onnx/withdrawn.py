@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from .element_wise import like_input
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import Results, operator
+from .translators import Results, Rows, operator, outputs
+
+outputs("Affine", "ImageScaler", "ParametricSoftplus", "ScaledTanh")(like_input)
 
 
 @operator("Affine")
@@ -15,13 +18,19 @@ def affine(node: OnnxNode) -> Results:
 @operator("Crop")
 def crop(node: OnnxNode) -> Results:
     """An image without its border; ``scale`` is the height and the width of what is left."""
+    left, top = node.get("border", [0, 0])[:2]
+    sizes = node.output_shape()
+    return node.graph.slice(node.tensor(), offsets=(0, 0, top, left), sizes=sizes, strides=[1] * 4)
+
+
+@outputs("Crop")
+def cropped(node: OnnxNode) -> Rows:
     shape = _image(node)
     left, top, right, bottom = node.get("border", [0, 0, 0, 0])
     height, width = node.get("scale") or (shape[2] - top - bottom, shape[3] - left - right)
     if min(left, top) < 0 or not (0 < height <= shape[2] - top and 0 < width <= shape[3] - left):
         raise Refusal(f"leaves {height} x {width} of an image of {shape[2]} x {shape[3]}", "attribute border")
-    sizes = (*shape[:2], height, width)
-    return node.graph.slice(node.tensor(), offsets=(0, 0, top, left), sizes=sizes, strides=[1] * 4)
+    return [(node.input().dtype, (*shape[:2], height, width))]
 
 
 @operator("ImageScaler")

@@ -184,12 +184,12 @@ MALFORMED = {
     "a cycle": (
         [helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])],
         [],
-        "is not valid: Nodes in a graph must be topologically sorted, however input 'b'",
+        "node 'a' (Add): depends on its own outputs, through a cycle of nodes",
     ),
     "a name twice": (
         [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["y"])],
         [],
-        "'y' has been used as output names multiple times",
+        "node 'y' (Neg): output y: another value has the same name",
     ),
     "an unknown domain": (
         [helper.make_node("F", ["x"], ["y"], name="n", domain="own")],
@@ -199,7 +199,7 @@ MALFORMED = {
     "an attribute of another type": (
         [helper.make_node("Softmax", ["x"], ["y"], name="n", axis="one")],
         [],
-        "is not valid: Mismatched attribute type in 'n : axis'",
+        "node 'n' (Softmax): attribute axis: has the type STRING; it must be INT",
     ),
     "a huge attribute": (
         [helper.make_node("Softmax", ["x"], ["y"], name="n", axis=1 << 62)],
@@ -269,8 +269,8 @@ def test_malformed_nodes(tmp_path, name, capsys):
 @pytest.mark.parametrize(
     ("function", "count", "text"),
     [
-        (RECURSIVE, 1, "is not valid: Cycle detected in model-local function references"),
-        (NARROW, 3, "its functions cannot be inlined: "),
+        (RECURSIVE, 1, "node 'y' (F): calls the function 'own:F' from within"),
+        (NARROW, 3, "node 'y' (F): has 3 inputs; the function has 1"),
     ],
     ids=["recursive", "of fewer parameters"],
 )
@@ -278,4 +278,4 @@ def test_functions_that_cannot_be_inlined(tmp_path, function, count, text):
     made = model(helper.make_node("F", ["x"] * count, ["y"], domain="own"))
     made.opset_import.append(helper.make_opsetid("own", 1))
     made.functions.append(function)
-    assert refused(written(tmp_path, made)).startswith(text)
+    assert refused(written(tmp_path, made)) == text
