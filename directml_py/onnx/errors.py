@@ -47,22 +47,29 @@ class ValueNeeded(OnnxError):
 
 @contextmanager
 def one_sentence(file: str, where: str) -> Iterator[None]:
-    """Turns whatever is raised for a model into an ``OnnxError`` for the place ``where``.
+    """Turns whatever is raised into what ``sentence`` makes of it."""
+    try:
+        yield
+    except Exception as error:
+        raise sentence(error, file, where) from error
+
+
+def sentence(error: Exception, file: str, where: str) -> Exception:
+    """An ``OnnxError`` for what was raised at the place ``where`` of a model; files that cannot be read are left alone.
 
     The package onnx raises exceptions of many kinds for what no model should have, with several lines of text.
     """
-    try:
-        yield
-    except OnnxError:
-        raise
-    except Refusal as error:
-        raise OnnxError(error.reason, file, where, error.attribute) from None
-    except DMLError as error:
-        raise OnnxError("; ".join(map(str, error.diagnostics)) or str(error.args[0]), file, where) from None
-    except OSError:
-        raise
-    except ValueError as error:
-        raise OnnxError(" ".join(str(error).split()), file, where) from error
-    except Exception as error:
-        words = " ".join(f"{type(error).__name__}: {error}".split())
-        raise OnnxError(f"its attributes and inputs do not fit together ({words})", file, where) from error
+    if isinstance(error, OnnxError):
+        return error
+    if isinstance(error, Refusal):
+        return OnnxError(error.reason, file, where, error.attribute)
+    if isinstance(error, DMLError):
+        return OnnxError("; ".join(map(str, error.diagnostics)) or str(error.args[0]), file, where)
+    if isinstance(error, OSError):
+        return error
+    text = " ".join(str(error).split())
+    if isinstance(error, ValueError) and text:
+        return OnnxError(text, file, where)
+    return OnnxError(
+        f"its attributes and inputs do not fit together ({type(error).__name__}: {text})", file, where
+    )

@@ -78,7 +78,7 @@ class Fusions:
         self._after = {
             node.input[0]: node
             for node in nodes
-            if node.op_type in ACTIVATIONS and not node.domain and counts[node.input[0]] == 1
+            if node.op_type in ACTIVATIONS and not node.domain and node.input and counts[node.input[0]] == 1
         }
         self._taken: set[str] = set()
 

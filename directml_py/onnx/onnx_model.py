@@ -253,7 +253,8 @@ def built(
     scope.update(own)
     translation = Translation(graph, constants, model.file, keep_going, model.functions)
     names = [item.name for item in model.graph.output]
-    translation.run(model.graph.node, names, scope, model.opsets, progress)
+    with one_sentence(model.file, ""):
+        translation.run(model.graph.node, names, scope, model.opsets, progress)
     outputs = {name: scope[name] for name in names if name in scope}
     missing = [name for name in names if name not in scope]
     if missing and not keep_going:

@@ -21,6 +21,8 @@ SMALL = 1024
 # What was inferred for layers, by all that inference looks at.
 _inferred: dict[Hashable, tuple[Described | None, ...]] = {}
 MOST_LAYERS = 4096
+# From this operator set on, all axes may be counted from the end; ONNX Runtime counts them so in older ones too.
+AXES_FROM_END = 11
 GRAPH, GRAPHS = int(onnx.AttributeProto.GRAPH), int(onnx.AttributeProto.GRAPHS)
 NO_NAMES: frozenset[str] = frozenset()
 
@@ -270,9 +272,28 @@ def _infer(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> dict
         if value.array is not None and value.size <= SMALL and name in node.input
     }
     imports = [onnx.helper.make_opsetid(domain, version) for domain, version in node.opsets.items()]
-    found = onnx.shape_inference.infer_node_outputs(schema, node.proto, types, data, opset_imports=imports)
+    proto = _counted_from_start(node, inputs)
+    found = onnx.shape_inference.infer_node_outputs(schema, proto, types, data, opset_imports=imports)
     known = {name: type_and_sizes(message) for name, message in found.items()}
     return {name: entry for name, entry in known.items() if entry is not None}
+
+
+def _counted_from_start(node: NodeMessage, inputs: dict[str, OnnxValue]) -> Any:
+    """The NodeProto for inference, which before operator set 11 is wrong for axes that are counted from the end."""
+    axes = {name: np.atleast_1d(value) for name, value in node.attributes.items() if name in ("axis", "axes")}
+    negative = any((numbers < 0).any() for numbers in axes.values())
+    if node.domain or node.version >= AXES_FROM_END or not negative or not node.present_inputs:
+        return node.proto
+    rank = len(inputs[node.present_inputs[0]].shape)
+    rank += {"OneHot": 1, "Unsqueeze": axes.get("axes", np.empty(0)).size}.get(node.op_type, 0)
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    for entry in proto.attribute:
+        if entry.name == "axis" and entry.i < 0:
+            entry.i += rank
+        elif entry.name == "axes":
+            entry.ints[:] = [axis + rank if axis < 0 else axis for axis in entry.ints]
+    return proto
 
 
 def constant_of(node: NodeMessage) -> Array | None:

@@ -34,10 +34,14 @@ def other_sizes(node: OnnxNode) -> Results:
 
 @operator("Dropout")
 def dropout(node: OnnxNode) -> Results:
-    """The identity, with a mask of ones: only training drops elements."""
+    """The identity, with a mask of ones: only training drops elements.
+
+    Before operator set 12 ONNX Runtime's mask is of zeros, and before 10 it has the type of the input.
+    """
     if node.has(2) and bool(node.known(2, "training_mode").reshape(-1)[0]):
         raise Refusal("is true; DirectML has no operator that drops elements", "input training_mode")
-    mask = known("mask", np.ones(node.shape(), np.bool_)) if node.wants(1) else None
+    dtype = np.bool_ if node.version >= 10 else node.input().dtype
+    mask = known("mask", np.full(node.shape(), node.version >= 12, dtype)) if node.wants(1) else None
     return [node.input(), mask]
 
 

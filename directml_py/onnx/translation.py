@@ -20,16 +20,16 @@ from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
 from .constants import Constants
 from .control_flow import CONTROL_FLOW, initializers
-from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded, one_sentence
+from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded, sentence
 from .every_operator import OPERATORS
 from .folding import folded, is_foldable
 from .function_bodies import Functions, body_of
 from .fusing import Fusions
 from .node import OnnxNode
 from .protobuf import NodeMessage, constant_of, inferred_outputs, live, tensor_type
-from .schemas import output_types, schema_of
+from .schemas import check, output_types, schema_of
 from .translators import MICROSOFT, OUTPUTS, Described, Result, Results
-from .values import Array, OnnxValue, data_type, tensor_sizes
+from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
 
 Scope = MutableMapping[str, OnnxValue]
 Inferred = dict[str, Described]
@@ -121,16 +121,19 @@ class Translation:
 
     def node(self, node: NodeMessage, scope: Scope, fusions: Fusions | None = None) -> None:
         """Add the outputs of one node to ``scope``. Raises ``OnnxError``."""
-        with one_sentence(self.file, node.where):
-            try:
-                self._add(node, scope, fusions)
-            except UnknownValue as error:
-                source = scope.get(error.needed)
-                names = tuple(sorted(source.inputs if source is not None else ()))
-                reason = error.reason + _hint(error.needed, names)
-                needed = ValueNeeded(reason, self.file, node.where, error.attribute)
-                needed.inputs = names
-                raise needed from None
+        try:
+            self._add(node, scope, fusions)
+        except OnnxError:
+            raise
+        except UnknownValue as error:
+            source = scope.get(error.needed)
+            names = tuple(sorted(source.inputs if source is not None else ()))
+            reason = error.reason + _hint(error.needed, names)
+            needed = ValueNeeded(reason, self.file, node.where, error.attribute)
+            needed.inputs = names
+            raise needed from None
+        except Exception as error:
+            raise sentence(error, self.file, node.where) from error
 
     def _add(self, node: NodeMessage, scope: Scope, fusions: Fusions | None) -> None:
         given = _given(node, scope)
@@ -148,14 +151,15 @@ class Translation:
         """The outputs of a node, and what is known of them besides."""
         if node.domain not in node.opsets:
             raise Refusal(f"the model imports no operator set of the domain {node.domain!r}")
-        if node.op_type == "Constant" and not node.domain:
-            array = constant_of(node)
-            if array is not None:
-                return [array], {}
         done = None if fusions is None else fusions.done(node, scope)
         if done is not None:
             return [done], {}
         schema = schema_of(node.op_type, node.version, node.domain)
+        if node.op_type == "Constant" and not node.domain:
+            check(schema, node, inputs)
+            array = constant_of(node)
+            if array is not None:
+                return [array], {}
         # Subgraphs may hold what is right only where they are run.
         flow = CONTROL_FLOW.get(node.op_type) if not node.domain else None
         has_tensors = node.op_type not in PASSING and all(
@@ -163,7 +167,9 @@ class Translation:
         )
         described: Inferred = {}
         problem = ""
-        if not flow and has_tensors:
+        if flow:
+            check(schema, node, inputs)
+        elif has_tensors:
             described, problem = _inferred(schema, node, inputs)
         made = OnnxNode(
             node.op_type,
@@ -176,7 +182,7 @@ class Translation:
             self.constants,
         )
         _complete(described, made, schema, node, inputs)
-        results = None if flow else self._by_host(node, inputs, described)
+        results = None if flow else self._by_host(node, inputs, made.inferred)
         if results is not None:
             return results, described
         if problem:
@@ -195,7 +201,10 @@ class Translation:
         return _listed(found), described
 
     def _by_host(
-        self, node: NodeMessage, inputs: dict[str, OnnxValue], described: Inferred
+        self,
+        node: NodeMessage,
+        inputs: dict[str, OnnxValue],
+        inferred: dict[str, tuple[np.dtype[Any], Sizes]],
     ) -> list[Array] | None:
         """The outputs, if they follow from values that the host knows."""
         if node.op_type in ("Shape", "Size") and not node.domain:
@@ -205,15 +214,17 @@ class Translation:
             number = np.array(part if node.op_type == "Shape" else math.prod(shape), np.int64)
             return [number]
         names = [name for name in node.output if name]
-        whole = {name: (dtype, shape) for name, (dtype, shape) in described.items() if shape is not None}
-        if whole.keys() >= set(names) and all(0 in whole[name][1] for name in names):
-            empty = {name: np.empty(shape, dtype) for name, (dtype, shape) in whole.items()}
+        if all(name in inferred and 0 in inferred[name][1] for name in names):
+            empty = {name: np.empty(shape, dtype) for name, (dtype, shape) in inferred.items()}
             return [empty.get(name, np.empty(0)) for name in node.output]
-        if is_foldable(node, inputs, whole):
+        if is_foldable(node, inputs, inferred):
             found = folded(node, inputs, node.opsets)
-            if found is not None:
-                results = iter(found)
-                return [next(results) if name else np.empty(0) for name in node.output]
+            results = None if found is None else dict(zip(names, found))
+            # Where the evaluator's sizes are not those of the operator, it is left to DirectML's.
+            if results is not None and all(
+                results[name].shape == shape for name, (_, shape) in inferred.items() if name in results
+            ):
+                return [results.get(name, np.empty(0)) for name in node.output]
         return None
 
     def _subgraph(
