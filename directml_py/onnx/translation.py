@@ -269,11 +269,13 @@ class Translation:
         if described is None and domain == MICROSOFT:
             dtype, shape = data_type_of(result.desc.data_type).dtype, result.desc.sizes
         if dtype is None or shape is None:
-            raise TypeError(f"nothing says which type and sizes the output {name} has")
+            text = "its type and sizes do not follow from the attributes and the inputs"
+            raise Refusal(text, f"output {name}")
         wanted = data_type(dtype)
         have, want = data_type_of(result.desc.data_type), data_type_of(wanted)
         if result.desc.element_count != max(1, math.prod(shape)) or have.bits != want.bits:
-            raise TypeError(f"output {name} is {result.desc}, not {want.name} {shape}")
+            text = f"is {result.desc}; by the attributes and inputs it is {want.name} {list(shape)}"
+            raise Refusal(text, f"output {name}")
         if have != want:
             result = self.graph.reinterpret(result, wanted)
         return OnnxValue(name, dtype, shape, None, result, inputs)
