@@ -107,7 +107,7 @@ CHANGES = [
 
 
 # What a message begins with; before operator set 7 ONNX's checker speaks, on which the version converter relies.
-PLACES = ("node ", "input ", "operator set ", "the model's outputs", "is not valid: ")
+PLACES = ("node ", "input ", "output ", "operator set ", "the model's outputs", "is not valid: ")
 
 
 def changed(small, random):
