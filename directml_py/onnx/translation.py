@@ -185,7 +185,7 @@ class Translation:
         results = None if flow else self._by_host(node, inputs, made.inferred)
         if results is not None:
             return results, described
-        if problem:
+        if problem and not all(name in made.inferred for name in node.output if name):
             raise Refusal(problem)
         if flow is not None:
             return flow(made, lambda body, values: self._subgraph(body, values, scope, node.opsets)), {}
@@ -260,9 +260,11 @@ class Translation:
         if isinstance(result, OnnxValue):
             if result.items is not None or result.is_nothing:
                 return result
-            if dtype not in (None, result.dtype):
-                raise TypeError(f"output {name} is {result.dtype}, not {dtype}")
             shape = result.shape if shape is None else shape
+            if dtype not in (None, result.dtype) or result.size != math.prod(shape):
+                have = f"{result.dtype} {list(result.shape)}"
+                text = f"is {have}; by the attributes and inputs it is {dtype} {list(shape)}"
+                raise Refusal(text, f"output {name}")
             content = None if result.array is None else result.array.reshape(shape)
             return OnnxValue(name, result.dtype, shape, content, result.expression, result.inputs)
         assert isinstance(result, Expression)

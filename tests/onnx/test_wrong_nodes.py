@@ -117,7 +117,7 @@ def changed(small, random):
     for change in random.choices(CHANGES, k=random.choice([1, 1, 2, 3])):
         try:
             change(random, model.graph, model.graph.node[0], small.arrays)
-        except (IndexError, KeyError):
+        except (IndexError, KeyError, ValueError):
             # There is nothing of the kind to change.
             continue
     if random.random() < 0.1:
