@@ -1,0 +1,229 @@
+"""A case on both sides: ONNX Runtime's CPU provider, and this package."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnxruntime
+from clients.dml_provider.tensors import Array
+from onnx import ModelProto, TensorProto, TypeProto, ValueInfoProto, helper
+
+from directml_py.onnx.errors import OnnxError
+
+from .drawing import DrawnCase, tensor
+from .schemas import KINDS, MICROSOFT
+
+AGREE, TYPES, SIZES, VALUES, REFUSED, FOREIGN = (
+    "agree",
+    "types differ",
+    "sizes differ",
+    "values differ",
+    "refused",
+    "foreign exception",
+)
+THEIRS, THEIRS_CRASHES, ENDED = "ONNX Runtime refuses", "ONNX Runtime crashes", "process ended"
+VERDICTS = (AGREE, TYPES, SIZES, VALUES, REFUSED, FOREIGN, ENDED, THEIRS, THEIRS_CRASHES)
+# Of these elements NumPy has none of its own, and ONNX Runtime's Python no arrays: the model itself casts them.
+LACKING = frozenset(
+    number
+    for name, number in TensorProto.DataType.items()
+    if name.startswith(("BFLOAT", "FLOAT8", "FLOAT4", "INT4", "UINT4", "INT2", "UINT2", "FLOAT6"))
+)
+RANDOM = frozenset(
+    ["Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"]
+)
+# How far from the largest finite element, and relative to each, results may be: sums are in another order.
+TOLERANCES = {"float16": 4e-3, "bfloat16": 2e-2, "float32": 2e-5, "float64": 1e-10}
+# ONNX Runtime has kernels for operator sets that are not released yet.
+os.environ.setdefault("ALLOW_RELEASED_ONNX_OPSET_ONLY", "0")
+
+
+class SweepVerdict(NamedTuple):
+    case: str
+    verdict: str
+    why: str = ""
+
+
+def names_of(case: DrawnCase) -> list[str]:
+    return ["" if one is None else f"x{place}" for place, one in enumerate(case.inputs)]
+
+
+def is_number_of_numpy(kind: TypeProto) -> bool:
+    return kind.tensor_type.elem_type not in LACKING
+
+
+def model_of(case: DrawnCase, constants: frozenset[int], outputs: Sequence[TypeProto | None]) -> ModelProto:
+    """The case as a model, with the inputs of the places ``constants`` as initializers."""
+    version, names = case.version, names_of(case)
+    asked = [f"y{place}" if wanted else "" for place, wanted in enumerate(case.outputs)]
+    node = helper.make_node(version.name, names, asked, name="node", domain=version.domain)
+    node.attribute.extend(case.attributes.values())
+    inputs, initializers = [], []
+    for place, (name, value, kind) in enumerate(zip(names, case.inputs, case.types)):
+        if not name or kind is None:
+            continue
+        if place in constants:
+            initializers.append(tensor(value, kind.tensor_type.elem_type, name))
+        else:
+            inputs.append(helper.make_value_info(name, kind))
+    made = [ValueInfoProto(name=name, type=kind) for name, kind in zip(filter(None, asked), outputs)]
+    graph = helper.make_graph([node], "sweep", inputs, made, initializers)
+    imports = [helper.make_opsetid("", 21 if version.domain else case.opset)]
+    if version.domain:
+        imports.append(helper.make_opsetid(MICROSOFT, 1))
+    return helper.make_model(graph, opset_imports=imports, ir_version=10)
+
+
+def verdict_of(case: DrawnCase, stage: Callable[[str], None]) -> SweepVerdict:
+    """``stage`` is told who runs: a process that ends did so there."""
+    stage(THEIRS_CRASHES)
+    expected: Sequence[Any] | str
+    try:
+        kinds, expected = _theirs(case)
+    except Exception as error:
+        kinds, expected = [None] * sum(case.outputs), " ".join(str(error).split())
+    stage(ENDED)
+    try:
+        found = _ours(case, kinds)
+    except OnnxError as error:
+        if isinstance(expected, str):
+            return SweepVerdict(case.title, THEIRS, expected)
+        return SweepVerdict(case.title, REFUSED, " ".join(str(error).split()))
+    except Exception as error:
+        words = " ".join(f"{type(error).__module__}.{type(error).__name__}: {error}".split())
+        return SweepVerdict(case.title, FOREIGN, words)
+    if isinstance(expected, str):
+        return SweepVerdict(case.title, THEIRS, expected)
+    random = case.version.name in RANDOM
+    for place, (one, two) in enumerate(zip(found, expected)):
+        verdict, why = difference(one, two, random)
+        if verdict != AGREE:
+            return SweepVerdict(case.title, verdict, f"output {place}: {why}")
+    return SweepVerdict(case.title, AGREE)
+
+
+def _fed(case: DrawnCase, constants: frozenset[int]) -> dict[str, Any]:
+    return {
+        name: value
+        for place, (name, value) in enumerate(zip(names_of(case), case.inputs))
+        if name and place not in constants
+    }
+
+
+def _theirs(case: DrawnCase) -> tuple[list[TypeProto | None], list[Any]]:
+    """The types of the outputs, and these. Raises what ONNX Runtime raises."""
+    constants = case.constants | {
+        place for place, kind in enumerate(case.types) if kind is not None and not is_number_of_numpy(kind)
+    }
+    model = model_of(case, constants, [None] * sum(case.outputs))
+    session = _session(model)
+    kinds = [_type_of(output.type) for output in session.get_outputs()]
+    names = [output.name for output in session.get_outputs()]
+    if not all(map(is_number_of_numpy, kinds)):
+        model = model_of(case, constants, kinds)
+        names = _add_casts(model, kinds)
+        session = _session(model)
+    return [*kinds], session.run(names, _fed(case, constants))
+
+
+def _session(model: ModelProto) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def _add_casts(model: ModelProto, kinds: Sequence[TypeProto]) -> list[str]:
+    """Outputs of FLOAT for those whose elements NumPy lacks; the names of all outputs."""
+    outputs = list(model.graph.output)
+    del model.graph.output[:]
+    for output, kind in zip(outputs, kinds):
+        if is_number_of_numpy(kind):
+            model.graph.output.append(output)
+        else:
+            model.graph.node.append(
+                helper.make_node("Cast", [output.name], [f"{output.name}.cast"], to=TensorProto.FLOAT)
+            )
+            model.graph.output.append(
+                helper.make_tensor_value_info(f"{output.name}.cast", TensorProto.FLOAT, None)
+            )
+    return [output.name for output in model.graph.output]
+
+
+def _type_of(name: str) -> TypeProto:
+    if name.startswith("tensor("):
+        return helper.make_tensor_type_proto(KINDS[name], None)
+    kind, _, inner = name.partition("(")
+    made = _type_of(inner.removesuffix(")"))
+    if kind == "seq":
+        return helper.make_sequence_type_proto(made)
+    return helper.make_optional_type_proto(made)
+
+
+def _ours(case: DrawnCase, kinds: Sequence[TypeProto | None]) -> list[Any]:
+    """The outputs of this package. Raises ``OnnxError``, and what should not leave it."""
+    from directml_py.onnx.model_file import ModelFile
+    from directml_py.onnx.onnx_model import built_for, device_of
+
+    model = model_of(case, case.constants, kinds)
+    fed = _fed(case, case.constants)
+    arrays = {name: value for name, value in fed.items() if isinstance(value, np.ndarray)}
+    made, fixed = built_for(ModelFile(model), device_of(None), arrays)
+    results: Mapping[str, Any] = made.run({name: value for name, value in fed.items() if name not in fixed})
+    return [results[output.name] for output in model.graph.output]
+
+
+def difference(found: Any, expected: Any, random: bool = False) -> tuple[str, str]:
+    """A verdict, and how one output differs."""
+    if isinstance(expected, list) or isinstance(found, list):
+        if not isinstance(expected, list) or not isinstance(found, list):
+            return TYPES, f"{type(found).__name__}, not {type(expected).__name__}"
+        if len(found) != len(expected):
+            return SIZES, f"{len(found)} tensors, not {len(expected)}"
+        verdicts = (difference(one, two, random) for one, two in zip(found, expected))
+        return next((one for one in verdicts if one[0] != AGREE), (AGREE, ""))
+    if expected is None:
+        return (AGREE, "") if found is None else (TYPES, "a tensor, not an empty optional")
+    return _tensor_difference(np.asarray(found), np.asarray(expected), random)
+
+
+def _tensor_difference(found: Array, expected: Array, random: bool) -> tuple[str, str]:
+    is_cast = found.dtype != expected.dtype and expected.dtype == np.float32 and _is_lacking(found.dtype)
+    if found.dtype != expected.dtype and not is_cast:
+        return TYPES, f"{found.dtype}, not {expected.dtype}"
+    if found.shape != expected.shape:
+        return SIZES, f"{list(found.shape)}, not {list(expected.shape)}"
+    if random:
+        return AGREE, ""
+    wrong = _wrong(found, expected)
+    if not wrong.any():
+        return AGREE, ""
+    place = tuple(map(int, np.argwhere(wrong)[0]))
+    return VALUES, (
+        f"{np.count_nonzero(wrong)} of {wrong.size} elements, at {list(place)} {found[place]}, not {expected[place]}"
+    )
+
+
+def _is_lacking(dtype: np.dtype[Any]) -> bool:
+    return int(helper.np_dtype_to_tensor_dtype(dtype)) in LACKING
+
+
+def _wrong(found: Array, expected: Array) -> Array:
+    if found.dtype.kind not in "fcV" or found.dtype.name not in TOLERANCES:
+        if found.dtype != expected.dtype:
+            found = found.astype(np.float32)
+        both_nan = (found != found) & (expected != expected)
+        return np.asarray((found != expected) & ~both_nan)
+    tolerance = TOLERANCES[found.dtype.name]
+    one, two = found.astype(np.float64), expected.astype(np.float64)
+    with np.errstate(all="ignore"):
+        finite = np.abs(two[np.isfinite(two)])
+        # The sum of the magnitudes that are added is not known; the largest result stands for it.
+        near = np.isclose(one, two, tolerance, tolerance * min(1.0, finite.max(initial=0)), equal_nan=True)
+    return ~near
