@@ -38,12 +38,12 @@ def cases() -> Iterator[ProviderCase]:
                 if name.endswith(".onnx") and content.getinfo(name).file_size <= LARGEST:
                     model = ModelProto.FromString(content.read(name))
                     title = f"{package.partition('==')[0]}/{Path(name).stem}"
-                    yield ProviderCase(GROUP, title, model, _inputs(model, Path(name).stem, sizes))
+                    yield ProviderCase(GROUP, title, model, inputs_of(model, Path(name).stem, sizes))
     with zipfile.ZipFile(wheel(f"onnx=={RELEASES[0]}")) as content:
         for name in sorted(content.namelist()):
             if name.startswith(f"{FOLDER}/light/") and name.endswith(".onnx"):
                 model = with_random_weights(ModelProto.FromString(content.read(name)))
-                yield ProviderCase(GROUP, f"onnx/{Path(name).stem}", model, _inputs(model, "", {}))
+                yield ProviderCase(GROUP, f"onnx/{Path(name).stem}", model, inputs_of(model, "", {}))
 
 
 def exports(python: str, folder: Path) -> Iterator[ProviderCase]:
@@ -64,7 +64,7 @@ def exports(python: str, folder: Path) -> Iterator[ProviderCase]:
         yield ProviderCase(TORCH, path.stem, model, inputs, outputs)
 
 
-def _inputs(model: ModelProto, stem: str, sizes: dict[str, tuple[int, ...]]) -> list[TensorProto]:
+def inputs_of(model: ModelProto, stem: str, sizes: dict[str, tuple[int, ...]]) -> list[TensorProto]:
     random = np.random.default_rng(1)
     constants = {tensor.name for tensor in model.graph.initializer}
     inputs = []
