@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import signal
 import subprocess
@@ -130,6 +131,8 @@ def interrupt(action, at, unit):
         return step
 
     before = sys.gettrace()
+    # Python itself ignores what is raised in __del__, as of the objects of a program before.
+    gc.disable()
     sys.settrace(enter)
     try:
         action()
@@ -137,6 +140,7 @@ def interrupt(action, at, unit):
         return True
     finally:
         sys.settrace(before)
+        gc.enable()
     return False
 
 
