@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +24,10 @@ from .api.d3d12_enums import (
     D3D12_RESOURCE_FLAG_NONE,
     D3D12_RESOURCE_STATE_COMMON,
     D3D12_RESOURCE_STATE_COPY_DEST,
+    D3D12_RESOURCE_STATE_COPY_SOURCE,
     D3D12_RESOURCE_STATE_GENERIC_READ,
+    D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
+    D3D12_RESOURCE_STATES,
 )
 from .api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC, D3D12_DESCRIPTOR_HEAP_DESC
 from .api.enums import DML_BINDING_TYPE_BUFFER, DML_BINDING_TYPE_BUFFER_ARRAY, DML_BINDING_TYPE_NONE
@@ -56,6 +60,7 @@ STATES = {
     UPLOAD: D3D12_RESOURCE_STATE_GENERIC_READ,
     READBACK: D3D12_RESOURCE_STATE_COPY_DEST,
 }
+UNORDERED_ACCESS = D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 PROPERTIES = {heap: CD3DX12_HEAP_PROPERTIES(heap) for heap in STATES}
 DESCRIPTORS = 256
 # The distance of tensors in one buffer, at which views and vector loads are aligned.
@@ -125,38 +130,29 @@ class Session:
         self.run(lambda commands: commands.CopyResource(target, staging))
         return target
 
-    def stage(self, arrays: Sequence[Array | None], tensors: Sequence[TensorDesc | None]) -> list[Range]:
+    def stage(self, arrays: Iterable[Array | None], tensors: Sequence[TensorDesc | None]) -> list[Range]:
         """Ranges of one buffer in an UPLOAD heap with ``arrays`` in the layouts of ``tensors``: what an initializer
-        reads need not be copied to a DEFAULT heap first. Tensors that are aligned to more than ``APART`` bytes have
-        buffers of their own, at whose beginning every alignment is given."""
+        reads need not be copied to a DEFAULT heap first. Each array is stored as soon as it is taken. Tensors that are
+        aligned to more than ``APART`` bytes have buffers of their own, at whose beginning every alignment is given."""
+        shared = [tensor if tensor is not None and tensor.alignment <= APART else None for tensor in tensors]
+        sizes = [0 if tensor is None else tensor.total_size for tensor in shared]
+        starts = list(accumulate((-(-size // APART) * APART for size in sizes), initial=0))
+        end = max((start + size for start, size in zip(starts, sizes) if size), default=0)
+        together = self._staging(end) if end else None
         ranges: list[Range] = [None] * len(tensors)
-        together: list[tuple[int, TensorDesc]] = []
-        for index, tensor in enumerate(tensors):
-            if tensor is not None and tensor.alignment > APART:
-                self._stage([(index, tensor)], arrays, ranges)
-            elif tensor is not None:
-                together.append((index, tensor))
-        self._stage(together, arrays, ranges)
+        for index, (array, tensor) in enumerate(zip(arrays, tensors)):
+            if tensor is not None and array is not None:
+                is_alone = together is None or shared[index] is None
+                buffer = self._staging(tensor.total_size) if is_alone else together
+                assert buffer is not None
+                start = 0 if is_alone else starts[index]
+                tensor.store(buffer.Map()[start : start + tensor.total_size], array)
+                buffer.Unmap()
+                ranges[index] = part(buffer, start, tensor.total_size)
         return ranges
 
-    def _stage(
-        self, tensors: Sequence[tuple[int, TensorDesc]], arrays: Sequence[Array | None], ranges: list[Range]
-    ) -> None:
-        """Store the arrays of some tensors, which have positions in ``arrays`` and ``ranges``, in one buffer."""
-        starts, end = list[int](), 0
-        for _, tensor in tensors:
-            starts.append(-(-end // APART) * APART)
-            end = starts[-1] + tensor.total_size
-        if not end:
-            return
-        buffer = self.buffer(end, UPLOAD, D3D12_HEAP_FLAG_CREATE_NOT_ZEROED)
-        memory = buffer.Map()
-        for start, (index, tensor) in zip(starts, tensors):
-            array = arrays[index]
-            if array is not None:
-                tensor.store(memory[start : start + tensor.total_size], array)
-                ranges[index] = part(buffer, start, tensor.total_size)
-        buffer.Unmap()
+    def _staging(self, size: int) -> ID3D12Resource:
+        return self.buffer(size, UPLOAD, D3D12_HEAP_FLAG_CREATE_NOT_ZEROED)
 
     def read(self, buffer: ID3D12Resource, dtype: npt.DTypeLike = np.uint8) -> Array:
         """All bytes of a buffer as elements of ``dtype``."""
@@ -315,25 +311,119 @@ class Session:
         ``inputs`` and ``outputs`` give the layouts of the arrays in memory, if other than the operator's own tensors.
         Raises ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if that removes the device.
         """
-        tensors = [slot.tensor for slot, _ in zip(op.inputs if inputs is None else inputs, arrays)]
-        sources = self.stage(
-            [array if op.is_owned(index) else None for index, array in enumerate(arrays)],
-            [tensor if op.is_owned(index) else None for index, tensor in enumerate(tensors)],
+        run = RecordedRun(
+            self,
+            op,
+            [slot.tensor for slot, _ in zip(op.inputs if inputs is None else inputs, arrays)],
+            [slot.tensor for slot in (op.outputs if outputs is None else outputs)],
+            None,
+            arrays,
         )
-        for index, (array, tensor) in enumerate(zip(arrays, tensors)):
-            if array is not None and tensor is not None and not op.is_owned(index):
-                sources[index] = self.upload(array, tensor)
-        results = op.outputs if outputs is None else outputs
-        targets = [None if slot.tensor is None else self.buffer(slot.tensor.total_size) for slot in results]
+        return run.run(arrays)
+
+
+class RecordedRun:
+    """A compiled operator, initialized, whose dispatch is recorded once, with copies from and to buffers that the CPU
+    maps.
+
+    ``inputs`` and ``outputs`` are the tensors that arrays are stored to and loaded from, None for absent ones. Inputs
+    that DirectML owns are constant, and so are those from ``first`` on. ``contents`` are the arrays of all inputs from
+    ``first`` on (None: of all), each of which is stored as soon as it is taken.
+
+    An operator that is already initialized, and has no persistent resource, is not initialized again.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        op: IDMLCompiledOperator,
+        inputs: Sequence[TensorDesc | None],
+        outputs: Sequence[TensorDesc | None],
+        first: int | None,
+        contents: Iterable[Array | None],
+    ) -> None:
+        self._session = session
+        staged = session.stage(
+            contents,
+            [
+                tensor if tensor is not None and (first is not None or tensor.is_owned_by_dml) else None
+                for tensor in inputs[first:]
+            ],
+        )
+        bound: list[Range] = [None] * len(inputs)
+        for index, view in enumerate(staged, first or 0):
+            bound[index] = view
         needs_initialization = not op.initialized or op.persistent_size
-        persistent = self.initialize(op, sources) if needs_initialization else None
-        self.dispatch(op, sources, targets, persistent)
-        self.execute()
-        self.dml.removal.check()
-        return [
-            None if slot.tensor is None or target is None else self.load(target, slot.tensor)
-            for slot, target in zip(results, targets)
+        persistent = session.initialize(op, bound) if needs_initialization else None
+        # What arrays are stored to and loaded from, and what is copied before and after the dispatch.
+        self._stores: list[tuple[TensorDesc, ID3D12Resource] | None] = []
+        copies: list[tuple[ID3D12Resource, Record]] = []
+        for index, (tensor, constant) in enumerate(zip(inputs, bound)):
+            self._stores.append(None)
+            if tensor is None or tensor.is_owned_by_dml:
+                bound[index] = None
+                continue
+            if constant is None:
+                constant = session.buffer(tensor.total_size, UPLOAD)
+                self._stores[index] = tensor, constant
+            bound[index] = target = session.buffer(tensor.total_size)
+            copies.append((target, whole(constant)))
+        results = [None if tensor is None else session.buffer(tensor.total_size) for tensor in outputs]
+        self._loads = [
+            None if tensor is None else (tensor, session.buffer(tensor.total_size, READBACK))
+            for tensor in outputs
         ]
+        temporary = session.temporary(op)
+        table = session.table(op, bound, results, temporary, persistent)
+        allocator = session.d3d12.CreateCommandAllocator(DIRECT)
+        self._commands = commands = session.d3d12.CreateCommandList(0, DIRECT, allocator)
+        self._kept = [op, copies, results, temporary, persistent, table, allocator]
+        commands.SetDescriptorHeaps([session.heap])
+        for target, source in copies:
+            commands.CopyBufferRegion(target, 0, source.Buffer, source.Offset, source.SizeInBytes)
+        _transition(
+            commands, [target for target, _ in copies], D3D12_RESOURCE_STATE_COPY_DEST, UNORDERED_ACCESS
+        )
+        session.record(op, table, commands)
+        written = [
+            (target, load)
+            for target, load in zip(results, self._loads)
+            if target is not None and load is not None
+        ]
+        _transition(
+            commands, [target for target, _ in written], UNORDERED_ACCESS, D3D12_RESOURCE_STATE_COPY_SOURCE
+        )
+        for target, (_, readback) in written:
+            commands.CopyResource(readback, target)
+        commands.Close()
+
+    def run(self, arrays: Sequence[Array | None]) -> list[Array | None]:
+        """The outputs, in new arrays; ``arrays`` of constant inputs are ignored.
+
+        Raises ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if the device is removed.
+        """
+        session = self._session
+        for store, array in zip(self._stores, arrays):
+            if store is not None and array is not None:
+                tensor, buffer = store
+                tensor.store(buffer.Map(), array)
+                buffer.Unmap()
+        session.queue.ExecuteCommandLists([self._commands])
+        session.wait()
+        session.dml.removal.check()
+        return [None if load is None else load[0].load(load[1].Map()) for load in self._loads]
+
+
+def _transition(
+    commands: ID3D12GraphicsCommandList,
+    buffers: Sequence[ID3D12Resource],
+    before: D3D12_RESOURCE_STATES,
+    after: D3D12_RESOURCE_STATES,
+) -> None:
+    if buffers:
+        commands.ResourceBarrier(
+            [CD3DX12_RESOURCE_BARRIER.Transition(buffer, before, after) for buffer in buffers]
+        )
 
 
 def part(buffer: ID3D12Resource, offset: int, size: int) -> Record:

@@ -13,19 +13,16 @@ from .abi.arguments import enumerator
 from .abi.rules import Diagnostics
 from .api.enums import DML_FEATURE_LEVEL
 from .d3d12 import D3D12CreateDevice
-from .d3d12.debug import debug_layer_enabled
-from .d3d12.observers import watchers
 from .descs.arrays import as_array
 from .descs.decode import decode_operator_desc
 from .descs.format import braces
 from .descs.operator_desc import OperatorDesc, TensorSlot
 from .descs.tensor import TensorDesc
 from .dml import DMLCreateDevice
-from .dml.dml_device import HIGHEST_FEATURE_LEVEL, LEVEL
-from .dml.profiles import Profile, profile_of
-from .evaluation import Evaluation
+from .dml.dml_device import HIGHEST_FEATURE_LEVEL, LEVEL, are_new_devices_observed
+from .dml.profiles import KIND, profile_of
 from .operators import check, checked
-from .session import Session
+from .runner import Runner
 from .validation.report import Report
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -70,30 +67,26 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
         if feature_level is None
         else enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level", LEVEL)
     )
-    if debug_layer_enabled() or watchers.all:
-        device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level)
-        compiled = device.CompileOperator(device.CreateOperator(desc))
-        return Session(device).evaluate(compiled, _input_arrays(compiled.inputs, inputs))
-    evaluation = _evaluation(desc, level)
-    return evaluation.run(_input_arrays(evaluation.inputs, inputs))
+    runner = _runner(desc, level)
+    return runner.run(_input_arrays(runner.operator.inputs, inputs))
 
 
-def _evaluation(desc: Any, level: DML_FEATURE_LEVEL) -> Evaluation:
-    """What CompileOperator makes of ``desc`` on devices of its own."""
+def _runner(desc: Any, level: DML_FEATURE_LEVEL) -> Runner:
+    """What runs the operator of ``desc``; nobody sees a kept one, as no device of its kind is observed."""
     profile = profile_of(None)
     decoded, faults = decode_operator_desc(desc)
-    if decoded is not None and not faults and profile.removal_after is None:
+    if decoded is not None and not faults and not are_new_devices_observed(profile):
         decoded, diagnostics = checked(decoded, level)
         if not diagnostics:
-            return _compiled(decoded, level, profile)
+            return _kept_runner(decoded, level)
     device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
-    return Evaluation(device.CompileOperator(device.CreateOperator(desc)).program)
+    return Runner(device.CompileOperator(device.CreateOperator(desc)))
 
 
 @lru_cache(maxsize=256)
-def _compiled(desc: OperatorDesc, level: DML_FEATURE_LEVEL, profile: Profile) -> Evaluation:
-    device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
-    return Evaluation(device.CompileOperator(device.checked_operator(desc, Report())).program)
+def _kept_runner(desc: OperatorDesc, level: DML_FEATURE_LEVEL) -> Runner:
+    device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=KIND)
+    return Runner(device.CompileOperator(device.checked_operator(desc, Report())))
 
 
 def _input_arrays(slots: Sequence[TensorSlot], inputs: Sequence[Any]) -> list[Array | None]:

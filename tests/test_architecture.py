@@ -37,7 +37,7 @@ ALLOWED = {
     "dml": OPERATORS | {"d3d12", "garbage_collector"},
     "cffi": API,
     "session": VALIDATION | {"operators", "d3d12", "dml"},
-    "evaluation": VALIDATION | {"operators", "d3d12", "dml"},
+    "runner": VALIDATION | {"operators", "d3d12", "dml", "session", "garbage_collector"},
 }
 FRONT_ENDS = {
     "__init__",
@@ -61,7 +61,7 @@ FRONT_ENDS_ALLOWED = (
     | {
         "cffi",
         "session",
-        "evaluation",
+        "runner",
         "storage",
         "npy_header",
         "wine",

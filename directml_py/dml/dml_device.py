@@ -19,7 +19,8 @@ from ..api.enums import (
 )
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
-from ..d3d12.observers import created
+from ..d3d12.debug import debug_layer_enabled
+from ..d3d12.observers import created, watchers
 from ..descs.operator_desc import OperatorDesc
 from ..garbage_collector import paused
 from ..late import loading
@@ -88,6 +89,11 @@ PAGEABLE_COUNT = rule(
 PAGEABLES = rule("DML-Pageable-null", "ppObjects is not null, even where count is 0", LIBRARY)
 
 
+def are_new_devices_observed(profile: Profile) -> bool:
+    """What ``is_observed`` would say of a new device of ``profile`` without flags."""
+    return bool(watchers.all or debug_layer_enabled() or profile != KIND)
+
+
 class IDMLDevice(IDMLObject):
     """A DirectML device, a thread-safe factory (nn-directml-idmldevice).
 
@@ -111,6 +117,18 @@ class IDMLDevice(IDMLObject):
         self.flags = flags
         self.feature_level = feature_level
         self.removal = make_removal(d3d12_device, flags, profile)
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether calls have effects beyond their results: with a debug layer, in a capture, with a profile. So have
+        those on a removed device, which fail."""
+        return bool(
+            watchers.all
+            or self.removal.debug
+            or self.d3d12_device.sync_validator is not None
+            or self.profile != KIND
+            or not self.removal.alive()
+        )
 
     def _about(self) -> str:
         debug = ", debug layer" if self.removal.debug else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from ..dml.compiler.graph_program import GraphProgram
 from ..dml.compiler.plan import Plan
 from ..dml.compiler.plan_text import headline
 from ..garbage_collector import paused
-from ..session import Session
+from ..runner import Runner
 from ..shortcuts import input_array
 from .nodes import FromInput
 from .to_desc import decoded
@@ -105,12 +105,13 @@ class CompiledGraph:
         arrays = [
             None if slot.tensor is None else input_array(slot, value) for slot, value in zip(slots, values)
         ]
-        results = [TensorSlot(name, name, desc) for name, desc in self.outputs.items()]
-        if self.operator.initialized and self.operator.persistent_size:
-            # An operator is initialized only once, so that other owned inputs need a new one.
-            self.operator = self._compile()
-        outputs = Session(self.graph.device).evaluate(self.operator, arrays, slots, results)
-        return [array for array in outputs if array is not None]
+        return [array for array in self._runner.run(arrays) if array is not None]
+
+    @cached_property
+    def _runner(self) -> Runner:
+        return Runner(
+            self.operator, [*self.inputs.values()], [*self.outputs.values()], recompile=self._compile
+        )
 
 
 def _inputs(graph: Graph, index: int) -> list[FromInput]:

@@ -19,10 +19,10 @@ from ..graph import CompiledGraph, Expression, Graph
 from ..graph.nodes import FromInput, FromNode
 from ..graph.to_desc import live_nodes
 from ..late import loading
+from ..runner import Runner
 from .constants import Constants
 from .errors import OnnxError, Refusal, ValueNeeded, one_sentence
 from .model_file import Bindings, Declared, ModelFile, bound_sizes
-from .running import DirectExecution, RecordedExecution, is_observed
 from .translation import NodeOutcome, Translation
 from .values import Array, OnnxValue, data_type, in_memory, tensor_sizes
 
@@ -96,14 +96,10 @@ class Model:
             raise OnnxError("; ".join(map(str, error.diagnostics)) or str(error.args[0]), self.file) from None
 
     @cached_property
-    def _direct(self) -> DirectExecution:
-        with paused():
-            return DirectExecution(self.compiled, self._constants.first, self._uploading())
-
-    @cached_property
-    def _recorded(self) -> RecordedExecution:
-        with paused():
-            return RecordedExecution(self.compiled, self._constants.first, self._uploading())
+    def _runner(self) -> Runner:
+        compiled = self.compiled
+        inputs, outputs = [*compiled.inputs.values()], [*compiled.outputs.values()]
+        return Runner(compiled.operator, inputs, outputs, self._constants.first, self._uploading)
 
     def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
         """The outputs by name, a sequence as a list. Inputs are passed by keyword, or in a dict if their names are not
@@ -125,9 +121,8 @@ class Model:
 
     def _results(self, arrays: Mapping[str, Array]) -> dict[str, Array]:
         with self._lock:
-            if is_observed(self.graph.device):
-                return self._recorded.run(arrays)
-            return self._direct.run(arrays)
+            results = self._runner.run([arrays.get(name) for name in self.compiled.inputs])
+        return {name: array for name, array in zip(self.compiled.outputs, results) if array is not None}
 
     def save(self, path: str | Path) -> list[Path]:
         """Write the graph as a serialized graph that DxDispatch runs, and its constants to files beside it.
