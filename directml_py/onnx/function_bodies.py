@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import onnx
 
+from .definitions import is_operator
 from .errors import OnnxError
 from .protobuf import NodeMessage, subgraphs_of
-from .schemas import is_operator
 
 # The opset of the oldest nodes that are translated.
 OLDEST = 7

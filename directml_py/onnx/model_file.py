@@ -17,9 +17,9 @@ from google.protobuf.message import DecodeError
 
 from ..storage import regular_file
 from .constants import array_of, check_is_whole
+from .definitions import IMPLIED
 from .errors import OnnxError, one_sentence
 from .function_bodies import OLDEST, Functions
-from .schemas import IMPLIED
 from .values import Array, Sizes
 from .wire_format import without_weights
 

@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 
 from ..late import lazy
+from .definitions import check
 from .errors import OnnxError, Refusal
-from .schemas import check
 from .translators import Described
 from .values import Array, OnnxValue
 

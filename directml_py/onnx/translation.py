@@ -20,6 +20,7 @@ from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
 from .constants import Constants
 from .control_flow import CONTROL_FLOW, initializers
+from .definitions import check, output_types, schema_of
 from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded, sentence
 from .every_operator import OPERATORS
 from .folding import folded, is_foldable
@@ -27,7 +28,6 @@ from .function_bodies import Functions, body_of
 from .fusing import Fusions
 from .node import OnnxNode
 from .protobuf import NodeMessage, constant_of, inferred_outputs, live, tensor_type
-from .schemas import check, output_types, schema_of
 from .translators import MICROSOFT, OUTPUTS, Described, Result, Results
 from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
 
@@ -262,8 +262,8 @@ class Translation:
                 return result
             shape = result.shape if shape is None else shape
             if dtype not in (None, result.dtype) or result.size != math.prod(shape):
-                have = f"{result.dtype} {list(result.shape)}"
-                text = f"is {have}; by the attributes and inputs it is {dtype} {list(shape)}"
+                found = f"{result.dtype} {list(result.shape)}"
+                text = f"is {found}; by the attributes and inputs it is {dtype} {list(shape)}"
                 raise Refusal(text, f"output {name}")
             content = None if result.array is None else result.array.reshape(shape)
             return OnnxValue(name, result.dtype, shape, content, result.expression, result.inputs)

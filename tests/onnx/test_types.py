@@ -11,10 +11,10 @@ import onnx
 import onnxruntime
 
 import directml_py as dml
+from directml_py.onnx.definitions import element_name
 from directml_py.onnx.every_operator import OPERATORS
 from directml_py.onnx.model_file import ModelFile
 from directml_py.onnx.onnx_model import built_for, device_of
-from directml_py.onnx.schemas import element_name
 
 from .small_nodes import small_nodes, versions_of, with_constants
 from .special_nodes import SPECIAL

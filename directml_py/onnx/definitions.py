@@ -74,7 +74,7 @@ class Parameter(NamedTuple):
     is_homogeneous: bool
 
 
-class Signature(NamedTuple):
+class Definition(NamedTuple):
     """What a schema says, as Python values: pybind makes new ones of whatever it is asked for."""
 
     inputs: tuple[Parameter, ...]
@@ -84,7 +84,7 @@ class Signature(NamedTuple):
 
 
 @cache
-def signature_of(schema: Any) -> Signature:
+def definition_of(schema: Any) -> Definition:
     inputs, outputs = (
         tuple(
             Parameter(
@@ -101,28 +101,28 @@ def signature_of(schema: Any) -> Signature:
     )
     attributes = schema.attributes.items()
     kinds = {name: NUMBERS[entry.type.name] for name, entry in attributes}
-    return Signature(inputs, outputs, kinds, tuple(name for name, entry in attributes if entry.required))
+    return Definition(inputs, outputs, kinds, tuple(name for name, entry in attributes if entry.required))
 
 
 def check(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> None:
     """Raises ``Refusal`` for a node that ``schema`` does not allow."""
-    signature = signature_of(schema)
+    definition = definition_of(schema)
     if schema.deprecated and not schema.has_context_dependent_function:
         raise Refusal(f"operator set {schema.since_version} has withdrawn the operator")
     _check_count("input", len(node.input), schema.min_input, schema.max_input)
     _check_count("output", len(node.output), schema.min_output, schema.max_output)
     for name, kind in node.attribute_kinds.items():
-        own = signature.attributes.get(name)
+        own = definition.attributes.get(name)
         if own is None and not name.startswith("__"):
             raise Refusal(f"operator set {node.version} does not have it", f"attribute {name}")
         if own not in (None, kind):
             raise Refusal(f"has the type {KINDS[kind]}; it must be {KINDS[own]}", f"attribute {name}")
-    for name in signature.required:
+    for name in definition.required:
         if name not in node.attribute_kinds:
             raise Refusal("is missing", f"attribute {name}")
     bound: dict[str, str] = {}
     for index, name in enumerate(node.input):
-        parameter = signature.inputs[min(index, len(signature.inputs) - 1)]
+        parameter = definition.inputs[min(index, len(definition.inputs) - 1)]
         if name:
             _check_type(parameter, inputs[name], bound)
         elif parameter.is_required:
@@ -171,16 +171,16 @@ def _dtype_named(kind: str) -> np.dtype[Any] | None:
 
 def output_types(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> list[np.dtype[Any] | None]:
     """The element types of the outputs as far as they follow from the schema's type variables alone."""
-    signature = signature_of(schema)
+    definition = definition_of(schema)
     bound = {
         parameter.variable: inputs[name].dtype
-        for parameter, name in zip(signature.inputs, node.input)
+        for parameter, name in zip(definition.inputs, node.input)
         if name and inputs[name].items is None and not parameter.is_variadic
     }
-    last = len(signature.outputs) - 1
+    last = len(definition.outputs) - 1
     found = []
     for index in range(len(node.output)):
-        parameter = signature.outputs[min(index, last)]
+        parameter = definition.outputs[min(index, last)]
         only = next(iter(parameter.types)) if len(parameter.types) == 1 else None
         found.append(bound.get(parameter.variable) if only is None else _dtype_named(only))
     return found
