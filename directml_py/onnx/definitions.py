@@ -120,6 +120,10 @@ def check(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> None:
     for name in definition.required:
         if name not in node.attribute_kinds:
             raise Refusal("is missing", f"attribute {name}")
+    count = node.attributes.get("num_outputs", len(node.output))
+    if count != len(node.output):
+        # ONNX's shape inference writes behind a vector and ends the process.
+        raise Refusal(f"is {count}; the node has {len(node.output)} outputs", "attribute num_outputs")
     bound: dict[str, str] = {}
     for index, name in enumerate(node.input):
         parameter = definition.inputs[min(index, len(definition.inputs) - 1)]

@@ -183,6 +183,13 @@ REFUSED = {
         parsed(BODY + "{ y = Add(x, y) }", check=False),
         "node 'y' (Add): depends on its own outputs, through a cycle of nodes",
     ),
+    "fewer parts than outputs": (
+        parsed(
+            "f (float[7] x) => (float[a] y, float[b] z, float[c] w) { y, z, w = Split<num_outputs = 2>(x) }",
+            check=False,
+        ),
+        "node 'y' (Split): attribute num_outputs: is 2; the node has 3 outputs",
+    ),
     "an unknown name": (
         parsed(BODY + "{ y = Add(x, q) }", check=False),
         "node 'y' (Add): input q: no node computes it",
