@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..api.enums import (
     DML_CONVOLUTION_DIRECTION_BACKWARD,
     DML_CONVOLUTION_DIRECTION_FORWARD,
@@ -13,8 +15,9 @@ from ..api.enums import (
 from ..graph import Expression
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import MICROSOFT, Results, operator
-from .window_attributes import WindowAttributes, split, window_of
+from .translators import MICROSOFT, Results, operator, outputs
+from .values import Sizes
+from .window_attributes import WindowAttributes, cropped, explicit, split, window_of
 
 
 def bias_of(node: OnnxNode, index: int) -> Expression | None:
@@ -31,9 +34,9 @@ def per_channel(node: OnnxNode, count: int) -> tuple[int, ...]:
 @operator("Conv")
 def convolution(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
-    window = window_of(node, node.shape()[2:], node.shape(1)[2:])
+    x, _, window = cropped(node, window_of(node, node.shape()[2:], node.shape(1)[2:]))
     return node.graph.convolution(
-        node.tensor(0),
+        x,
         node.tensor(1),
         bias_of(node, 2),
         mode=DML_CONVOLUTION_MODE_CROSS_CORRELATION,
@@ -82,28 +85,35 @@ def with_dynamic_pads(node: OnnxNode) -> Results:
 def transposed_window(node: OnnxNode) -> tuple[WindowAttributes, list[int]]:
     """The window, and the elements of the output beyond those that the padding leaves."""
     sizes = node.shape()[2:]
-    own = dict(node.attributes)
-    word = own.pop("auto_pad", "NOTSET")
-    node.attributes = own
-    window = window_of(node, sizes, node.shape(1)[2:])
-    extra = list(node.get("output_padding", [0] * len(sizes)))
+    window = explicit(node, len(sizes), node.shape(1)[2:])
+    word, wanted = node.get("auto_pad", "NOTSET"), node.get("output_shape")
+    extra = list(node.get("output_padding") or [0] * len(sizes))
     whole = [
         stride * (size - 1) + extent + more
         for size, stride, extent, more in zip(sizes, window.strides, window.extents, extra)
     ]
-    wanted = node.get("output_shape")
-    if wanted is None and word.startswith("SAME"):
-        wanted = [size * stride for size, stride in zip(sizes, window.strides)]
-    if word == "VALID":
-        window = window._replace(start=[0] * len(sizes), end=[0] * len(sizes))
-    if wanted is not None:
+    if not wanted and word.startswith("SAME"):
+        wanted = [min(all_, size * stride) for all_, size, stride in zip(whole, sizes, window.strides)]
+    if wanted:
         totals = [size - want for size, want in zip(whole, list(wanted)[-len(sizes) :])]
         window = window._replace(**split([max(0, total) for total in totals], word))
         extra = [more + max(0, -total) for more, total in zip(extra, totals)]
     # An output that is longer at its end is one with less padding there, as long as there is padding.
-    taken = [min(more, end) for more, end in zip(extra, window.end)]
+    taken = [min(more, max(0, end)) for more, end in zip(extra, window.end)]
     window = window._replace(end=[end - less for end, less in zip(window.end, taken)])
     return window, [more - less for more, less in zip(extra, taken)]
+
+
+@outputs("ConvTranspose")
+def transposed_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
+    window, extra = transposed_window(node)
+    sizes = [
+        stride * (size - 1) + extent + more - start - end
+        for size, stride, extent, more, start, end in zip(
+            node.shape()[2:], window.strides, window.extents, extra, window.start, window.end
+        )
+    ]
+    return [(node.input().dtype, (node.shape()[0], node.shape(1)[1] * node.get("group", 1), *sizes))]
 
 
 def transposed(
@@ -131,9 +141,9 @@ def transposed(
 
 @operator("ConvInteger")
 def integer_convolution(node: OnnxNode) -> Results:
-    window = window_of(node, node.shape()[2:], node.shape(1)[2:])
+    x, _, window = cropped(node, window_of(node, node.shape()[2:], node.shape(1)[2:]))
     return node.graph.convolution_integer(
-        node.tensor(0),
+        x,
         node.tensor(1),
         zero_point(node, 2),
         zero_point(node, 3, filters=True),
@@ -155,9 +165,9 @@ def zero_point(node: OnnxNode, index: int, filters: bool = False) -> Expression 
 
 @operator("QLinearConv")
 def quantized_convolution(node: OnnxNode) -> Results:
-    window = window_of(node, node.shape()[2:], node.shape(3)[2:])
+    x, _, window = cropped(node, window_of(node, node.shape()[2:], node.shape(3)[2:]))
     return node.graph.quantized_linear_convolution(
-        node.tensor(0),
+        x,
         _scale(node, 1),
         node.tensor(3),
         _scale(node, 4),

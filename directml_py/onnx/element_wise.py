@@ -194,7 +194,7 @@ def where(node: OnnxNode) -> Results:
 
 @operator("Clip")
 def clip(node: OnnxNode) -> Results:
-    """Bounds are attributes before opset 11, and scalar inputs from then on."""
+    """Bounds are attributes before opset 11, and scalar inputs from then on; a maximum below the minimum wins."""
     low, high = (_bound(node, name, index) for index, name in ((1, "min"), (2, "max")))
     x, dtype = node.tensor(), node.input().dtype
     if isinstance(low, OnnxValue) or isinstance(high, OnnxValue):
@@ -206,11 +206,11 @@ def clip(node: OnnxNode) -> Results:
         return x
     if low is None and high is None:
         return node.input()
+    limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    low, high = (limits.min if low is None else low), (limits.max if high is None else high)
+    low = low if node.as_provider else min(low, high)
     if dtype.kind == "f":
-        low, high = (-np.inf if low is None else low), (np.inf if high is None else high)
         return node.graph.clip(x, min=float(low), max=float(high))
-    info = np.iinfo(dtype)
-    low, high = (info.min if low is None else low), (info.max if high is None else high)
     return node.graph.clip1(x, min_max_data_type=data_type(dtype), min=int(low), max=int(high))
 
 

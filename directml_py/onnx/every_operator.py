@@ -19,6 +19,7 @@ from . import (  # noqa: F401 - each fills the table
     quantized,
     recurrent,
     reductions,
+    resizing,
     sampling,
     sequences,
     shapes,

@@ -31,6 +31,8 @@ RANDOM = {
     "Bernoulli",
     "Multinomial",
 }
+# Whose bounds and sizes the evaluator takes otherwise than ONNX Runtime: their translators compute them.
+OF_TRANSLATORS = {"ConvTranspose", "AveragePool", "LpPool", "MaxPool", "Resize", "Slice", "Upsample"}
 IR_VERSION = 10
 
 
@@ -38,7 +40,7 @@ def is_foldable(
     node: NodeMessage, inputs: Mapping[str, OnnxValue], outputs: Mapping[str, tuple[Any, Sizes]]
 ) -> bool:
     """Whether the host should compute the node."""
-    if any(value.array is None for value in inputs.values()) or node.op_type in RANDOM:
+    if any(value.array is None for value in inputs.values()) or node.op_type in RANDOM | OF_TRANSLATORS:
         return False
     if node.op_type in OF_ANY_SIZE:
         return True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from ..api.enums import (
 from ..graph import Expression
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import Results, operator
+from .translators import Results, operator, outputs
 from .values import Array, Sizes
 
 PADDING_MODES = {
@@ -24,6 +26,7 @@ PADDING_MODES = {
     "edge": DML_PADDING_MODE_EDGE,
     "reflect": DML_PADDING_MODE_REFLECTION,
 }
+ENDLESS = (2**31 - 1, 2**63 - 1)
 ORDERS = {"DCR": DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, "CRD": DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH}
 
 
@@ -81,8 +84,12 @@ def sliced(node: OnnxNode, x: Expression, axis: int, start: int, size: int) -> E
     return node.graph.slice(x, offsets=offsets, sizes=sizes, strides=[1] * len(sizes))
 
 
-@operator("Slice")
-def slice_(node: OnnxNode) -> Results:
+def chosen(node: OnnxNode) -> list[range]:
+    """The elements that Slice takes from each axis.
+
+    Bounds are clamped as ONNX says, unlike Python's: with a negative step there is an element even if both bounds are
+    before the first one. For ONNX Runtime the largest integer as an end means all that follow, in either direction.
+    """
     shape = node.shape()
     if "starts" in node.attributes:
         starts, ends = node.get("starts"), node.get("ends")
@@ -92,48 +99,86 @@ def slice_(node: OnnxNode) -> Results:
             node.numbers(index, name)
             for index, name in ((1, "starts"), (2, "ends"), (3, "axes"), (4, "steps"))
         )
-    axes = list(range(len(starts))) if axes is None else [axis % len(shape) for axis in axes]
-    steps = [1] * len(axes) if steps is None else steps
-    offsets, sizes, strides = [0] * len(shape), list(shape), [1] * len(shape)
-    for axis, start, end, step in zip(axes, starts, ends, steps):
-        chosen = range(*slice(start, end if end > -(2**62) else None, step).indices(shape[axis]))
-        if not chosen:
-            raise Refusal("selects nothing", "ends")
-        offsets[axis] = min(chosen[0], chosen[-1])
-        sizes[axis], strides[axis] = abs(chosen[-1] - chosen[0]) + 1, step
-    if sizes == list(shape) and set(strides) <= {1}:
+    axes = list(range(len(starts))) if axes is None else counted(axes, len(shape))
+    if len(set(axes)) < len(axes):
+        raise Refusal(f"is {axes}, which names an axis twice", "axes")
+    places = [range(size) for size in shape]
+    for axis, start, end, step in zip(axes, starts, ends, steps or [1] * len(axes)):
+        size = shape[axis]
+        if not step:
+            raise Refusal("is 0", "steps")
+        first, last = (0, size) if step > 0 else (-1, size - 1)
+        start, end = (bound + size if bound < 0 else bound for bound in (start, end))
+        if end in ENDLESS:
+            end = last if step > 0 else first
+        places[axis] = range(min(max(start, 0), last), min(max(end, first), last), step) if size else range(0)
+    return places
+
+
+def counted(axes: Sequence[int], rank: int) -> list[int]:
+    """The axes counted from 0. Raises ``Refusal`` for those that the tensor lacks."""
+    wrong = [axis for axis in axes if not -rank <= axis < rank]
+    if wrong:
+        raise Refusal(f"has {wrong[0]}; the tensor has {rank} dimensions", "axes")
+    return [axis % rank for axis in axes]
+
+
+@outputs("Slice")
+def slice_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
+    return [(node.input().dtype, tuple(map(len, chosen(node))))]
+
+
+@operator("Slice")
+def slice_(node: OnnxNode) -> Results:
+    places, array = chosen(node), node.input().array
+    if array is not None:
+        result: Array = np.ascontiguousarray(array[np.ix_(*places)] if places else array)
+        return result
+    if all(own == range(size) for own, size in zip(places, node.shape())):
         return node.input()
     return node.graph.slice1(
-        node.moved(), input_window_offsets=offsets, input_window_sizes=sizes, input_window_strides=strides
+        node.moved(),
+        input_window_offsets=[min(own[0], own[-1]) for own in places],
+        input_window_sizes=[abs(own[-1] - own[0]) + 1 for own in places],
+        input_window_strides=[own.step for own in places],
     )
 
 
 @operator("Pad")
 def pad(node: OnnxNode) -> Results:
+    """Negative padding crops the input before what is left is padded."""
     shape = node.shape()
     pads = node.numbers(1, "pads")
     assert pads is not None
-    axes = [axis % len(shape) for axis in node.numbers(3, "axes") or range(len(shape))]
+    axes = counted(node.numbers(3, "axes") or range(len(shape)), len(shape))
     before, after = [0] * len(shape), [0] * len(shape)
     for axis, low, high in zip(axes, pads, pads[len(axes) :]):
         before[axis], after[axis] = low, high
     word = node.get("mode", "constant")
     value = padding_value(node) if word == "constant" else 0
-    x, shape = _cropped(node, shape, before, after)
+    sizes = [size + low + high for size, low, high in zip(shape, before, after)]
+    if min(sizes, default=0) < 0:
+        raise Refusal(f"is {pads}, which leaves an axis with {min(sizes)} elements", "input pads")
+    kept = [size + min(0, low) + min(0, high) for size, low, high in zip(shape, before, after)]
+    if min(kept, default=1) <= 0:
+        return _nothing_kept(node, word, value)
+    x = _cropped(node, kept, before)
     before, after = [max(0, low) for low in before], [max(0, high) for high in after]
     if not any(before) and not any(after):
         return x
-    if word == "wrap":
-        return _wrapped(node, x, before, after)
+    far = any(max(low, high) >= size for size, low, high in zip(kept, before, after))
+    if word == "wrap" or (word == "reflect" and far):
+        return _repeated(node, x, before, after, word)
     mode = node.choice("mode", "constant", PADDING_MODES)
     padding = {"padding_mode": mode, "start_padding": before, "end_padding": after}
     own = node.movable(x)
     if node.input().dtype.kind == "f" and own is x:
         return node.graph.padding(x, padding_value=float(value), **padding)
-    if own is not x and value:
-        raise Refusal("is not 0, for elements of 64-bit floats", "input constant_value")
-    kind = own.desc.data_type
-    return node.graph.padding1(own, padding_value_data_type=kind, padding_value=int(value), **padding)
+    # Doubles are moved as integers, and so is the one that they are padded with.
+    number = int(value) if own is x else int(np.float64(value).view(np.uint64))
+    return node.graph.padding1(
+        own, padding_value_data_type=own.desc.data_type, padding_value=number, **padding
+    )
 
 
 def padding_value(node: OnnxNode) -> float:
@@ -142,29 +187,33 @@ def padding_value(node: OnnxNode) -> float:
     return node.known(2, "constant_value").reshape(-1)[0] if node.has(2) else 0
 
 
-def _cropped(node: OnnxNode, shape: Sizes, before: list[int], after: list[int]) -> tuple[Expression, Sizes]:
+def _nothing_kept(node: OnnxNode, word: str, value: float) -> Array:
+    """The result where negative padding removes all elements: it has the padding's value alone."""
+    result: Array = np.full(node.output_shape(), value, node.input().dtype)
+    if result.size and word != "constant":
+        raise Refusal(f"leaves no elements for the mode {word!r}", "input pads")
+    return result
+
+
+def _cropped(node: OnnxNode, sizes: Sequence[int], before: Sequence[int]) -> Expression:
     """The input without the elements that negative padding removes."""
-    if min((*before, *after), default=0) >= 0:
-        return node.tensor(), shape
+    if tuple(sizes) == node.shape():
+        return node.tensor()
     offsets = [max(0, -low) for low in before]
-    sizes = [size - start - max(0, -high) for size, start, high in zip(shape, offsets, after)]
-    cut = node.graph.slice(node.moved(), offsets=offsets, sizes=sizes, strides=[1] * len(sizes))
-    return cut, tuple(sizes)
+    return node.graph.slice(node.moved(), offsets=offsets, sizes=sizes, strides=[1] * len(sizes))
 
 
-def _wrapped(node: OnnxNode, x: Expression, before: list[int], after: list[int]) -> Expression:
-    """Padding with elements from the opposite end."""
+def _repeated(
+    node: OnnxNode, x: Expression, before: Sequence[int], after: Sequence[int], word: str
+) -> Expression:
+    """Padding with elements from the opposite end, or with reflections of reflections."""
     x = node.movable(x)
-    for axis, (low, high) in enumerate(zip(before, after)):
-        size = x.desc.sizes[axis]
-        if max(low, high) > size:
-            raise Refusal(f"wraps {max(low, high)} elements around an axis of {size}", "pads")
-        parts = [x]
-        if low:
-            parts.insert(0, sliced(node, x, axis, size - low, low))
-        if high:
-            parts.append(sliced(node, x, axis, 0, high))
-        x = node.graph.join(parts, axis=axis) if len(parts) > 1 else x
+    sizes = x.desc.sizes
+    for axis, (size, low, high) in enumerate(zip(sizes, before, after)):
+        if low or high:
+            order: Array = np.pad(np.arange(size), (low, high), word)  # type: ignore[call-overload]
+            places = node.constant(order.reshape((1,) * (len(sizes) - 1) + (-1,)), np.uint32)
+            x = node.graph.gather(x, places, axis=axis, index_dimensions=1)
     return x
 
 

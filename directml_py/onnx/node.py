@@ -13,6 +13,7 @@ from ..descs.data_types import data_type_of
 from ..descs.tensor_size import packed_strides
 from ..graph import Expression, Graph
 from .errors import Refusal, UnknownValue
+from .semantics import DIFFERENCES, DIRECTML, ONNX
 from .values import MOVED_AS, Array, OnnxValue, Sizes, data_type, in_memory, known, tensor_sizes
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class OnnxNode:
         self.activation: Any = None
         # Whether constants may be OWNED_BY_DML.
         self.owned = True
+        self.semantics = ONNX
 
     def having(self, *inputs: int | None) -> OnnxNode:
         """The same node with these of its inputs, in this order."""
@@ -60,6 +62,12 @@ class OnnxNode:
             None if index is None or not self.has(index) else self.inputs[index] for index in inputs
         ]
         return other
+
+    @property
+    def as_provider(self) -> bool:
+        """Whether the result of ONNX Runtime's DirectML provider is asked for, where it is not ONNX's."""
+        assert self.kind in DIFFERENCES, self.kind
+        return self.semantics == DIRECTML
 
     @property
     def level(self) -> int:

@@ -6,17 +6,21 @@ import math
 
 import numpy as np
 
-from ..api.enums import DML_REDUCE_FUNCTION_AVERAGE
+from ..api.enums import DML_REDUCE_FUNCTION_AVERAGE, DML_REDUCE_FUNCTION_L1, DML_REDUCE_FUNCTION_L2
 from ..graph import Expression
 from .convolutions import per_channel
 from .element_wise import like_input
+from .errors import Refusal
 from .node import OnnxNode
 from .translators import MICROSOFT, Results, Rows, operator, outputs
 from .values import Sizes
 
 LEVEL_6_3 = 0x6300
-# As in ONNX Runtime's provider: a norm of 0 gives 0.
+NORMS = {1: DML_REDUCE_FUNCTION_L1, 2: DML_REDUCE_FUNCTION_L2}
+# That of ONNX Runtime's DirectML provider.
 LP_EPSILON = 1e-5
+# The smallest normal FLOAT32.
+SMALLEST = float(np.finfo(np.float32).tiny)
 
 
 @operator("BatchNormalization")
@@ -211,18 +215,41 @@ def skip_rms_norm(node: OnnxNode) -> Results:
 
 @operator("LpNormalization")
 def lp_norm(node: OnnxNode) -> Results:
-    return node.graph.lp_normalization(
-        node.tensor(), axis=node.axis(len(node.shape()), -1), epsilon=LP_EPSILON, p=node.get("p", 2)
+    """Quotients by norms, computed in FLOAT32; a norm of 0 gives 0. LP_NORMALIZATION adds an epsilon under the root,
+    which changes what is small."""
+    axis, order = node.axis(len(node.shape()), -1), node.get("p", 2)
+    if order not in NORMS:
+        raise Refusal(f"is {order}; it must be 1 or 2", "attribute p")
+    if node.as_provider:
+        return node.graph.lp_normalization(node.tensor(), axis=axis, epsilon=LP_EPSILON, p=order)
+    x = node.cast(node.tensor(), np.float32)
+    norm = node.graph.reduce(x, function=NORMS[order], axes=[axis], output_data_type=x.desc.data_type)
+    divisor = node.graph.max(norm, node.scalar(SMALLEST, norm))
+    return node.cast(
+        node.graph.divide(x, node.spread(divisor, norm.desc.sizes, x.desc.sizes)), node.input().dtype
     )
 
 
 @operator("LRN")
 def local_response_norm(node: OnnxNode) -> Results:
-    return node.graph.local_response_normalization(
-        node.tensor(),
-        cross_channel=True,
-        local_size=node.get("size"),
-        alpha=node.get("alpha", 1e-4),
-        beta=node.get("beta", 0.75),
-        bias=node.get("bias", 1.0),
+    size, alpha, beta, bias = (
+        node.get(name, default)
+        for name, default in (("size", 1), ("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0))
     )
+    if size % 2:
+        return node.graph.local_response_normalization(
+            node.tensor(), cross_channel=True, local_size=size, alpha=alpha, beta=beta, bias=bias
+        )
+    # Windows of even size reach further to the end in ONNX, and further to the start in DirectML.
+    batch, channels, *others = node.shape()
+    x = node.tensor(sizes=(batch, 1, channels, math.prod(others)))
+    squares = node.graph.average_pooling(
+        node.graph.multiply(x, x),
+        strides=(1, 1),
+        window_size=(size, 1),
+        start_padding=((size - 1) // 2, 0),
+        end_padding=(size // 2, 0),
+        include_padding=True,
+    )
+    divisor = node.graph.constant_pow(squares, scale_bias=(alpha, bias), exponent=beta)
+    return node.graph.divide(x, divisor)

@@ -23,6 +23,7 @@ from ..runner import Runner
 from .constants import Constants
 from .errors import OnnxError, Refusal, ValueNeeded, one_sentence
 from .model_file import Bindings, Declared, ModelFile, bound_sizes
+from .semantics import ONNX, SEMANTICS
 from .translation import NodeOutcome, Translation
 from .values import Array, OnnxValue, data_type, in_memory, tensor_sizes
 
@@ -196,19 +197,24 @@ def load(
     inputs: Bindings | None = None,
     *,
     device: IDMLDevice | None = None,
+    semantics: str = ONNX,
 ) -> Model:
     """The ONNX model in ``source`` (a path, bytes, a ``ModelProto``) as a DirectML graph.
 
     ``inputs`` binds what the model leaves open: the name of an input to its sizes, or to an array, which becomes
     constant; the name of a symbolic dimension to a number. The graph is for ``device``, or for a new one with
-    ``feature_level`` (None: the highest). Raises ``OnnxError`` naming the file, the node and the attribute for a model
-    that cannot become a graph; ``OSError`` if a file cannot be read.
+    ``feature_level`` (None: the highest). ``semantics`` says whose results are wanted where they differ, ONNX's
+    ("onnx") or those of ONNX Runtime's DirectML provider ("directml"); ``semantics.DIFFERENCES`` lists where. Raises
+    ``OnnxError`` naming the file, the node and the attribute for a model that cannot become a graph; ``OSError`` if a
+    file cannot be read; ``ValueError`` for other semantics.
     """
+    if semantics not in SEMANTICS:
+        raise ValueError(f"semantics is {semantics!r}; it must be one of {', '.join(map(repr, SEMANTICS))}")
     own = device_of(feature_level, device)
     with paused():
-        model = built(ModelFile(source), own, inputs or {})
+        model = built(ModelFile(source), own, inputs or {}, semantics=semantics)
     if isinstance(source, (str, Path)):
-        model._again = lambda: load(source, inputs=inputs, device=own)
+        model._again = lambda: load(source, inputs=inputs, device=own, semantics=semantics)
     return model
 
 
@@ -226,6 +232,7 @@ def built(
     bindings: Bindings,
     keep_going: bool = False,
     progress: Progress | None = None,
+    semantics: str = ONNX,
 ) -> Model:
     """``model`` as a graph; with ``keep_going`` refused nodes are recorded and skipped."""
     graph, declared = Graph(device), model.inputs()
@@ -246,7 +253,7 @@ def built(
             array = arrays[item.name].astype(item.dtype, copy=False)
             scope[item.name] = OnnxValue(item.name, item.dtype, array.shape, array)
     scope.update(own)
-    translation = Translation(graph, constants, model.file, keep_going, model.functions)
+    translation = Translation(graph, constants, model.file, keep_going, model.functions, semantics)
     names = [item.name for item in model.graph.output]
     with one_sentence(model.file, ""):
         translation.run(model.graph.node, names, scope, model.opsets, progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .errors import Refusal
 from .node import OnnxNode
 from .translators import Results, Rows, operator, outputs
 from .values import Sizes
-from .window_attributes import WindowAttributes, window_of
+from .window_attributes import WindowAttributes, cropped, window_of
 
 # Pools take two or three spatial dimensions.
 FEWEST = 4
@@ -28,6 +29,7 @@ def pool(
 ) -> Any:
     """The pool operator without dilations, or the one with them."""
     more = FEWEST - len(sizes)
+    x, shape, window = cropped(node, window)
     own = {
         name: [0 if name.endswith("padding") else 1] * more + values for name, values in window.pool().items()
     }
@@ -35,7 +37,7 @@ def pool(
     if set(window.dilations) == {1} and plain:
         del own["dilations"]
         dilated = plain
-    x = node.tensor(sizes=padded(node.shape()))
+    x = node.graph.reinterpret(x, sizes=padded(shape))
     return getattr(node.graph, dilated)(x, output_sizes=padded(sizes), **own, **settings)
 
 
@@ -61,7 +63,6 @@ def maximum(node: OnnxNode) -> Results:
     window = window_of(node, node.shape()[2:])
     if not node.wants(1):
         return pooled_maximum(node, window, node.output_shape())
-    node.only("storage_order", 0, "DirectML's indices are row-major")
     both = pool(
         node,
         ("", "max_pooling2"),
@@ -70,7 +71,50 @@ def maximum(node: OnnxNode) -> Results:
         output_indices=True,
         output_data_type=node.index_type,
     )
-    return [both.output, node.cast(both.output_indices, np.int64)]
+    places = both.output_indices
+    if node.get("storage_order", 0) or min((*window.start, *window.end)) < 0:
+        places = renumbered(node, window, places)
+    return [both.output, node.cast(places, np.int64)]
+
+
+def renumbered(node: OnnxNode, window: WindowAttributes, places: Expression) -> Expression:
+    """Places in the cropped input as those in the whole one; with ``storage_order`` its first spatial dimension varies
+    fastest."""
+    images, sizes = node.shape()[:2], node.shape()[2:]
+    order = np.arange(math.prod(node.shape())).reshape((*images, *sizes))
+    if node.get("storage_order", 0):
+        axes = (0, 1, *range(len(sizes) + 1, 1, -1))
+        order = order.reshape((*images, *sizes[::-1])).transpose(axes)
+    kept = (
+        slice(None),
+        slice(None),
+        *(
+            slice(max(0, -start), size - max(0, -end))
+            for size, start, end in zip(sizes, window.start, window.end)
+        ),
+    )
+    table = node.constant(order[kept].reshape(1, 1, 1, -1), node.index_type)
+    flat = node.graph.reinterpret(places, sizes=(1, 1, 1, math.prod(places.desc.sizes)))
+    return node.graph.gather(table, flat, axis=3, index_dimensions=1)
+
+
+@outputs("AveragePool", "LpPool", "MaxPool")
+def pool_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
+    """No window begins in the padding at the end, which ONNX's shape inference says from operator set 22 on."""
+    shape = node.shape()
+    window = window_of(node, shape[2:])
+    sizes = [*shape[:2]]
+    for size, stride, extent, start, end in zip(
+        shape[2:], window.strides, window.extents, window.start, window.end
+    ):
+        rest = size + start + end - extent
+        # Rounded towards 0: a window may be larger than the padded input.
+        count = int(rest / stride) + 1
+        if node.get("ceil_mode", 0):
+            count = -(-rest // stride) + 1
+            count -= (count - 1) * stride >= size + start
+        sizes.append(max(0, count))
+    return [(node.input().dtype, tuple(sizes)), (np.dtype(np.int64), tuple(sizes))]
 
 
 def pooled_maximum(node: OnnxNode, window: WindowAttributes, sizes: Sizes) -> Expression:
@@ -106,16 +150,8 @@ def global_norm(node: OnnxNode) -> Results:
     return norms(node, *whole(node))
 
 
-@outputs("MaxUnpool")
-def unpooled(node: OnnxNode) -> Rows:
-    """ONNX infers no sizes from output_shape."""
-    wanted = tuple(int(size) for size in node.known(2, "output_shape")) if node.has(2) else None
-    return [None if wanted is None else (node.input().dtype, wanted)]
-
-
-@operator("MaxUnpool")
-def unpool(node: OnnxNode) -> Results:
-    """Indices refer to the smallest output that could have been pooled; a larger output is padded with 0."""
+def unpooled_sizes(node: OnnxNode) -> tuple[Sizes, Sizes]:
+    """The smallest sizes that could have been pooled, to which indices refer, and those of the output."""
     shape = node.shape()
     window = window_of(node, shape[2:])
     least = [
@@ -125,14 +161,32 @@ def unpool(node: OnnxNode) -> Results:
         )
     ]
     inferred = (*shape[:2], *least)
-    wanted = node.output_shape() if node.has(2) else inferred
-    if len(wanted) != len(inferred):
-        raise Refusal(f"is {list(wanted)}; it must have {len(inferred)} numbers", "input output_shape")
-    surplus = [want - size for want, size in zip(wanted, inferred)]
-    if min(surplus) < 0:
+    wanted = inferred if not node.has(2) else tuple(int(size) for size in node.known(2, "output_shape"))
+    if len(wanted) != len(inferred) or any(want < size for want, size in zip(wanted, inferred)):
         raise Refusal(f"is {list(wanted)}, smaller than {list(inferred)}", "input output_shape")
-    x, indices = node.tensor(0, padded(shape)), node.cast(node.tensor(1, padded(shape)), node.index_type)
-    placed = node.graph.max_unpooling(x, indices, output_sizes=padded(inferred))
+    return inferred, wanted
+
+
+@outputs("MaxUnpool")
+def unpool_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
+    return [(node.input().dtype, unpooled_sizes(node)[1])]
+
+
+@operator("MaxUnpool")
+def unpool(node: OnnxNode) -> Results:
+    """Indices refer to the smallest output that could have been pooled; a larger output is padded with 0."""
+    shape = node.shape()
+    inferred, wanted = unpooled_sizes(node)
+    surplus = [want - size for want, size in zip(wanted, inferred)]
+    if len(shape) <= FEWEST:
+        x, indices = node.tensor(0, padded(shape)), node.cast(node.tensor(1, padded(shape)), node.index_type)
+        placed = node.graph.max_unpooling(x, indices, output_sizes=padded(inferred))
+    else:
+        flat = (1, 1, 1, math.prod(shape))
+        x, indices = node.tensor(0, flat), node.tensor(1, flat)
+        zero = node.constant(np.zeros(1, node.input().dtype))
+        nothing = node.packed(node.spread(zero, (1,), (1, 1, 1, math.prod(inferred))))
+        placed = node.graph.scatter(nothing, indices, x, axis=3)
     if not any(surplus):
         return placed
     return node.graph.padding(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..api.enums import (
     DML_REDUCE_FUNCTION_SUM_SQUARE,
 )
 from ..graph import Expression
-from .errors import Refusal
+from .movement import counted
 from .node import OnnxNode
 from .translators import Results, Translator, operator, rows
 
@@ -38,6 +39,13 @@ REDUCTIONS = {
     "ReduceSum": DML_REDUCE_FUNCTION_SUM,
     "ReduceSumSquare": DML_REDUCE_FUNCTION_SUM_SQUARE,
 }
+# What REDUCE computes for floats alone.
+OF_FLOATS = {
+    DML_REDUCE_FUNCTION_AVERAGE,
+    DML_REDUCE_FUNCTION_L2,
+    DML_REDUCE_FUNCTION_LOG_SUM,
+    DML_REDUCE_FUNCTION_LOG_SUM_EXP,
+}
 EXTREMES = {"ArgMax": "argmax", "ArgMin": "argmin"}
 
 
@@ -45,10 +53,7 @@ def chosen_axes(node: OnnxNode, axes: Sequence[int] | None, rank: int) -> list[i
     """The axes counted from 0; all if none are given."""
     if not axes:
         return list(range(rank))
-    wrong = [axis for axis in axes if not -rank <= axis < rank]
-    if wrong:
-        raise Refusal(f"has {wrong[0]}; the tensor has {rank} dimensions", "axes")
-    return sorted({axis % rank for axis in axes})
+    return sorted(set(counted(axes, rank)))
 
 
 def reduction(function: DML_REDUCE_FUNCTION) -> Translator:
@@ -57,14 +62,27 @@ def reduction(function: DML_REDUCE_FUNCTION) -> Translator:
         if not axes and node.get("noop_with_empty_axes", 0):
             # The function of each element still applies: a dimension of 1 is reduced.
             x = node.tensor(sizes=(*node.shape(), 1))
-            return node.graph.reduce(
-                x, function=function, axes=[len(x.desc.sizes) - 1], output_data_type=x.desc.data_type
-            )
-        x = node.tensor()
-        where = chosen_axes(node, axes, len(x.desc.sizes))
-        return node.graph.reduce(x, function=function, axes=where, output_data_type=x.desc.data_type)
+            where = [len(x.desc.sizes) - 1]
+        else:
+            x = node.tensor()
+            where = chosen_axes(node, axes, len(x.desc.sizes))
+        return reduced(node, x, function, where)
 
     return translate
+
+
+def reduced(node: OnnxNode, x: Expression, function: DML_REDUCE_FUNCTION, axes: list[int]) -> Expression:
+    """REDUCE; means of integers are quotients of integers, and their roots and logarithms truncated floats."""
+    dtype = node.input().dtype
+    if dtype.kind == "f" or function not in OF_FLOATS:
+        return node.graph.reduce(x, function=function, axes=axes, output_data_type=x.desc.data_type)
+    if function == DML_REDUCE_FUNCTION_AVERAGE:
+        total = reduced(node, x, DML_REDUCE_FUNCTION_SUM, axes)
+        count = math.prod(x.desc.sizes[axis] for axis in axes)
+        return node.graph.divide(total, node.scalar(count, total))
+    wide = node.cast(x, np.float32)
+    result = node.graph.reduce(wide, function=function, axes=axes, output_data_type=wide.desc.data_type)
+    return node.cast(result, dtype)
 
 
 def extreme(function: str) -> Translator:

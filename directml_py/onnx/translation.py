@@ -28,6 +28,7 @@ from .function_bodies import Functions, body_of
 from .fusing import Fusions
 from .node import OnnxNode
 from .protobuf import NodeMessage, constant_of, inferred_outputs, live, tensor_type
+from .semantics import ONNX
 from .translators import MICROSOFT, OUTPUTS, Described, Result, Results
 from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
 
@@ -67,12 +68,14 @@ class Translation:
         file: str = "",
         keep_going: bool = False,
         functions: Functions | None = None,
+        semantics: str = ONNX,
     ) -> None:
         self.graph = graph
         self.constants = constants
         self.file = file
         self.keep_going = keep_going
         self.functions = Functions() if functions is None else functions
+        self.semantics = semantics
         self.steps: list[NodeOutcome] = []
         self._depth = 0
 
@@ -181,6 +184,7 @@ class Translation:
             self.graph,
             self.constants,
         )
+        made.semantics = self.semantics
         _complete(described, made, schema, node, inputs)
         results = None if flow else self._by_host(node, inputs, made.inferred)
         if results is not None:

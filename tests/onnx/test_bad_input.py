@@ -219,7 +219,7 @@ MALFORMED = {
     "negative sizes": (
         [helper.make_node("Pad", ["x", "s"], ["y"], name="n")],
         [integers("s", -5, 0, 0, 0)],
-        "node 'n' (Pad): Graph.slice: sizes[0] must be an unsigned 32-bit number, not -3",
+        "node 'n' (Pad): input pads: is [-5, 0, 0, 0], which leaves an axis with -3 elements",
     ),
     "a missing attribute": (
         [helper.make_node("MultiHeadAttention", ["x", "x", "x"], ["y"], name="n", domain=MICROSOFT)],
