@@ -113,7 +113,9 @@ def pool_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
         if node.get("ceil_mode", 0):
             count = -(-rest // stride) + 1
             count -= (count - 1) * stride >= size + start
-        sizes.append(max(0, count))
+        if count < 0:
+            raise Refusal(f"is {window.kernel}, larger than the padded input", "attribute kernel_shape")
+        sizes.append(count)
     return [(node.input().dtype, tuple(sizes)), (np.dtype(np.int64), tuple(sizes))]
 
 

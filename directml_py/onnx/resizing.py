@@ -96,7 +96,7 @@ ROUNDING: dict[str, tuple[Callable[[Array], Array], int, float]] = {
 
 
 @dataclass(frozen=True)
-class Taps:
+class Neighbours:
     """The elements that each result along an axis depends on, and their weights (None: the only element is the result);
     both have a row for each result. ``outside`` says which results lie outside of the input."""
 
@@ -127,12 +127,12 @@ def rounding(node: OnnxNode, axis: Axis) -> tuple[Callable[[Array], Array], int,
     return ROUNDING[word]
 
 
-def taps(node: OnnxNode, axis: Axis, mode: str) -> Taps:
+def neighbours(node: OnnxNode, axis: Axis, mode: str) -> Neighbours:
     x, last = coordinates(node, axis), axis.old - 1
     outside = (x < 0) | (x > last)
     if mode == "nearest":
         places = rounding(node, axis)[0](x)[:, None]
-        return Taps(places.clip(0, last).astype(np.int64), None, outside)
+        return Neighbours(places.clip(0, last).astype(np.int64), None, outside)
     if is_filtered(node):
         places, weights = _filtered(node, x, axis, mode)
     elif mode == "linear":
@@ -145,7 +145,7 @@ def taps(node: OnnxNode, axis: Axis, mode: str) -> Taps:
     if node.get("exclude_outside", 0):
         weights = np.where((places < 0) | (places > last), 0, weights)
         weights = weights / weights.sum(1, keepdims=True)
-    return Taps(places.clip(0, last).astype(np.int64), weights.astype(np.float32), outside)
+    return Neighbours(places.clip(0, last).astype(np.int64), weights.astype(np.float32), outside)
 
 
 def _filtered(node: OnnxNode, x: Array, axis: Axis, mode: str) -> tuple[Array, Array]:
@@ -238,20 +238,23 @@ def resize(node: OnnxNode) -> Results:
     if all(axis.old == axis.new for axis in axes):
         return node.input()
     # An axis whose scale is 1 is as it is, whatever the coordinates.
-    changed = {index: taps(node, axis, mode) for index, axis in enumerate(axes) if axis.scale != 1}
+    changed = {index: neighbours(node, axis, mode) for index, axis in enumerate(axes) if axis.scale != 1}
     result = resampled(node, axes, changed, mode)
     if result is None:
         result = composed(node, changed, mode)
     return extrapolated(node, result, axes, changed)
 
 
-def resampled(node: OnnxNode, axes: Sequence[Axis], changed: dict[int, Taps], mode: str) -> Expression | None:
-    """RESAMPLE2 with axes that do not change merged, or None if it would have another result."""
+def resampled(
+    node: OnnxNode, axes: Sequence[Axis], changed: dict[int, Neighbours], mode: str
+) -> Expression | None:
+    """RESAMPLE2, or None if it would have another result. Of more than four axes, those that do not change are
+    merged."""
     if mode == "cubic" or node.input().dtype not in RESAMPLED or is_filtered(node):
         return None
     groups: list[list[int]] = []
     for index in range(len(axes)):
-        if index in changed or not groups or groups[-1][0] in changed:
+        if len(axes) <= MOST or index in changed or not groups or groups[-1][0] in changed:
             groups.append([index])
         else:
             groups[-1].append(index)
@@ -290,7 +293,7 @@ def unchanged(count: int) -> Row:
     return count, count, 1.0, 0.5, -0.5
 
 
-def as_resample(node: OnnxNode, axis: Axis, wanted: Taps, mode: str) -> Row | None:
+def as_resample(node: OnnxNode, axis: Axis, wanted: Neighbours, mode: str) -> Row | None:
     """Sizes, scale and offsets of RESAMPLE2 if it finds the same elements."""
     word = node.get("coordinate_transformation_mode", "half_pixel" if node.version > 10 else "asymmetric")
     result_offset, input_offset = OFFSETS.get(word, (0.0, 0.0))
@@ -318,7 +321,7 @@ def as_resample(node: OnnxNode, axis: Axis, wanted: Taps, mode: str) -> Row | No
     return (axis.old, axis.new, scale, input_offset, result_offset) if is_same else None
 
 
-def composed(node: OnnxNode, changed: dict[int, Taps], mode: str) -> Expression:
+def composed(node: OnnxNode, changed: dict[int, Neighbours], mode: str) -> Expression:
     """A gather along each axis; interpolated in FLOAT32."""
     dtype, shape = node.input().dtype, list(node.shape())
     is_rounded = is_filtered(node) and dtype.kind in "iu"
@@ -360,7 +363,7 @@ def _whole(node: OnnxNode, x: Expression, dtype: np.dtype[Any]) -> Expression:
 
 
 def extrapolated(
-    node: OnnxNode, result: Expression, axes: Sequence[Axis], changed: dict[int, Taps]
+    node: OnnxNode, result: Expression, axes: Sequence[Axis], changed: dict[int, Neighbours]
 ) -> Expression:
     """``result`` with ``extrapolation_value`` where a region of interest lies outside of the input."""
     shape = tuple(axis.new for axis in axes)

@@ -36,3 +36,45 @@ DIFFERENCES = {
         "mode `max`", "refused: the maximum of weighted elements", "the maximum of interpolated values"
     ),
 }
+
+
+class Deviation(NamedTuple):
+    """What is other than with ONNX Runtime's CPU provider."""
+
+    operator: str
+    where: str
+    here: str
+    there: str
+
+
+SAME_PADDING = "a result for each stride, as ONNX says", "the dilations are left out of the padding"
+# docs/onnx.md prints this table too.
+DEVIATIONS = [
+    *(
+        Deviation(kind, "`auto_pad` SAME with `dilations`", *SAME_PADDING)
+        for kind in ("AveragePool", "LpPool", "MaxPool")
+    ),
+    Deviation("Clip", "NaN", "the minimum, as CLIP computes it", "NaN"),
+    Deviation("Clip", "doubles", "refused, as DirectML has no arithmetic on doubles", "computed"),
+    Deviation(
+        "GridSample",
+        "`cubic` with `border`",
+        "of a position outside only the coordinate outside moves, as ONNX says",
+        "both coordinates move",
+    ),
+    Deviation(
+        "MaxUnpool",
+        "`output_shape`",
+        "indices refer to the output that the attributes say, which is padded, as in ONNX's tests",
+        "indices refer to the output",
+    ),
+    Deviation("ReduceProd", "integers that overflow", "they wrap", "the largest or smallest integer"),
+    Deviation("Resize", "`antialias` of INT8", "signed results", "0 for results below 0"),
+    Deviation(
+        "Resize",
+        "`antialias` with `tf_crop_and_resize`, channels last",
+        "results outside of the input are `extrapolation_value`",
+        "others are",
+    ),
+    Deviation("RoiAlign", "mode `max`", "refused", "the maximum of weighted elements"),
+]

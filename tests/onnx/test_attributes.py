@@ -1,0 +1,227 @@
+"""Nodes with random attributes beside ONNX Runtime's CPU provider: types, sizes and values."""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnx.reference", reason="needs the package onnx")
+from onnx.reference import ReferenceEvaluator
+
+import directml_py as dml
+from directml_py.onnx.errors import OnnxError
+from directml_py.onnx.every_operator import OPERATORS
+from directml_py.onnx.semantics import DEVIATIONS, DIFFERENCES
+
+from . import axis_draws, window_draws  # noqa: F401 - they fill the table
+from .random_nodes import DRAWS, Draw, Random
+
+onnxruntime = pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+PAGE = Path(__file__).parents[2] / "docs" / "onnx.md"
+
+
+def is_dilated(draw):
+    return draw.attributes.get("auto_pad", "").startswith("SAME") and set(
+        draw.attributes.get("dilations", [1])
+    ) != {1}
+
+
+def has_nan(draw):
+    return bool(np.isnan(draw.inputs[0]).any())
+
+
+# By the operators in the table of deviations: whether a node is one of those that deviate.
+DEVIATES = {
+    "AveragePool": is_dilated,
+    "Clip": lambda draw: has_nan(draw) or draw.inputs[0].dtype == np.float64,
+    "GridSample": lambda draw: (
+        "cubic" in draw.attributes["mode"] and draw.attributes.get("padding_mode") == "border"
+    ),
+    "LpPool": is_dilated,
+    "MaxPool": is_dilated,
+    "MaxUnpool": lambda draw: len(draw.inputs) > 2,
+    "Resize": lambda draw: (
+        draw.attributes.get("antialias")
+        and (
+            draw.inputs[0].dtype == np.int8
+            or draw.attributes["coordinate_transformation_mode"] == "tf_crop_and_resize"
+        )
+    ),
+    "RoiAlign": lambda draw: draw.attributes.get("mode") == "max",
+}
+# What ONNX's reference evaluator computes otherwise than ONNX says, or than ONNX Runtime for what it does not refuse.
+NO_REFERENCE = {"AveragePool", "Clip", "Conv", "ConvTranspose", "LRN", "MaxPool", "Resize", "RoiAlign"}
+
+
+def drawn(kind, number):
+    return DRAWS[kind](Random(zlib.crc32(f"{kind} {number}".encode())))
+
+
+def of_runtime(model, feeds):
+    """The outputs; None for what ONNX Runtime refuses."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    try:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        return session.run(None, feeds)
+    except Exception:
+        return None
+
+
+def of_reference(model, feeds):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return ReferenceEvaluator(model).run(None, feeds)
+        except Exception:
+            return None
+
+
+def check(draw):
+    """What ONNX Runtime computes is computed, and what it refuses is refused, or as in ONNX's reference."""
+    model = draw.model()
+    deviates = draw.kind in DEVIATES and DEVIATES[draw.kind](draw)
+    expected = None if deviates else of_runtime(model, draw.feeds)
+    try:
+        results = dml.onnx.load(model).run(draw.feeds)
+    except OnnxError:
+        if expected is not None:
+            raise AssertionError(f"{draw} is refused") from None
+        return
+    if expected is None and not deviates and draw.kind not in NO_REFERENCE:
+        expected = of_reference(model, draw.feeds)
+    for own, want in zip(results.values(), expected or ()):
+        assert (own.dtype, own.shape) == (want.dtype, want.shape), str(draw)
+        # Interpolated integers are truncated: the last digit of a float decides.
+        near = 1 if draw.kind == "Resize" and own.dtype.kind in "iu" else 1e-5
+        np.testing.assert_allclose(own.astype(np.float64), want, rtol=1e-4, atol=near, err_msg=str(draw))
+
+
+@pytest.mark.parametrize("kind", DRAWS)
+def test_a_few_nodes(kind):
+    for number in range(3):
+        check(drawn(kind, number))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", DRAWS)
+def test_many_nodes(kind):
+    for number in range(3, 200):
+        check(drawn(kind, number))
+
+
+def test_most_draws_run_in_onnx_runtime():
+    """Otherwise the draws compare nothing."""
+    for kind in DRAWS:
+        run = [of_runtime(draw.model(), draw.feeds) for draw in (drawn(kind, number) for number in range(6))]
+        assert any(result is not None for result in run), kind
+    assert set(DRAWS) <= {kind for domain, kind in OPERATORS if not domain}
+
+
+def loaded(draw, **settings):
+    return dml.onnx.load(draw.model(), **settings)
+
+
+SMALL = np.float32([[3, 4], [3e-6, 4e-6]])
+LINE = np.float32([[[[0, 1, 0, 0]]]])
+SQUARE = np.float32([[[[1, 2], [3, 4]]]])
+# For each operator whose results differ: a node, ONNX's result (None: refused), and the provider's.
+DIFFERING = {
+    # min(max(x, 1), -1), and max(min(x, -1), 1).
+    "Clip": (Draw("Clip", 13, [np.float32([-2, 0, 3]), np.float32(1), np.float32(-1)], [1, 2]), [-1] * 3, [1] * 3),
+    # The norms are 5 and 5e-6; the roots of 25 + 1e-5 and of 2.5e-11 + 1e-5.
+    "LpNormalization": (
+        Draw("LpNormalization", 22, [SMALL], (), {"axis": 1}),
+        [0.6, 0.8, 0.6, 0.8],
+        [0.6, 0.8, 3e-6 / 1e-5**0.5, 4e-6 / 1e-5**0.5],
+    ),
+    # A half: ONNX's triangle has the shares 1 3 3 1 of four elements; RESAMPLE3 interpolates between two.
+    "Resize": (
+        Draw("Resize", 18, [LINE, None, np.float32([1, 1, 1, 0.5])], [2], {"mode": "linear", "antialias": 1}),
+        [3 / 8, 1 / 8],
+        [1 / 2, 0],
+    ),
+    # One sample between four elements.
+    "RoiAlign": (
+        Draw(
+            "RoiAlign", 16, [SQUARE, np.float32([[0.5, 0.5, 1.5, 1.5]]), np.int64([0])], (),
+            {"mode": "max", "sampling_ratio": 1},
+        ),
+        None,
+        [2.5],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DIFFERENCES)
+def test_semantics(kind):
+    """Each row of the table differs, and the default is ONNX's."""
+    draw, onnx_result, provider_result = DIFFERING[kind]
+    for settings in ({}, {"semantics": "onnx"}):
+        if onnx_result is None:
+            with pytest.raises(OnnxError, match="is max"):
+                loaded(draw, **settings)
+        else:
+            found = loaded(draw, **settings).run(draw.feeds)["y0"]
+            np.testing.assert_allclose(found.reshape(-1), onnx_result, rtol=1e-6)
+    found = loaded(draw, semantics="directml").run(draw.feeds)["y0"]
+    np.testing.assert_allclose(found.reshape(-1), provider_result, rtol=1e-5)
+
+
+def test_other_semantics():
+    with pytest.raises(ValueError, match="semantics is 'cuda'; it must be one of 'onnx', 'directml'"):
+        loaded(DIFFERING["Clip"][0], semantics="cuda")
+
+
+def test_the_page_has_the_tables():
+    """The page prints them from the package; every deviation is one that draws are tested for."""
+    text = PAGE.read_text(encoding="utf-8")
+    assert re.search(r"import DEVIATIONS, DIFFERENCES", text)
+    assert set(DEVIATES) <= {row.operator for row in DEVIATIONS}
+
+
+USUAL = {
+    # What exporters write: PyTorch's and TensorFlow's.
+    "doubled": ("nearest", "asymmetric", "floor", 2.0),
+    "interpolated": ("linear", "half_pixel", None, 2.0),
+    "of PyTorch": ("linear", "pytorch_half_pixel", None, 0.6),
+    "aligned": ("linear", "align_corners", None, 1.7),
+    "symmetric": ("linear", "half_pixel_symmetric", None, 0.7),
+    "rounded": ("nearest", "half_pixel", "round_prefer_floor", 1.5),
+}
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_resizing_that_is_one_operator(name):
+    mode, word, rounding, scale = USUAL[name]
+    attributes = {"mode": mode, "coordinate_transformation_mode": word}
+    attributes |= {"nearest_mode": rounding} if rounding else {}
+    scales = np.float32([1, 1, scale, scale])
+    draw = Draw("Resize", 19, [np.float32(np.ones((1, 2, 7, 9))), None, scales], [2], attributes)
+    (node,) = loaded(draw).graph.nodes
+    assert "RESAMPLE2 FLOAT32 {1,2,7,9}" in repr(node.operator)
+
+
+def test_windows_of_even_size_reach_further_to_the_end():
+    """ONNX Runtime refuses them, and the loop of ONNX's reference is over the images instead of the channels."""
+    x = np.float32(np.arange(1, 9).reshape(1, 4, 1, 2))
+    draw = Draw("LRN", 13, [x], (), {"size": 2, "alpha": 0.5, "beta": 1.0, "bias": 2.0})
+    squares = np.concatenate([x, np.zeros_like(x[:, :1])], 1) ** 2
+    expected = x / (2 + 0.25 * (squares[:, :-1] + squares[:, 1:]))
+    np.testing.assert_allclose(loaded(draw).run(draw.feeds)["y0"], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int64"])
+def test_constants_are_sliced_as_what_is_computed(kind):
+    x = np.arange(5).astype(kind)
+    bounds = [np.int64([value]) for value in (-9, -(2**63), 0, -1)]
+    for constants in ([0, 1, 2, 3, 4], [1, 2, 3, 4]):
+        draw = Draw("Slice", 13, [x, *bounds], constants)
+        np.testing.assert_array_equal(loaded(draw).run(draw.feeds)["y0"], x[:1])
