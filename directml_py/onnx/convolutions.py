@@ -55,11 +55,10 @@ def channels_last_convolution(node: OnnxNode) -> Results:
     shapes = [node.shape(index) for index in (0, 1)]
     rank = len(shapes[0])
     order = (0, rank - 1, *range(1, rank - 1))
-    x, filters = (node.reordered(node.tensor(index), shape, order) for index, shape in enumerate(shapes))
-    window = window_of(node, shapes[0][1:-1], shapes[1][1:-1])
+    x, shape, window = cropped(node, window_of(node, shapes[0][1:-1], shapes[1][1:-1]), first=1)
     y = node.graph.convolution(
-        x,
-        filters,
+        node.reordered(x, shape, order),
+        node.reordered(node.tensor(1), shapes[1], order),
         node.tensor(2, per_channel(node, math.prod(node.shape(2)))) if node.has(2) else None,
         mode=DML_CONVOLUTION_MODE_CROSS_CORRELATION,
         direction=DML_CONVOLUTION_DIRECTION_FORWARD,
