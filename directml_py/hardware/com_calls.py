@@ -156,7 +156,7 @@ class Object(IUnknown):
         created = ctypes.c_void_p()
         iid = iid_of(interface)
         self.call(name, *arguments, iid, created)
-        kind = Buffer if interface == "ID3D12Resource" else Object
+        kind = LibraryBuffer if interface == "ID3D12Resource" else Object
         return kind(created.value or 0, interface)
 
     def release_created(self) -> None:
@@ -184,7 +184,7 @@ class Object(IUnknown):
         return CALL(c_type(method.returns), ctypes.c_void_p, *types)(self._entry(position))
 
 
-class Buffer(Object):
+class LibraryBuffer(Object):
     """A buffer, whose bytes are an array."""
 
     @property

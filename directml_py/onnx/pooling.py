@@ -11,7 +11,7 @@ from ..api.enums import DML_PADDING_MODE_CONSTANT
 from ..graph import Expression
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import Results, Rows, operator, outputs
+from .translators import Results, operator, outputs
 from .values import Sizes
 from .window_attributes import WindowAttributes, cropped, window_of
 
