@@ -38,6 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LEVEL",
         help="the DirectML feature level, such as 5.0 (default: the newest)",
     )
+    parser.add_argument(
+        "--external-data",
+        metavar="FOLDER",
+        type=Path,
+        help="where to look for files of external data that are not beside the model",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--svg", metavar="OUT", type=Path, help="write a picture of the graph")
     parser.add_argument(
@@ -73,11 +79,11 @@ def run(arguments: argparse.Namespace) -> int:
         level, arrays = _level(arguments.level), _arrays(arguments.run)
         fixed: set[str] = set()
         bindings = {**{name: array.shape for name, array in arrays.items()}, **_bindings(arguments.input)}
-        explanation = _explained(arguments.model, level, bindings)
+        explanation = _explained(arguments, level, bindings)
         while explanation.needed & (arrays.keys() - fixed):
             fixed |= explanation.needed & arrays.keys()
             bindings |= {name: arrays[name] for name in fixed}
-            explanation = _explained(arguments.model, level, bindings)
+            explanation = _explained(arguments, level, bindings)
         _print(explanation, arguments.json)
         if explanation.refused:
             return 1
@@ -126,10 +132,13 @@ def _bindings(texts: Sequence[str]) -> dict[str, Any]:
     return bindings
 
 
-def _explained(model: str, level: int | None, bindings: dict[str, Any]) -> Explanation:
+def _explained(arguments: argparse.Namespace, level: int | None, bindings: dict[str, Any]) -> Explanation:
     from ..onnx.explaining import explain
 
-    return explain(model, level, bindings, lambda nodes: track(nodes, "nodes", len(nodes)))
+    def progress(nodes: Sequence[Any]) -> Any:
+        return track(nodes, "nodes", len(nodes))
+
+    return explain(arguments.model, level, bindings, progress, external_data=arguments.external_data)
 
 
 def _print(explanation: Explanation, as_json: bool) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
+import warnings
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,18 +16,22 @@ import onnx
 from onnx import numpy_helper
 from onnx.external_data_helper import ExternalDataInfo, uses_external_data
 
-from .errors import OnnxError, Refusal
+from .errors import Refusal
 from .values import Array
 
-# Types of which several elements share a byte.
-SUBBYTE = ("int4", "uint4", "float4_e2m1fn", "int2", "uint2")
+# Types of which several elements share a byte, and their bits.
+SUBBYTE = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2}
 
 
 class Constants:
-    """The constants that a graph reads, by the index of their graph input; most are OWNED_BY_DML."""
+    """The constants that a graph reads, by the index of their graph input; most are OWNED_BY_DML.
 
-    def __init__(self, first: int) -> None:
+    ``tensors`` reads those that are in attributes of nodes.
+    """
+
+    def __init__(self, first: int, tensors: TensorReader | None = None) -> None:
         self.first = first
+        self.tensors = TensorReader() if tensors is None else tensors
         self.arrays: list[Array | None] = []
         self._names: set[str] = set()
 
@@ -46,62 +53,120 @@ class Constants:
         self._names.add(name)
 
 
-def check_is_whole(model: Any, file: str) -> None:
-    """Raises ``OnnxError`` for a model not loaded from a file that has external data."""
-    for tensor in model.graph.initializer:
-        if uses_external_data(tensor):
-            location = ExternalDataInfo(tensor).location
-            where = f"initializer {tensor.name!r}"
-            raise OnnxError(f"its data is in {location!r}, beside a file; load the file", file, where)
+class TensorReader:
+    """Reads the TensorProtos of a model, whatever holds them.
 
-
-def array_of(tensor: Any, file: str, folder: Path | None, raw: memoryview | None = None) -> Array:
-    """The content of a TensorProto, whose ``raw_data`` may be elsewhere; external data is mapped, not read.
-
-    Raises ``OnnxError``.
+    External data is mapped, not read. It is looked up in ``folder``, if one is given, and beside the model's file;
+    links and ``..`` must not lead out of these. A file that is itself a link, as caches of downloads keep them, may
+    have its data beside what it leads to, too.
     """
-    where = f"initializer {tensor.name!r}"
-    sizes = tuple(tensor.dims)
-    if sizes and min(sizes) < 0:
-        raise OnnxError(f"has sizes {list(sizes)}", file, where)
-    try:
-        if uses_external_data(tensor):
-            assert folder is not None
-            return _mapped(tensor, folder)
-        if raw is None and sys.byteorder == "little" and tensor.HasField("raw_data"):
-            raw = memoryview(tensor.raw_data)
-        if raw is not None:
-            return _viewed(tensor, raw)
-        return np.asarray(numpy_helper.to_array(tensor))
-    except Refusal as error:
-        raise OnnxError(error.reason, file, where) from None
-    except (ValueError, TypeError, KeyError, NotImplementedError) as error:
-        raise OnnxError(f"its data is damaged ({error})", file, where) from None
 
+    def __init__(self, file: Path | None = None, folder: str | Path | None = None) -> None:
+        own = [] if file is None else [file.absolute().parent]
+        self._folders = [Path(folder).absolute(), *own] if folder is not None else own
+        self._roots = [os.path.realpath(item) for item in self._folders]
+        self._roots += [] if file is None else [os.path.dirname(os.path.realpath(file))]
 
-def _mapped(tensor: Any, folder: Path) -> Array:
-    """External data in memory of the file. Raises ``Refusal``, and ``ValueError`` for numbers that are none."""
-    info = ExternalDataInfo(tensor)
-    path = Path(info.location)
-    if not info.location:
-        raise Refusal("its data is in a file that is not named")
-    if path.is_absolute() or ".." in path.parts:
-        raise Refusal(f"its data is in {info.location!r}, outside the folder of the model")
-    dtype, shape = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)), tuple(tensor.dims)
-    if dtype.name in SUBBYTE:
-        raise Refusal(f"elements of type {dtype.name} in external data are not supported")
-    needed, start = dtype.itemsize * math.prod(shape), int(info.offset or 0)
-    if info.length is not None and int(info.length) != needed:
-        raise Refusal(f"its data has {info.length} bytes; its sizes need {needed}")
-    try:
-        there = (folder / path).stat().st_size
-        if needed and there < start + needed:
+    def array_of(self, tensor: Any, raw: memoryview | None = None) -> Array:
+        """The content of a TensorProto, whose ``raw_data`` may be elsewhere. Raises ``Refusal``."""
+        sizes = tuple(tensor.dims)
+        if sizes and min(sizes) < 0:
+            raise Refusal(f"has sizes {list(sizes)}")
+        try:
+            if uses_external_data(tensor):
+                raw = self._mapped(tensor)
+            elif raw is None and sys.byteorder == "little" and tensor.HasField("raw_data"):
+                raw = memoryview(tensor.raw_data)
+            if raw is not None:
+                return _viewed(tensor, raw)
+            return np.asarray(numpy_helper.to_array(tensor))
+        except (ValueError, TypeError, KeyError, NotImplementedError) as error:
+            raise Refusal(f"its data is damaged ({error})") from None
+
+    def dense(self, sparse: Any) -> Array:
+        """The content of a SparseTensorProto. Raises ``Refusal``."""
+        values, indices = self.array_of(sparse.values), self.array_of(sparse.indices)
+        sizes = tuple(sparse.dims)
+        if sizes and min(sizes) < 0:
+            raise Refusal(f"has sizes {list(sizes)}")
+        dense = np.zeros(sizes, values.dtype)
+        try:
+            if indices.ndim == 1:
+                dense.reshape(-1)[indices] = values
+            else:
+                dense[tuple(indices.T)] = values
+        except (IndexError, ValueError) as error:
+            raise Refusal(f"its data is damaged ({error})") from None
+        return dense
+
+    def _mapped(self, tensor: Any) -> memoryview:
+        """External data in memory of the file. Raises ``Refusal``, and ``ValueError`` for numbers that are none."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            info = ExternalDataInfo(tensor)
+        if not info.location:
+            raise Refusal("its data is in a file that is not named")
+        dtype, is_subbyte = _element(tensor.data_type)
+        if dtype.hasobject:
+            raise Refusal("is of strings, which no external data holds")
+        needed, start = dtype.itemsize * math.prod(tensor.dims), int(info.offset or 0)
+        if is_subbyte:
+            needed = -(-math.prod(tensor.dims) * SUBBYTE[dtype.name] // 8)
+        if info.length is not None and int(info.length) != needed:
+            raise Refusal(f"its data has {info.length} bytes; its sizes need {needed}")
+        try:
+            path = self._found(info.location)
+            there = path.stat().st_size
+            if needed and there < start + needed:
+                raise Refusal(
+                    f"{info.location!r} has {there} bytes; its data is from {start} to {start + needed}"
+                )
+            return np.memmap(path, np.uint8, "r", start, (needed,)).data if needed else memoryview(b"")
+        except OSError as error:
+            raise Refusal(f"cannot read its data from {info.location!r}: {error.strerror or error}") from None
+
+    def _found(self, location: str) -> Path:
+        """The file of external data, without links. Raises ``Refusal``."""
+        if not self._folders:
             raise Refusal(
-                f"{info.location!r} has {there} bytes; its data is from {start} to {start + needed}"
+                f"its data is in {location!r}, beside a file; load the file, or name the folder as external_data"
             )
-        return np.memmap(folder / path, dtype, "r", start, shape) if needed else np.empty(shape, dtype)
-    except OSError as error:
-        raise Refusal(f"cannot read its data from {info.location!r}: {error.strerror or error}") from None
+        # A folder that a link in the location leads to must lie inside, too, so that all links are resolved.
+        paths = [Path(os.path.realpath(folder / location)) for folder in self._folders]
+        inside = [path for path in paths if any(path.is_relative_to(root) for root in self._roots)]
+        if not inside:
+            raise Refusal(
+                f"its data is in {location!r}, outside the folder of the model; external_data may name another folder"
+            )
+        return next((path for path in inside if path.exists()), inside[0])
+
+
+def tensors_in(nodes: Sequence[Any]) -> Iterator[tuple[str, bool, Any]]:
+    """The TensorProtos in attributes of nodes and in their subgraphs: where each is, and whether it is a constant."""
+    kinds = onnx.AttributeProto
+    for node in nodes:
+        where = f"node {node.name!r} ({node.op_type})"
+        is_constant = node.op_type == "Constant" and node.domain in ("", "ai.onnx")
+        for entry in node.attribute:
+            if entry.type in (kinds.TENSOR, kinds.TENSORS):
+                for tensor in [entry.t] if entry.type == kinds.TENSOR else entry.tensors:
+                    yield where, is_constant, tensor
+            elif entry.type == kinds.SPARSE_TENSOR:
+                yield where, is_constant, entry.sparse_tensor.values
+                yield where, False, entry.sparse_tensor.indices
+            elif entry.type in (kinds.GRAPH, kinds.GRAPHS):
+                for graph in [entry.g] if entry.type == kinds.GRAPH else entry.graphs:
+                    yield from tensors_of(graph)
+
+
+def tensors_of(graph: Any) -> Iterator[tuple[str, bool, Any]]:
+    """As ``tensors_in``, for a graph with its initializers."""
+    for tensor in graph.initializer:
+        yield f"initializer {tensor.name!r}", True, tensor
+    for sparse in graph.sparse_initializer:
+        yield f"initializer {sparse.values.name!r}", True, sparse.values
+        yield f"initializer {sparse.values.name!r}", False, sparse.indices
+    yield from tensors_in(graph.node)
 
 
 @cache
@@ -115,8 +180,6 @@ def _viewed(tensor: Any, raw: memoryview) -> Array:
     """The elements in ``raw``; those of less than a byte are unpacked. Raises as ``to_array`` does."""
     dtype, is_subbyte = _element(tensor.data_type)
     if is_subbyte:
-        whole = onnx.TensorProto()
-        whole.CopyFrom(tensor)
-        whole.raw_data = bytes(raw)
+        whole = onnx.TensorProto(data_type=tensor.data_type, dims=tensor.dims, raw_data=bytes(raw))
         return np.asarray(numpy_helper.to_array(whole))
     return np.frombuffer(raw, dtype).reshape(tuple(tensor.dims))

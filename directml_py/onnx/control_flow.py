@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-import onnx
 
+from .constants import TensorReader
 from .errors import Refusal, UnknownValue
 from .movement import sliced
 from .node import OnnxNode
@@ -130,7 +130,16 @@ def _stacked(node: OnnxNode, items: Sequence[OnnxValue], axis: int) -> Result:
     return OnnxValue("stacked", stacked.dtype, whole, None, stacked.expression, inputs)
 
 
-def initializers(body: Any) -> dict[str, OnnxValue]:
-    """The constants of a subgraph."""
-    arrays = {tensor.name: np.asarray(onnx.numpy_helper.to_array(tensor)) for tensor in body.initializer}
-    return {name: OnnxValue(name, array.dtype, array.shape, array) for name, array in arrays.items()}
+def initializers(body: Any, tensors: TensorReader) -> dict[str, OnnxValue]:
+    """The constants of a subgraph. Raises ``Refusal``."""
+    found: dict[str, OnnxValue] = {}
+    try:
+        for tensor in body.initializer:
+            name = tensor.name
+            found[name] = known(name, tensors.array_of(tensor))
+        for sparse in body.sparse_initializer:
+            name = sparse.values.name
+            found[name] = known(name, tensors.dense(sparse))
+    except Refusal as error:
+        raise Refusal(error.reason, f"initializer {name!r}") from None
+    return found

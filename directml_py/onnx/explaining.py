@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .model_file import Bindings, ModelFile
@@ -53,9 +54,11 @@ def explain(
     feature_level: int | None = None,
     inputs: Bindings | None = None,
     progress: Progress | None = None,
+    *,
+    external_data: str | Path | None = None,
 ) -> Explanation:
     """The nodes of a model that its outputs depend on. Raises ``OnnxError`` for problems of the model as a whole."""
-    model = built(ModelFile(source), device_of(feature_level), inputs or {}, True, progress)
+    model = built(ModelFile(source, external_data), device_of(feature_level), inputs or {}, True, progress)
     rows = [
         NodeReport(
             step.name,

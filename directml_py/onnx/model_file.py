@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +14,12 @@ import numpy as np
 import onnx
 import onnx.version_converter
 from google.protobuf.message import DecodeError
+from onnx.external_data_helper import uses_external_data
 
 from ..storage import regular_file
-from .constants import array_of, check_is_whole
+from .constants import TensorReader, tensors_in, tensors_of
 from .definitions import IMPLIED
-from .errors import OnnxError, one_sentence
+from .errors import OnnxError, Refusal, one_sentence
 from .function_bodies import OLDEST, Functions
 from .values import Array, Sizes
 from .wire_format import without_weights
@@ -40,10 +41,16 @@ class Declared(NamedTuple):
 
 
 class ModelFile:
-    """An ONNX model, of opset 7 or newer; ``functions`` are those of its own."""
+    """An ONNX model, of opset 7 or newer; ``functions`` are those of its own.
 
-    def __init__(self, source: Any) -> None:
-        self.file, self.folder, model, self._weights = _read(source)
+    ``external_data`` is a folder in which the files of external data are looked up first.
+    """
+
+    def __init__(self, source: Any, external_data: str | Path | None = None) -> None:
+        self.file, model, self._weights, may_have_external = _read(source)
+        self.tensors = TensorReader(Path(source) if self.file else None, external_data)
+        if may_have_external:
+            model = self._with_embedded(model)
         imports = {
             "" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import
         }
@@ -77,13 +84,13 @@ class ModelFile:
         if model.ir_version > onnx.IR_VERSION:
             text = f"is of version {model.ir_version} of ONNX's format; the newest known is {onnx.IR_VERSION}"
             raise OnnxError(text, self.file)
-        if self.folder is None:
-            check_is_whole(model, self.file)
 
     def _newer(self, model: Any) -> Any:
         """A model of an opset before 7, whose operators broadcast differently, converted to opset 7."""
         try:
-            onnx.checker.check_model(skeleton(model))
+            light = skeleton(model)
+            _hide_external(light)
+            onnx.checker.check_model(light)
         except (onnx.checker.ValidationError, ValueError) as error:
             # The converter relies on it.
             reason = " ".join(str(error).split("\n==>")[0].split())
@@ -97,14 +104,35 @@ class ModelFile:
         self.opsets[""] = OLDEST
         return model
 
+    def _with_embedded(self, model: Any) -> Any:
+        """``model`` with external data in it, except for that of constants, so that whoever evaluates a node need not
+        know of files."""
+        if not any(
+            uses_external_data(tensor) for _, is_constant, tensor in _tensors(model) if not is_constant
+        ):
+            return model
+        result = onnx.ModelProto()
+        result.CopyFrom(model)
+        for where, is_constant, tensor in _tensors(result):
+            if not is_constant and uses_external_data(tensor):
+                try:
+                    array = self.tensors.array_of(tensor)
+                except Refusal as error:
+                    raise OnnxError(error.reason, self.file, where) from None
+                tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+        return result
+
     def initializers(self) -> dict[str, Array]:
-        arrays = {
-            tensor.name: array_of(tensor, self.file, self.folder, raw)
-            for tensor, raw in zip_longest(self.graph.initializer, self._weights)
-        }
+        arrays: dict[str, Array] = {}
+        for tensor, raw in zip_longest(self.graph.initializer, self._weights):
+            name = tensor.name
+            try:
+                arrays[name] = self.tensors.array_of(tensor, raw)
+            except Refusal as error:
+                raise OnnxError(error.reason, self.file, f"initializer {name!r}") from None
         for sparse in self.graph.sparse_initializer:
             with one_sentence(self.file, f"initializer {sparse.values.name!r}"):
-                arrays[sparse.values.name] = _dense(sparse)
+                arrays[sparse.values.name] = self.tensors.dense(sparse)
         return arrays
 
     def inputs(self) -> list[Declared]:
@@ -140,16 +168,15 @@ class ModelFile:
         return Declared(item.name, dtype, sizes)
 
 
-def _read(source: Any) -> tuple[str, Path | None, Any, list[memoryview | None]]:
-    """The file and its folder, the model, and the weights of its initializers that are not in it."""
+def _read(source: Any) -> tuple[str, Any, list[memoryview | None], bool]:
+    """The file, the model, the weights of initializers that are not in it, and whether it may have external data."""
     if isinstance(source, onnx.ModelProto):
-        return "", None, source, []
+        return "", source, [], True
     if isinstance(source, (bytes, bytearray, memoryview)):
         # Weights are read when the model first runs; what may change meanwhile is copied.
-        file, folder, data = "", None, memoryview(bytes(source))
+        file, data = "", memoryview(bytes(source))
     elif isinstance(source, (str, Path)):
-        # A link has its data beside it, not beside what it leads to.
-        file, folder = str(source), Path(source).absolute().parent
+        file = str(source)
         with regular_file(Path(source)) as opened:
             data = memoryview(opened.read())
     else:
@@ -162,7 +189,26 @@ def _read(source: Any) -> tuple[str, Path | None, Any, list[memoryview | None]]:
             model.ParseFromString(data if light is None else light[0])
     except DecodeError:
         raise OnnxError("is damaged or not an ONNX model", file) from None
-    return file, folder, model, [] if light is None else light[1]
+    if light is None:
+        return file, model, [], True
+    # The key without which no external data has a file.
+    return file, model, light[1], b"location" in light[0]
+
+
+def _tensors(model: Any) -> Iterator[tuple[str, bool, Any]]:
+    yield from tensors_of(model.graph)
+    for function in model.functions:
+        yield from tensors_in(function.node)
+
+
+def _hide_external(light: Any) -> None:
+    """Let no tensor in ``light`` have external data, which the checker looks for in the current directory."""
+    is_hidden = False
+    for _, is_constant, tensor in _tensors(light):
+        # The indices of a sparse tensor, which follow its values, have as many elements.
+        is_hidden = uses_external_data(tensor) or (is_hidden and not is_constant)
+        if is_hidden:
+            tensor.CopyFrom(onnx.TensorProto(name=tensor.name, data_type=tensor.data_type, dims=[0]))
 
 
 def skeleton(model: Any) -> Any:
@@ -183,16 +229,6 @@ def skeleton(model: Any) -> Any:
         if item.type.HasField("tensor_type") and not item.type.tensor_type.HasField("shape"):
             item.type.tensor_type.shape.SetInParent()
     return light
-
-
-def _dense(sparse: Any) -> Array:
-    values, indices = (onnx.numpy_helper.to_array(part) for part in (sparse.values, sparse.indices))
-    dense = np.zeros(tuple(sparse.dims), values.dtype)
-    if indices.ndim == 1:
-        dense.reshape(-1)[indices] = values
-    else:
-        dense[tuple(indices.T)] = values
-    return dense
 
 
 def bound_sizes(declared: Declared, bindings: Bindings, file: str) -> Sizes:

@@ -198,23 +198,27 @@ def load(
     *,
     device: IDMLDevice | None = None,
     semantics: str = ONNX,
+    external_data: str | Path | None = None,
 ) -> Model:
     """The ONNX model in ``source`` (a path, bytes, a ``ModelProto``) as a DirectML graph.
 
     ``inputs`` binds what the model leaves open: the name of an input to its sizes, or to an array, which becomes
     constant; the name of a symbolic dimension to a number. The graph is for ``device``, or for a new one with
     ``feature_level`` (None: the highest). ``semantics`` says whose results are wanted where they differ, ONNX's
-    ("onnx") or those of ONNX Runtime's DirectML provider ("directml"); ``semantics.DIFFERENCES`` lists where. Raises
-    ``OnnxError`` naming the file, the node and the attribute for a model that cannot become a graph; ``OSError`` if a
-    file cannot be read; ``ValueError`` for other semantics.
+    ("onnx") or those of ONNX Runtime's DirectML provider ("directml"); ``semantics.DIFFERENCES`` lists where. Files of
+    external data are looked up in the folder ``external_data``, if it is given, then beside the model's file; none is
+    read that lies outside these folders. Raises ``OnnxError`` naming the file, the node and the attribute for a model
+    that cannot become a graph; ``OSError`` if a file cannot be read; ``ValueError`` for other semantics.
     """
     if semantics not in SEMANTICS:
         raise ValueError(f"semantics is {semantics!r}; it must be one of {', '.join(map(repr, SEMANTICS))}")
     own = device_of(feature_level, device)
     with paused():
-        model = built(ModelFile(source), own, inputs or {}, semantics=semantics)
+        model = built(ModelFile(source, external_data), own, inputs or {}, semantics=semantics)
     if isinstance(source, (str, Path)):
-        model._again = lambda: load(source, inputs=inputs, device=own, semantics=semantics)
+        model._again = lambda: load(
+            source, inputs=inputs, device=own, semantics=semantics, external_data=external_data
+        )
     return model
 
 
@@ -242,7 +246,7 @@ def built(
     }
     arrays = {name: array for name, array in bindings.items() if isinstance(array, np.ndarray)}
     open_inputs = [item for item in declared if item.name not in arrays]
-    constants = Constants(len(open_inputs))
+    constants = Constants(len(open_inputs), model.tensors)
     own: dict[str, OnnxValue] = {}
     for index, item in enumerate(open_inputs):
         own[item.name] = _input(graph, index, item, bound_sizes(item, bindings, model.file), model.file)

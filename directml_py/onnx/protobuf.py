@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
@@ -15,6 +15,9 @@ from .definitions import check
 from .errors import OnnxError, Refusal
 from .translators import Described
 from .values import Array, OnnxValue
+
+if TYPE_CHECKING:
+    from .constants import TensorReader
 
 # Shape inference receives the contents of integer tensors up to this size: they may be sizes.
 SMALL = 1024
@@ -296,14 +299,16 @@ def _counted_from_start(node: NodeMessage, inputs: dict[str, OnnxValue]) -> Any:
     return proto
 
 
-def constant_of(node: NodeMessage) -> Array | None:
-    """The content of a Constant node other than a sparse one."""
+def constant_of(node: NodeMessage, tensors: TensorReader) -> Array | None:
+    """The content of a Constant node; None for text. Raises ``Refusal``."""
     if len(node.proto.attribute) != 1:
         raise Refusal(f"has {len(node.proto.attribute)} attributes; one must be its value")
     (entry,) = node.proto.attribute
     value = onnx.helper.get_attribute_value(entry)
     if entry.name == "value":
-        return np.asarray(onnx.numpy_helper.to_array(value))
+        return tensors.array_of(value)
+    if entry.name == "sparse_value":
+        return tensors.dense(value)
     dtypes: dict[str, Any] = {
         "value_float": np.float32,
         "value_floats": np.float32,

@@ -18,7 +18,7 @@ from ..d3d12 import D3D12CreateDevice
 from ..descs.data_types import data_type_of
 from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
-from .constants import Constants
+from .constants import Constants, TensorReader
 from .control_flow import CONTROL_FLOW, initializers
 from .definitions import check, output_types, schema_of
 from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded, sentence
@@ -109,7 +109,9 @@ class Translation:
             if not self.keep_going:
                 raise
             above = int(self.graph.device.feature_level)
-            level = "" if isinstance(error, ValueNeeded) else lowest_level(node, scope, above)
+            level = ""
+            if not isinstance(error, ValueNeeded):
+                level = lowest_level(node, scope, above, self.constants.tensors)
             self._placeholders(node, scope)
             needs = error.inputs if isinstance(error, ValueNeeded) else ()
             self.steps.append(
@@ -160,7 +162,7 @@ class Translation:
         schema = schema_of(node.op_type, node.version, node.domain)
         if node.op_type == "Constant" and not node.domain:
             check(schema, node, inputs)
-            array = constant_of(node)
+            array = constant_of(node, self.constants.tensors)
             if array is not None:
                 return [array], {}
         # Subgraphs may hold what is right only where they are run.
@@ -235,7 +237,10 @@ class Translation:
         self, body: Any, values: Sequence[OnnxValue], scope: Scope, opsets: dict[str, int]
     ) -> list[OnnxValue]:
         """The outputs of a node's subgraph for values of its inputs."""
-        own: Scope = {**initializers(body), **{item.name: value for item, value in zip(body.input, values)}}
+        own: Scope = {
+            **initializers(body, self.constants.tensors),
+            **{item.name: value for item, value in zip(body.input, values)},
+        }
         inner = ChainMap(own, scope)
         self.run(body.node, [item.name for item in body.output], inner, opsets)
         return [inner[item.name] for item in body.output]
@@ -335,11 +340,11 @@ def _complete(
                 described.setdefault(name, (dtype, None))
 
 
-def lowest_level(node: NodeMessage, scope: Scope, above: int) -> str:
+def lowest_level(node: NodeMessage, scope: Scope, above: int, tensors: TensorReader) -> str:
     """The lowest feature level above ``above`` whose operators compute a node; empty if none does."""
     for level in sorted(level for level in DML_FEATURE_LEVEL if level > above):
         graph = Graph(DMLCreateDevice(D3D12CreateDevice(), feature_level=level))
-        constants = Constants(0)
+        constants = Constants(0, tensors)
         own: Scope = {}
         try:
             for name, value in _given(node, scope).items():

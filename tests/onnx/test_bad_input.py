@@ -15,6 +15,7 @@ import directml_py as dml
 from directml_py.cli import main
 
 FLOAT = TensorProto.FLOAT
+ELSEWHERE = "; external_data may name another folder"
 
 
 def model(node, *tensors, sizes=(2, 3), element=FLOAT):
@@ -53,7 +54,7 @@ def refused(path, **arguments):
         ({"location": "whole", "offset": 4}, "'whole' has 24 bytes; its data is from 4 to 28"),
         ({"location": "whole", "length": 8}, "its data has 8 bytes; its sizes need 24"),
         ({"location": "whole", "dims": [-2, 3]}, "has sizes [-2, 3]"),
-        ({"location": "../whole"}, "its data is in '../whole', outside the folder of the model"),
+        ({"location": "../whole"}, f"its data is in '../whole', outside the folder of the model{ELSEWHERE}"),
         ({"location": "none"}, "cannot read its data from 'none': No such file or directory"),
         ({"location": "."}, "cannot read its data from '.': Is a directory"),
     ],
