@@ -15,6 +15,7 @@ from ..api.enums import DML_FEATURE_LEVEL
 from .progress import track
 
 if TYPE_CHECKING:
+    from ..onnx.budget import Limits
     from ..onnx.explaining import Explanation
     from ..onnx.onnx_model import Model
 
@@ -43,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         help="where to look for files of external data that are not beside the model",
+    )
+    parser.add_argument(
+        "--limit",
+        metavar="NAME=NUMBER",
+        action="append",
+        default=[],
+        help="what reading the model may compute: bytes=NUMBER of arrays, steps=NUMBER of nodes and rounds of loops",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--svg", metavar="OUT", type=Path, help="write a picture of the graph")
@@ -118,6 +126,19 @@ def _arrays(path: Path | None) -> dict[str, Any]:
         return dict(file)
 
 
+def _limits(texts: Sequence[str]) -> Limits:
+    from ..onnx import Limits
+
+    numbers: dict[str, int] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if name not in Limits._fields or not number.isdecimal():
+            names = " or ".join(f"{field}=NUMBER" for field in Limits._fields)
+            raise ValueError(f"--limit is {text!r}; it must be {names}")
+        numbers[name] = int(number)
+    return Limits(**numbers)
+
+
 def _bindings(texts: Sequence[str]) -> dict[str, Any]:
     bindings: dict[str, Any] = {}
     for text in texts:
@@ -138,7 +159,14 @@ def _explained(arguments: argparse.Namespace, level: int | None, bindings: dict[
     def progress(nodes: Sequence[Any]) -> Any:
         return track(nodes, "nodes", len(nodes))
 
-    return explain(arguments.model, level, bindings, progress, external_data=arguments.external_data)
+    return explain(
+        arguments.model,
+        level,
+        bindings,
+        progress,
+        external_data=arguments.external_data,
+        limits=_limits(arguments.limit),
+    )
 
 
 def _print(explanation: Explanation, as_json: bool) -> None:

@@ -11,7 +11,8 @@ try:
 except ImportError as _error:
     raise ImportError("directml_py.onnx needs the package onnx: pip install 'directml-py[onnx]'") from _error
 
+from .budget import Limits
 from .errors import OnnxError
 from .onnx_model import Model, load
 
-__all__ = ["Model", "OnnxError", "load"]
+__all__ = ["Limits", "Model", "OnnxError", "load"]

@@ -54,6 +54,7 @@ def scale_of(node: OnnxNode, head_size: int) -> float:
 def causal_bias(node: OnnxNode, sizes: Sizes, like: Expression) -> Expression:
     """The causal mask as a bias: the filter value above the diagonal."""
     _, _, queries, keys = sizes
+    node.check_room(queries, keys, itemsize=16)
     later = np.triu(np.full((queries, keys), node.get("mask_filter_value", FILTER)), keys - queries + 1)
     return node.spread(node.constant(later, like.desc.dtype), (queries, keys), sizes)
 
@@ -271,6 +272,7 @@ def _positions(node: OnnxNode, batch: int, length: int) -> Expression:
     count = batch * length
     if node.input(1).size == count:
         return node.tensor(1, (1, 1, count))
+    node.check_room(length, itemsize=8)
     steps = node.constant(np.arange(length), np.int64)
     first, row = node.broadcast(1, (batch, length)), node.spread(steps, (length,), (batch, length))
     return node.graph.reinterpret(node.graph.add(first, row), sizes=(1, 1, count))

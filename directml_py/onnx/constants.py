@@ -6,7 +6,8 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import onnx
 from onnx import numpy_helper
 from onnx.external_data_helper import ExternalDataInfo, uses_external_data
 
+from ..graph import Expression
+from .budget import Budget
 from .errors import Refusal
 from .values import Array
 
@@ -26,14 +29,19 @@ SUBBYTE = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2}
 class Constants:
     """The constants that a graph reads, by the index of their graph input; most are OWNED_BY_DML.
 
-    ``tensors`` reads those that are in attributes of nodes.
+    ``tensors`` reads those that are in attributes of nodes, ``budget`` accounts for those that are computed.
     """
 
-    def __init__(self, first: int, tensors: TensorReader | None = None) -> None:
+    def __init__(self, first: int, tensors: TensorReader | None = None, budget: Budget | None = None) -> None:
         self.first = first
         self.tensors = TensorReader() if tensors is None else tensors
+        self.budget = Budget() if budget is None else budget
         self.arrays: list[Array | None] = []
+        # The graph inputs of arrays, which several nodes may read, while the graph is built. Arrays are told apart by
+        # their identities, so that they are kept.
+        self.made: dict[Hashable, tuple[Array, Expression]] = {}
         self._names: set[str] = set()
+        self._counts: Counter[str] = Counter()
 
     def add(self, name: str, array: Array) -> int:
         """The index of a new graph input for ``array``."""
@@ -42,10 +50,10 @@ class Constants:
 
     def name(self, wanted: str) -> str:
         """``wanted``, or ``wanted`` with a number appended if it is taken."""
-        name, number = wanted, 0
+        name = wanted
         while name in self._names:
-            number += 1
-            name = f"{wanted}_{number}"
+            self._counts[wanted] += 1
+            name = f"{wanted}_{self._counts[wanted]}"
         self._names.add(name)
         return name
 
@@ -83,12 +91,13 @@ class TensorReader:
         except (ValueError, TypeError, KeyError, NotImplementedError) as error:
             raise Refusal(f"its data is damaged ({error})") from None
 
-    def dense(self, sparse: Any) -> Array:
+    def dense(self, sparse: Any, budget: Budget) -> Array:
         """The content of a SparseTensorProto. Raises ``Refusal``."""
         values, indices = self.array_of(sparse.values), self.array_of(sparse.indices)
         sizes = tuple(sparse.dims)
         if sizes and min(sizes) < 0:
             raise Refusal(f"has sizes {list(sizes)}")
+        budget.take_bytes(math.prod(sizes) * values.dtype.itemsize)
         dense = np.zeros(sizes, values.dtype)
         try:
             if indices.ndim == 1:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .constants import TensorReader
+from .constants import Constants
 from .errors import Refusal, UnknownValue
 from .movement import sliced
 from .node import OnnxNode
@@ -19,8 +19,6 @@ from .values import OnnxValue, known
 
 # The outputs of a subgraph for values of its inputs.
 Run: TypeAlias = Callable[[Any, Sequence[OnnxValue]], list[OnnxValue]]
-# More rounds would be a graph that nobody waits for.
-MOST_ROUNDS = 10_000
 
 
 def branch(node: OnnxNode, run: Run) -> Sequence[Result]:
@@ -36,7 +34,7 @@ def loop(node: OnnxNode, run: Run) -> Sequence[Result]:
     rounds: list[list[OnnxValue]] = []
     while goes_on and (most is None or len(rounds) < most):
         position = len(rounds)
-        _check(position)
+        node.constants.budget.take_steps(1)
         round_ = [known("iteration", np.array(position, np.int64)), known("condition", np.array(True))]
         condition, *results = run(body, [*round_, *states])
         if condition.array is None:
@@ -66,7 +64,7 @@ def scan(node: OnnxNode, run: Run) -> Sequence[Result]:
     length = scanned[0].shape[axes[0]]
     rounds: list[list[OnnxValue]] = []
     for position in range(length):
-        _check(position)
+        node.constants.budget.take_steps(1 + count)
         places = [length - 1 - position if back else position for back in backwards]
         slices = [_at(node, *each) for each in zip(scanned, axes, places)]
         states = _divided(run(body, [*states, *slices]), len(states), rounds)
@@ -93,11 +91,6 @@ def _by_output(rounds: Sequence[Sequence[OnnxValue]], count: int) -> list[Sequen
     return [[round_[place] for round_ in rounds] for place in range(count)]
 
 
-def _check(position: int) -> None:
-    if position >= MOST_ROUNDS:
-        raise Refusal(f"runs more than {MOST_ROUNDS} rounds, each of which would be a part of the graph")
-
-
 def _numbers(node: OnnxNode, name: str, count: int) -> list[int]:
     return list(node.get(name, [0] * count))
 
@@ -106,7 +99,9 @@ def _at(node: OnnxNode, value: OnnxValue, axis: int, place: int) -> OnnxValue:
     """``value`` at a place of an axis, without the axis."""
     shape = (*value.shape[:axis], *value.shape[axis + 1 :])
     if value.array is not None:
-        return known(value.name, value.array.take(place, axis))
+        return known(
+            value.name, value.array[(slice(None),) * axis + (slice(place, place + 1),)].reshape(shape)
+        )
     part = node.value(sliced(node, node.moved(value), axis, place, 1), value.dtype, value.shape)
     return OnnxValue(value.name, value.dtype, shape, None, part.expression, value.inputs)
 
@@ -116,6 +111,7 @@ def _stacked(node: OnnxNode, items: Sequence[OnnxValue], axis: int) -> Result:
     if not items:
         raise Refusal("runs no round, so that what it collects is empty")
     if all(item.array is not None for item in items):
+        node.constants.budget.take_bytes(sum(item.size * item.dtype.itemsize for item in items))
         return np.stack([np.asarray(item.array) for item in items], axis)
     shape = items[0].shape
     if any(item.shape != shape for item in items):
@@ -130,16 +126,16 @@ def _stacked(node: OnnxNode, items: Sequence[OnnxValue], axis: int) -> Result:
     return OnnxValue("stacked", stacked.dtype, whole, None, stacked.expression, inputs)
 
 
-def initializers(body: Any, tensors: TensorReader) -> dict[str, OnnxValue]:
+def initializers(body: Any, constants: Constants) -> dict[str, OnnxValue]:
     """The constants of a subgraph. Raises ``Refusal``."""
     found: dict[str, OnnxValue] = {}
     try:
         for tensor in body.initializer:
             name = tensor.name
-            found[name] = known(name, tensors.array_of(tensor))
+            found[name] = known(name, constants.tensors.array_of(tensor))
         for sparse in body.sparse_initializer:
             name = sparse.values.name
-            found[name] = known(name, tensors.dense(sparse))
+            found[name] = known(name, constants.tensors.dense(sparse, constants.budget))
     except Refusal as error:
         raise Refusal(error.reason, f"initializer {name!r}") from None
     return found

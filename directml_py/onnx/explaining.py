@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .budget import Limits
 from .model_file import Bindings, ModelFile
 from .onnx_model import Model, Progress, built, device_of
 
@@ -56,9 +57,12 @@ def explain(
     progress: Progress | None = None,
     *,
     external_data: str | Path | None = None,
+    limits: Limits | None = None,
 ) -> Explanation:
     """The nodes of a model that its outputs depend on. Raises ``OnnxError`` for problems of the model as a whole."""
-    model = built(ModelFile(source, external_data), device_of(feature_level), inputs or {}, True, progress)
+    model = built(
+        ModelFile(source, external_data, limits), device_of(feature_level), inputs or {}, True, progress
+    )
     rows = [
         NodeReport(
             step.name,

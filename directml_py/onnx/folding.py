@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -16,13 +18,32 @@ from .values import Array, OnnxValue, Sizes
 
 # Above this number of elements the host only runs nodes that move elements.
 LARGE = 1 << 16
-CHEAP = {
-    "Cast", "CastLike", "Concat", "Constant", "ConstantOfShape", "DequantizeLinear", "Expand", "Flatten", "Gather",
-    "Identity", "Range", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
+# Above this one it does not run those that the evaluator computes element by element.
+SMALL = 1 << 10
+# The same memory with other sizes.
+VIEWS = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
+# Of any size, and with no more elements than one of the inputs: what exceeds the budget is left to the graph.
+NOT_GROWING = VIEWS | {
+    "Cast", "CastLike", "Constant", "DequantizeLinear", "Slice", "Split", "Transpose",
 }  # fmt: skip
+CHEAP = NOT_GROWING | {"Concat", "ConstantOfShape", "Expand", "Gather", "Range", "Tile"}
 # What no graph computes, whatever the count of elements.
 HOST_ALONE = {"NonMaxSuppression", "NonZero", "Unique"}
-OF_ANY_SIZE = CHEAP | HOST_ALONE
+# Operators for which the evaluator makes arrays larger than inputs and outputs, or whose work grows faster than these.
+UNBOUNDED = {
+    "AveragePool", "Col2Im", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "DFT", "Einsum", "GridSample",
+    "ImageDecoder", "LpPool", "LRN", "MaxPool", "MaxRoiPool", "MaxUnpool", "QLinearConv", "Resize", "RoiAlign",
+    "STFT", "Upsample",
+}  # fmt: skip
+# Those for which it runs Python for each element.
+SLOW = {
+    "AffineGrid", "Attention", "CenterCropPad", "Det", "GatherElements", "GatherND", "GRU", "LSTM", "LinearAttention",
+    "MelWeightMatrix", "NegativeLogLikelihoodLoss", "RegexFullMatch", "ReverseSequence", "RNN", "ScatterElements",
+    "ScatterND", "SoftmaxCrossEntropyLoss", "StringConcat", "StringNormalizer", "StringSplit", "TensorScatter",
+    "TfIdfVectorizer",
+}  # fmt: skip
+# Those whose work is a product of sizes.
+PRODUCTS = {"Gemm", "MatMul", "MatMulInteger", "QLinearMatMul"}
 RANDOM = {
     "RandomNormal",
     "RandomNormalLike",
@@ -34,19 +55,133 @@ RANDOM = {
 # Whose bounds and sizes the evaluator takes otherwise than ONNX Runtime: their translators compute them.
 OF_TRANSLATORS = {"ConvTranspose", "AveragePool", "LpPool", "MaxPool", "Resize", "Slice", "Upsample"}
 IR_VERSION = 10
+# The work of a step: elements that NumPy handles, elements that Python handles.
+ELEMENTS, OBJECTS = 1 << 16, 1 << 4
+# Bytes of a string beside its characters, and of a number as text.
+STRING, NUMERAL = 64, 64
 
 
-def is_foldable(
+class HostWork(NamedTuple):
+    """What the host would do for a node: the bytes of its outputs at most, and steps."""
+
+    bytes: int
+    steps: int
+
+
+def work_of(
+    node: NodeMessage, inputs: Mapping[str, OnnxValue], outputs: Mapping[str, tuple[np.dtype[Any], Sizes]]
+) -> HostWork | None:
+    """The work of computing the node; None if the host should not."""
+    kind = node.op_type
+    if any(value.array is None for value in inputs.values()) or kind in RANDOM | UNBOUNDED | OF_TRANSLATORS:
+        return None
+    counts = [value.size for value in inputs.values()]
+    counts += [math.prod(shape) for _, shape in outputs.values()]
+    is_slow = bool(node.domain) or kind in SLOW
+    is_any = kind in CHEAP or kind in HOST_ALONE
+    if not is_any and max(counts, default=0) > (SMALL if is_slow else LARGE):
+        return None
+    size = _bytes_of(node, inputs, outputs)
+    if size is None:
+        return None
+    own = _steps_of(node, inputs)
+    return HostWork(size, 1 + own + sum(counts) // (OBJECTS if is_slow else ELEMENTS))
+
+
+def _bytes_of(
+    node: NodeMessage, inputs: Mapping[str, OnnxValue], outputs: Mapping[str, tuple[np.dtype[Any], Sizes]]
+) -> int | None:
+    """The most bytes that the outputs have; None if nothing says."""
+    values = [inputs[name] for name in node.input if name]
+    # NumPy stores the strings of an array in as many characters as the longest has, some operators join two.
+    longest = sum(longest_string(value) for value in values)
+    if node.op_type == "StringSplit":
+        return values[0].size * (longest + 1) * (STRING + 8)
+    if outputs.keys() >= set(filter(None, node.output)):
+        text = STRING + 4 * max(longest, NUMERAL)
+        return sum(
+            math.prod(shape) * (text if dtype.kind in "OTU" else dtype.itemsize)
+            for dtype, shape in outputs.values()
+        )
+    if node.op_type in DATA_SIZED:
+        return DATA_SIZED[node.op_type](values)
+    given = sum(value.size for value in values)
+    if node.op_type in NOT_GROWING:
+        return given * (8 + STRING + 4 * longest if longest else 8)
+    # Such outputs are broadcast at most.
+    return 8 * given**2 if node.op_type not in CHEAP and given <= SMALL and not longest else None
+
+
+def longest_string(value: OnnxValue) -> int:
+    """The characters of the longest string; 0 for numbers."""
+    if value.array is None or value.dtype.kind not in "OTU":
+        return 0
+    return max(
+        (len(item) for item in value.array.reshape(-1).tolist() if isinstance(item, (str, bytes))), default=0
+    )
+
+
+def _range_bytes(values: Sequence[OnnxValue]) -> int:
+    start, limit, delta = (float(np.asarray(value.array).reshape(-1)[0]) for value in values)
+    count = (limit - start) / delta if delta else 0.0
+    return values[0].dtype.itemsize * (math.ceil(max(0.0, count)) if math.isfinite(count) else 0)
+
+
+# For operators whose output sizes depend on data, or are not inferred for inputs that the evaluator takes: the bytes
+# that they have at most.
+DATA_SIZED: dict[str, Callable[[Sequence[OnnxValue]], int]] = {
+    "Range": _range_bytes,
+    "Compress": lambda values: values[0].size * values[0].dtype.itemsize,
+    "NonMaxSuppression": lambda values: 3 * 8 * values[1].size,
+    "NonZero": lambda values: 8 * values[0].size * len(values[0].shape),
+    "Unique": lambda values: values[0].size * (values[0].dtype.itemsize + 3 * 8),
+}
+
+
+def _steps_of(node: NodeMessage, inputs: Mapping[str, OnnxValue]) -> int:
+    """The steps of work that does not grow with the number of elements alone."""
+    values = [inputs[name] for name in node.input if name]
+    if node.op_type == "NonMaxSuppression" and len(values) > 1:
+        # Each box may be compared with all others.
+        return values[1].size * (values[1].shape[-1] if values[1].shape else 1) // OBJECTS
+    if node.op_type in PRODUCTS:
+        return (
+            max(value.size * (other.shape or (1,))[-1] for value, other in permutations(values, 2))
+            // ELEMENTS
+        )
+    if node.op_type == "Unique":
+        return values[0].size // OBJECTS
+    longest = sum(longest_string(value) for value in values)
+    if node.op_type == "RegexFullMatch":
+        return values[0].size * paths(str(node.attributes.get("pattern", "")), longest) // ELEMENTS
+    return longest * values[0].size // ELEMENTS if longest else 0
+
+
+def paths(pattern: str, length: int) -> int:
+    """The most steps that Python takes to match ``length`` characters, which it does by trying all ways.
+
+    ONNX's operator has a syntax whose matching never does, but Python's module does.
+    """
+    if re.search(r"\)[*+?{]|\\\d|\(\?P=", pattern):
+        # What is repeated may repeat something itself.
+        return (length + 1) << min(length, 64)
+    repeats, choices = len(re.findall(r"[*+?{]", pattern)), pattern.count("|")
+    return int((length + 1) ** (repeats + 1)) << choices
+
+
+def view_of(
     node: NodeMessage, inputs: Mapping[str, OnnxValue], outputs: Mapping[str, tuple[Any, Sizes]]
-) -> bool:
-    """Whether the host should compute the node."""
-    if any(value.array is None for value in inputs.values()) or node.op_type in RANDOM | OF_TRANSLATORS:
-        return False
-    if node.op_type in OF_ANY_SIZE:
-        return True
-    sizes = [value.size for value in inputs.values()]
-    sizes += [math.prod(shape) for _, shape in outputs.values()]
-    return max(sizes, default=0) <= LARGE
+) -> Array | None:
+    """The output of a node that changes sizes alone, without a copy; None for other nodes."""
+    if node.op_type not in VIEWS or node.domain or len(node.output) != 1:
+        return None
+    array = inputs[node.input[0]].array
+    if array is None or node.output[0] not in outputs:
+        return None
+    dtype, shape = outputs[node.output[0]]
+    if dtype != array.dtype or math.prod(shape) != array.size:
+        return None
+    return array if array.shape == shape else array.reshape(shape)
 
 
 def folded(

@@ -6,7 +6,7 @@ DirectML has no operator for them; ONNX Runtime's provider has a shader. A lengt
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from .values import Array
 
 # Above this size a matrix would be slower and larger than anything that a model gains by it.
 MOST_BYTES = 1 << 28
+# The elements of a matrix that are computed at a time.
+BLOCK = 1 << 18
 
 
 @operator("DFT")
@@ -37,7 +39,7 @@ def dft(node: OnnxNode) -> Results:
     if length < 1:
         raise Refusal(f"is {length}; it must be at least 1", "input dft_length")
     count = min(shape[axis], length // 2 + 1 if inverse and is_half else length)
-    kernel = coefficients(count, length, parts, inverse, is_half)
+    kernel = coefficients(node, count, length, parts, inverse, is_half)
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 : -1])
     # Elements behind the transform's length are not read; those that are missing are zero.
     step = inner * parts
@@ -99,12 +101,12 @@ def stft(node: OnnxNode) -> Results:
     """Frames of the signal are one view of it, in which they overlap; a constant window is part of the matrix."""
     batch, whole, parts, step, length, count = frames_of(node)
     window = node.input(2) if node.has(2) else None
-    kernel = coefficients(length, length, parts, False, bool(node.get("onesided", 1)))
+    is_constant = window is not None and window.array is not None
+    factors = window.array if window is not None and is_constant else None
+    kernel = coefficients(node, length, length, parts, False, bool(node.get("onesided", 1)), factors)
     strides: tuple[int, ...] = (whole * parts, step * parts, 1)
     x = node.tensor(0, (batch, count, length * parts), strides)
-    if window is not None and window.array is not None:
-        kernel = kernel * np.repeat(window.array, parts)[:, None]
-    elif window is not None:
+    if window is not None and not is_constant:
         taps = node.spread(node.expression(window), (length, 1), (batch, count, length, parts))
         x = node.graph.reinterpret(x, sizes=(batch, count, length, parts), strides=(*strides[:2], parts, 1))
         x = node.graph.multiply(x, taps)
@@ -119,33 +121,49 @@ def _parts(inverse: bool, is_half: bool) -> int:
     return 1 if inverse and is_half else 2
 
 
-def coefficients(count: int, length: int, parts: int, inverse: bool, is_half: bool) -> Array:
-    """The matrix of the transform of ``length`` elements, of which ``count`` are given.
+def coefficients(
+    node: OnnxNode,
+    count: int,
+    length: int,
+    parts: int,
+    inverse: bool,
+    is_half: bool,
+    factors: Array | None = None,
+) -> Array:
+    """The matrix of the transform of ``length`` elements, of which ``count`` are given, each times its factor.
 
     Rows are the real and imaginary ``parts`` of the given elements, columns those of the results.
     """
-    columns = length // 2 + 1 if is_half and not inverse else length
-    rows, results = count * parts, columns * _parts(inverse, is_half)
-    if 4 * rows * results > MOST_BYTES:
-        size = 4 * rows * results >> 20
+    columns, results = length // 2 + 1 if is_half and not inverse else length, _parts(inverse, is_half)
+    if 4 * count * parts * columns * results > MOST_BYTES:
+        size = 4 * count * parts * columns * results >> 20
         raise Refusal(
-            f"has {length} elements, whose matrix of {rows} x {results} elements would have {size} MiB; "
-            f"at most {MOST_BYTES >> 20} are made",
+            f"has {length} elements, whose matrix of {count * parts} x {columns * results} elements would have "
+            f"{size} MiB; at most {MOST_BYTES >> 20} are made",
             "the transform",
         )
-    turns = np.outer(np.arange(count), np.arange(columns)) % length * (2 * np.pi / length)
+    node.check_room(count, parts, columns, results)
+    turns = np.arange(length) * (2 * np.pi / length)
     wave = np.exp(1j * turns) / length if inverse else np.exp(-1j * turns)
+    twice = np.full(count, 1.0) if factors is None else np.asarray(factors, np.float64)
     if inverse and is_half:
         # The other half of the spectrum, which mirrors this one, adds as much, except where it has no counterpart.
-        twice = np.full((count, 1), 2.0)
+        twice = np.full(count, 2.0)
         twice[0] = 1
         if count > length // 2 and length % 2 == 0:
             twice[length // 2] = 1
-        wave = wave * twice
-    # A complex factor as a matrix, for each given part a row.
-    parts_of_results: list[list[Any]] = [[wave.real, wave.imag], [-wave.imag, wave.real]]
-    chosen = np.array([row[: _parts(inverse, is_half)] for row in parts_of_results[:parts]])
-    return np.ascontiguousarray(chosen.transpose(2, 0, 3, 1)).reshape(rows, results)
+    matrix = np.empty((count, parts, columns, results), np.float32)
+    # A few rows at a time, since what is computed takes several times the memory of the matrix.
+    step = max(1, BLOCK // columns)
+    for start in range(0, count, step):
+        given = np.arange(start, min(count, start + step))
+        factor = wave[np.outer(given, np.arange(columns)) % length] * twice[given, None]
+        # A complex factor as a matrix, for each given part a row.
+        rows = [[factor.real, factor.imag], [-factor.imag, factor.real]]
+        for part in range(parts):
+            for result in range(results):
+                matrix[given[0] : given[-1] + 1, part, :, result] = rows[part][result]
+    return matrix.reshape(count * parts, columns * results)
 
 
 def _product(node: OnnxNode, rows: Expression, kernel: Array) -> Expression:

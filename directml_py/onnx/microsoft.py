@@ -87,6 +87,7 @@ def embed_layer_norm(node: OnnxNode) -> Results:
         places = node.spread(node.tensor(8), node.shape(8), (batch, length))
         places = graph.reinterpret(node.packed(places), sizes=(1, 1, count))
     else:
+        node.check_room(count, itemsize=8)
         places = node.constant(np.tile(np.arange(length), batch).reshape(1, 1, count), np.int32)
     total = graph.add(rows(2, node.tensor(0, (1, 1, count))), rows(3, places))
     if node.has(1):

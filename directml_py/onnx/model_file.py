@@ -14,9 +14,11 @@ import numpy as np
 import onnx
 import onnx.version_converter
 from google.protobuf.message import DecodeError
+from google.protobuf.message import Error as ProtobufError
 from onnx.external_data_helper import uses_external_data
 
 from ..storage import regular_file
+from .budget import Budget, Limits, check_calls
 from .constants import TensorReader, tensors_in, tensors_of
 from .definitions import IMPLIED
 from .errors import OnnxError, Refusal, one_sentence
@@ -43,22 +45,30 @@ class Declared(NamedTuple):
 class ModelFile:
     """An ONNX model, of opset 7 or newer; ``functions`` are those of its own.
 
-    ``external_data`` is a folder in which the files of external data are looked up first.
+    ``external_data`` is a folder in which files of external data are looked up first, ``limits`` what may be computed.
     """
 
-    def __init__(self, source: Any, external_data: str | Path | None = None) -> None:
+    def __init__(
+        self, source: Any, external_data: str | Path | None = None, limits: Limits | None = None
+    ) -> None:
+        self.limits = limits or Limits()
         self.file, model, self._weights, may_have_external = _read(source)
         self.tensors = TensorReader(Path(source) if self.file else None, external_data)
-        if may_have_external:
-            model = self._with_embedded(model)
-        imports = {
-            "" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in model.opset_import
-        }
-        self.opsets = {**IMPLIED, **imports}
-        self._check(model)
-        self.functions = Functions(model.functions, self.file)
-        if self.opsets[""] < OLDEST:
-            model = self._newer(self._whole(model))
+        try:
+            if may_have_external:
+                model = self._with_embedded(model)
+            imports = {
+                "" if entry.domain == "ai.onnx" else entry.domain: entry.version
+                for entry in model.opset_import
+            }
+            self.opsets = {**IMPLIED, **imports}
+            check_calls(model, self.limits, self.file)
+            self._check(model)
+            self.functions = Functions(model.functions, self.file)
+            if self.opsets[""] < OLDEST:
+                model = self._newer(self._whole(model))
+        except (ProtobufError, RecursionError):
+            raise OnnxError("has subgraphs that are nested too deeply", self.file) from None
         self._model = model
         self.graph = model.graph
 
@@ -122,7 +132,7 @@ class ModelFile:
                 tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
         return result
 
-    def initializers(self) -> dict[str, Array]:
+    def initializers(self, budget: Budget) -> dict[str, Array]:
         arrays: dict[str, Array] = {}
         for tensor, raw in zip_longest(self.graph.initializer, self._weights):
             name = tensor.name
@@ -132,7 +142,7 @@ class ModelFile:
                 raise OnnxError(error.reason, self.file, f"initializer {name!r}") from None
         for sparse in self.graph.sparse_initializer:
             with one_sentence(self.file, f"initializer {sparse.values.name!r}"):
-                arrays[sparse.values.name] = self.tensors.dense(sparse)
+                arrays[sparse.values.name] = self.tensors.dense(sparse, budget)
         return arrays
 
     def inputs(self) -> list[Declared]:

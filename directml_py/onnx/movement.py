@@ -257,6 +257,7 @@ def triangle(node: OnnxNode) -> Results:
     """The elements where a constant triangular mask is set, else 0."""
     shape = node.shape()
     offset = int(node.known(1, "k").reshape(-1)[0]) if node.has(1) else 0
+    node.check_room(*shape[-2:], itemsize=2)
     cut = np.triu if node.get("upper", 1) else np.tril
     mask = cut(np.ones(shape[-2:], np.uint8), offset)
     x = node.moved()
@@ -268,6 +269,7 @@ def triangle(node: OnnxNode) -> Results:
 def eye_like(node: OnnxNode) -> Results:
     """A constant: only the sizes of the input matter."""
     shape, (dtype, _) = node.shape(), node.inferred[node.outputs[0]]
+    node.constants.budget.take_bytes(shape[0] * shape[1] * (8 + dtype.itemsize))
     eye: Array = np.eye(shape[0], shape[1], k=node.get("k", 0)).astype(dtype)
     return eye
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -166,9 +167,14 @@ class OnnxNode:
     def _input(self, value: OnnxValue, flags: int) -> Expression:
         assert value.array is not None
         kind = data_type(value.dtype)
-        array = in_memory(value.array).reshape(tensor_sizes(value.shape))
-        index, name = self.constants.add(value.name, array), self.constants.name(value.name)
-        return self.graph.input_tensor(index, kind, array.shape, flags=flags, name=name)
+        key = id(value.array), value.shape, self.owned
+        made = self.constants.made.get(key)
+        if made is None:
+            array = in_memory(value.array).reshape(tensor_sizes(value.shape))
+            index, name = self.constants.add(value.name, array), self.constants.name(value.name)
+            made = value.array, self.graph.input_tensor(index, kind, array.shape, flags=flags, name=name)
+            self.constants.made[key] = made
+        return made[1]
 
     def value(self, own: Expression, dtype: np.dtype[Any], shape: Sizes) -> OnnxValue:
         """The result of an operator, in a type of the same size."""
@@ -183,8 +189,13 @@ class OnnxNode:
         )
 
     def constant(self, array: Any, dtype: Any = None) -> Expression:
-        """A tensor of the graph with these contents."""
+        """A tensor of the graph with these contents. Raises ``Refusal`` if loading has computed too much."""
+        self.constants.budget.take_bytes(np.asarray(array).nbytes)
         return self.expression(known("constant", np.asarray(array, dtype)))
+
+    def check_room(self, *sizes: int, itemsize: int = 4) -> None:
+        """Raises ``Refusal`` unless an array of these sizes may be made."""
+        self.constants.budget.check(math.prod(sizes) * itemsize)
 
     def scalar(self, value: float, like: Expression) -> Expression:
         """One number, broadcast to the sizes of ``like``, in its type."""

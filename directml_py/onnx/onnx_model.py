@@ -20,6 +20,7 @@ from ..graph.nodes import FromInput, FromNode
 from ..graph.to_desc import live_nodes
 from ..late import loading
 from ..runner import Runner
+from .budget import Budget, Limits
 from .constants import Constants
 from .errors import OnnxError, Refusal, ValueNeeded, one_sentence
 from .model_file import Bindings, Declared, ModelFile, bound_sizes
@@ -173,7 +174,8 @@ def _result(name: str, value: OnnxValue, results: Mapping[str, Array]) -> Any:
     if value.items is not None:
         return [_result(item_name(name, place), item, results) for place, item in enumerate(value.items)]
     if value.array is not None:
-        return value.array
+        # It may be the memory of a constant.
+        return value.array.copy()
     shaped = results[name].reshape(value.shape)
     return shaped.view(np.bool_) if value.dtype == np.bool_ else shaped.astype(value.dtype, copy=False)
 
@@ -199,6 +201,7 @@ def load(
     device: IDMLDevice | None = None,
     semantics: str = ONNX,
     external_data: str | Path | None = None,
+    limits: Limits | None = None,
 ) -> Model:
     """The ONNX model in ``source`` (a path, bytes, a ``ModelProto``) as a DirectML graph.
 
@@ -207,17 +210,23 @@ def load(
     ``feature_level`` (None: the highest). ``semantics`` says whose results are wanted where they differ, ONNX's
     ("onnx") or those of ONNX Runtime's DirectML provider ("directml"); ``semantics.DIFFERENCES`` lists where. Files of
     external data are looked up in the folder ``external_data``, if it is given, then beside the model's file; none is
-    read that lies outside these folders. Raises ``OnnxError`` naming the file, the node and the attribute for a model
-    that cannot become a graph; ``OSError`` if a file cannot be read; ``ValueError`` for other semantics.
+    read that lies outside these folders. ``limits`` is what may be computed (None: ``Limits()``). Raises ``OnnxError``
+    naming the file, the node and the attribute for a model that cannot become a graph; ``OSError`` if a file cannot be
+    read; ``ValueError`` for other semantics.
     """
     if semantics not in SEMANTICS:
         raise ValueError(f"semantics is {semantics!r}; it must be one of {', '.join(map(repr, SEMANTICS))}")
     own = device_of(feature_level, device)
     with paused():
-        model = built(ModelFile(source, external_data), own, inputs or {}, semantics=semantics)
+        model = built(ModelFile(source, external_data, limits), own, inputs or {}, semantics=semantics)
     if isinstance(source, (str, Path)):
         model._again = lambda: load(
-            source, inputs=inputs, device=own, semantics=semantics, external_data=external_data
+            source,
+            inputs=inputs,
+            device=own,
+            semantics=semantics,
+            external_data=external_data,
+            limits=limits,
         )
     return model
 
@@ -239,14 +248,15 @@ def built(
     semantics: str = ONNX,
 ) -> Model:
     """``model`` as a graph; with ``keep_going`` refused nodes are recorded and skipped."""
-    graph, declared = Graph(device), model.inputs()
+    graph, declared, budget = Graph(device), model.inputs(), Budget(model.limits)
     _check_names(model, declared, bindings)
     scope: dict[str, OnnxValue] = {
-        name: OnnxValue(name, array.dtype, array.shape, array) for name, array in model.initializers().items()
+        name: OnnxValue(name, array.dtype, array.shape, array)
+        for name, array in model.initializers(budget).items()
     }
     arrays = {name: array for name, array in bindings.items() if isinstance(array, np.ndarray)}
     open_inputs = [item for item in declared if item.name not in arrays]
-    constants = Constants(len(open_inputs), model.tensors)
+    constants = Constants(len(open_inputs), model.tensors, budget)
     own: dict[str, OnnxValue] = {}
     for index, item in enumerate(open_inputs):
         own[item.name] = _input(graph, index, item, bound_sizes(item, bindings, model.file), model.file)
@@ -261,6 +271,7 @@ def built(
     names = [item.name for item in model.graph.output]
     with one_sentence(model.file, ""):
         translation.run(model.graph.node, names, scope, model.opsets, progress)
+    constants.made.clear()
     outputs = {name: scope[name] for name in names if name in scope}
     missing = [name for name in names if name not in scope]
     if missing and not keep_going:

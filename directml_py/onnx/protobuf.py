@@ -17,7 +17,7 @@ from .translators import Described
 from .values import Array, OnnxValue
 
 if TYPE_CHECKING:
-    from .constants import TensorReader
+    from .constants import Constants
 
 # Shape inference receives the contents of integer tensors up to this size: they may be sizes.
 SMALL = 1024
@@ -26,6 +26,8 @@ _inferred: dict[Hashable, tuple[Described | None, ...]] = {}
 MOST_LAYERS = 4096
 # From this operator set on, all axes may be counted from the end; ONNX Runtime counts them so in older ones too.
 AXES_FROM_END = 11
+# The inputs and outputs of a node that takes one step.
+FEW = 16
 GRAPH, GRAPHS = int(onnx.AttributeProto.GRAPH), int(onnx.AttributeProto.GRAPHS)
 NO_NAMES: frozenset[str] = frozenset()
 
@@ -53,6 +55,7 @@ class NodeMessage:
         self.domain: str = "" if proto.domain == "ai.onnx" else proto.domain
         self.input: tuple[str, ...] = tuple(proto.input)
         self.output: tuple[str, ...] = tuple(proto.output)
+        self.constant: Array | None = None
         self.name: str = proto.name or next(filter(None, self.output), self.op_type)
 
     @property
@@ -62,6 +65,13 @@ class NodeMessage:
     @property
     def version(self) -> int:
         return self.opsets.get(self.domain, 1)
+
+    @lazy
+    def steps(self) -> int:
+        """The steps that the node itself takes: more than one if it has very many inputs, outputs, or numbers."""
+        count = max(1, len(self.input) - FEW, len(self.output) - FEW)
+        is_plain = self.op_type != "Constant" and (self.domain or not _may_have_subgraphs(self.op_type))
+        return count + (self.proto.ByteSize() >> 14) if is_plain else count
 
     @lazy
     def captured(self) -> frozenset[str]:
@@ -299,16 +309,22 @@ def _counted_from_start(node: NodeMessage, inputs: dict[str, OnnxValue]) -> Any:
     return proto
 
 
-def constant_of(node: NodeMessage, tensors: TensorReader) -> Array | None:
-    """The content of a Constant node; None for text. Raises ``Refusal``."""
+def constant_of(node: NodeMessage, constants: Constants) -> Array | None:
+    """The content of a Constant node, read once; None for text. Raises ``Refusal``."""
+    if node.constant is None:
+        node.constant = _constant_of(node, constants)
+    return node.constant
+
+
+def _constant_of(node: NodeMessage, constants: Constants) -> Array | None:
     if len(node.proto.attribute) != 1:
         raise Refusal(f"has {len(node.proto.attribute)} attributes; one must be its value")
     (entry,) = node.proto.attribute
     value = onnx.helper.get_attribute_value(entry)
     if entry.name == "value":
-        return tensors.array_of(value)
+        return constants.tensors.array_of(value)
     if entry.name == "sparse_value":
-        return tensors.dense(value)
+        return constants.tensors.dense(value, constants.budget)
     dtypes: dict[str, Any] = {
         "value_float": np.float32,
         "value_floats": np.float32,

@@ -90,8 +90,10 @@ def split(node: OnnxNode) -> Results:
     shape = node.shape()
     axis = node.axis(len(shape), 0)
     kept = True
+    given = node.known(1, "split") if node.has(1) else np.array(1)
+    count = given.size if given.ndim else shape[axis] // max(1, int(given))
+    node.constants.budget.take_steps(count)
     if node.has(1):
-        given = node.known(1, "split")
         step = max(1, int(given)) if given.ndim == 0 else 1
         equal = [min(step, shape[axis] - start) for start in range(0, shape[axis], step)]
         sizes = [int(size) for size in given] if given.ndim else equal

@@ -40,9 +40,11 @@ def dropout(node: OnnxNode) -> Results:
     """
     if node.has(2) and bool(node.known(2, "training_mode").reshape(-1)[0]):
         raise Refusal("is true; DirectML has no operator that drops elements", "input training_mode")
-    dtype = np.bool_ if node.version >= 10 else node.input().dtype
-    mask = known("mask", np.full(node.shape(), node.version >= 12, dtype)) if node.wants(1) else None
-    return [node.input(), mask]
+    if not node.wants(1):
+        return [node.input(), None]
+    dtype = np.dtype(np.bool_) if node.version >= 10 else node.input().dtype
+    node.constants.budget.take_bytes(node.input().size * dtype.itemsize)
+    return [node.input(), known("mask", np.full(node.shape(), node.version >= 12, dtype))]
 
 
 @operator("Cast")

@@ -6,8 +6,8 @@ import math
 from collections import ChainMap
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Any
+from itertools import accumulate, zip_longest
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -18,12 +18,12 @@ from ..d3d12 import D3D12CreateDevice
 from ..descs.data_types import data_type_of
 from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
-from .constants import Constants, TensorReader
+from .constants import Constants
 from .control_flow import CONTROL_FLOW, initializers
 from .definitions import check, output_types, schema_of
 from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded, sentence
 from .every_operator import OPERATORS
-from .folding import folded, is_foldable
+from .folding import NOT_GROWING, folded, view_of, work_of
 from .function_bodies import Functions, body_of
 from .fusing import Fusions
 from .node import OnnxNode
@@ -36,6 +36,8 @@ Scope = MutableMapping[str, OnnxValue]
 Inferred = dict[str, Described]
 # Operators of optionals, which are passed on as the tensors that they are: ONNX would infer nothing of those.
 PASSING = {"Optional", "OptionalGetElement", "OptionalHasElement"}
+# The steps of expanding an operator into its definition.
+EXPANSION = 8
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,16 @@ class NodeOutcome:
     level: str = ""
     # The model inputs whose contents would have to be known.
     needs: tuple[str, ...] = ()
+
+
+class Subgraph(NamedTuple):
+    """A node's subgraph, read once: the nodes that its outputs depend on, and its constants."""
+
+    proto: Any
+    inputs: list[str]
+    outputs: list[str]
+    nodes: list[NodeMessage]
+    constants: dict[str, OnnxValue]
 
 
 class Translation:
@@ -78,6 +90,8 @@ class Translation:
         self.semantics = semantics
         self.steps: list[NodeOutcome] = []
         self._depth = 0
+        # By the identity of their messages, which they keep alive.
+        self._subgraphs: dict[int, Subgraph] = {}
 
     def run(
         self,
@@ -92,9 +106,34 @@ class Translation:
         # A name in a subgraph may be that of a value outside.
         taken = scope.maps[0] if isinstance(scope, ChainMap) else scope
         needed = live(self.functions.inlined(nodes, opsets), wanted, taken, self.file)
-        fusions = Fusions(needed, wanted)
-        for node in needed if progress is None else progress(needed):
+        self._run(needed, wanted, scope, progress)
+
+    def _run(
+        self,
+        nodes: Sequence[NodeMessage],
+        wanted: Sequence[str],
+        scope: Scope,
+        progress: Callable[[Sequence[Any]], Iterable[Any]] | None = None,
+    ) -> None:
+        fusions = Fusions(nodes, wanted)
+        self._take_steps(nodes)
+        for node in nodes if progress is None else progress(nodes):
             self._outer(node, scope, fusions)
+
+    def _take_steps(self, nodes: Sequence[NodeMessage]) -> None:
+        """Account for the nodes.
+
+        Raises ``OnnxError`` that names the one which is too much, ``Refusal`` for those of a subgraph or a function.
+        """
+        left = self.constants.budget.steps
+        try:
+            self.constants.budget.take_steps(sum(node.steps for node in nodes))
+        except Refusal as error:
+            if self._depth:
+                raise
+            ends = accumulate(node.steps for node in nodes)
+            last = next(node for node, end in zip(nodes, ends) if end > left)
+            raise OnnxError(error.reason, self.file, last.where) from None
 
     def _outer(self, node: NodeMessage, scope: Scope, fusions: Fusions) -> None:
         if self._depth:
@@ -110,8 +149,8 @@ class Translation:
                 raise
             above = int(self.graph.device.feature_level)
             level = ""
-            if not isinstance(error, ValueNeeded):
-                level = lowest_level(node, scope, above, self.constants.tensors)
+            if not isinstance(error, ValueNeeded) and not self.constants.budget.is_exceeded:
+                level = lowest_level(node, scope, above, self.constants)
             self._placeholders(node, scope)
             needs = error.inputs if isinstance(error, ValueNeeded) else ()
             self.steps.append(
@@ -162,7 +201,7 @@ class Translation:
         schema = schema_of(node.op_type, node.version, node.domain)
         if node.op_type == "Constant" and not node.domain:
             check(schema, node, inputs)
-            array = constant_of(node, self.constants.tensors)
+            array = constant_of(node, self.constants)
             if array is not None:
                 return [array], {}
         # Subgraphs may hold what is right only where they are run.
@@ -201,7 +240,9 @@ class Translation:
         if fusions is not None:
             made.activation = fusions.activation_after(node)
         offered = made.activation
+        before = len(self.graph.nodes)
         found = translate(made)
+        self.constants.budget.take_steps(max(0, len(self.graph.nodes) - before - 1))
         if fusions is not None and offered is not None and made.activation is None:
             fusions.take(node)
         return _listed(found), described
@@ -223,31 +264,45 @@ class Translation:
         if all(name in inferred and 0 in inferred[name][1] for name in names):
             empty = {name: np.empty(shape, dtype) for name, (dtype, shape) in inferred.items()}
             return [empty.get(name, np.empty(0)) for name in node.output]
-        if is_foldable(node, inputs, inferred):
-            found = folded(node, inputs, node.opsets)
-            results = None if found is None else dict(zip(names, found))
-            # Where the evaluator's sizes are not those of the operator, it is left to DirectML's.
-            if results is not None and all(
-                results[name].shape == shape for name, (_, shape) in inferred.items() if name in results
-            ):
-                return [results.get(name, np.empty(0)) for name in node.output]
-        return None
+        view = view_of(node, inputs, inferred)
+        if view is not None:
+            return [view]
+        work, budget = work_of(node, inputs, inferred), self.constants.budget
+        if work is None or (node.op_type in NOT_GROWING and not budget.has(work.bytes)):
+            return None
+        budget.take_bytes(work.bytes)
+        budget.take_steps(work.steps)
+        found = folded(node, inputs, node.opsets)
+        results = None if found is None else dict(zip(names, found))
+        # Where the evaluator's sizes are not those of the operator, it is left to DirectML's.
+        if results is None or any(
+            results[name].shape != shape for name, (_, shape) in inferred.items() if name in results
+        ):
+            return None
+        return [results.get(name, np.empty(0)) for name in node.output]
 
     def _subgraph(
         self, body: Any, values: Sequence[OnnxValue], scope: Scope, opsets: dict[str, int]
     ) -> list[OnnxValue]:
         """The outputs of a node's subgraph for values of its inputs."""
-        own: Scope = {
-            **initializers(body, self.constants.tensors),
-            **{item.name: value for item, value in zip(body.input, values)},
-        }
-        inner = ChainMap(own, scope)
-        self.run(body.node, [item.name for item in body.output], inner, opsets)
-        return [inner[item.name] for item in body.output]
+        known = self._subgraphs.get(id(body))
+        if known is None:
+            constants = initializers(body, self.constants)
+            inputs, wanted = ([item.name for item in items] for items in (body.input, body.output))
+            # A name in a subgraph may be that of a value outside.
+            taken = {**constants, **dict(zip(inputs, values))}
+            nodes = live(self.functions.inlined(body.node, opsets), wanted, taken, self.file)
+            known = Subgraph(body, inputs, wanted, nodes, constants)
+            self._subgraphs[id(body)] = known
+        inner = ChainMap({**known.constants, **dict(zip(known.inputs, values))}, scope)
+        self._run(known.nodes, known.outputs, inner)
+        return [inner[name] for name in known.outputs]
 
     def _expanded(self, schema: Any, node: NodeMessage, scope: Scope) -> list[Result]:
         """The outputs of an operator that ONNX defines by others."""
         types = [tensor_type(scope[name]) if name else onnx.TypeProto() for name in node.input]
+        # Reading the definition takes longer than most nodes.
+        self.constants.budget.take_steps(EXPANSION)
         body = body_of(schema, node.proto, types, node.opsets)
         if body is None:
             raise Refusal("no DirectML operators compute it")
@@ -340,11 +395,11 @@ def _complete(
                 described.setdefault(name, (dtype, None))
 
 
-def lowest_level(node: NodeMessage, scope: Scope, above: int, tensors: TensorReader) -> str:
+def lowest_level(node: NodeMessage, scope: Scope, above: int, given: Constants) -> str:
     """The lowest feature level above ``above`` whose operators compute a node; empty if none does."""
     for level in sorted(level for level in DML_FEATURE_LEVEL if level > above):
         graph = Graph(DMLCreateDevice(D3D12CreateDevice(), feature_level=level))
-        constants = Constants(0, tensors)
+        constants = Constants(0, given.tensors, given.budget)
         own: Scope = {}
         try:
             for name, value in _given(node, scope).items():
