@@ -14,7 +14,7 @@ import onnx
 from onnx.reference import ReferenceEvaluator
 
 from .protobuf import NodeMessage
-from .values import Array, OnnxValue, Sizes
+from .values import Array, OnnxValue, Sizes, known
 
 # Above this number of elements the host only runs nodes that move elements.
 LARGE = 1 << 16
@@ -167,6 +167,18 @@ def paths(pattern: str, length: int) -> int:
         return (length + 1) << min(length, 64)
     repeats, choices = len(re.findall(r"[*+?{]", pattern)), pattern.count("|")
     return int((length + 1) ** (repeats + 1)) << choices
+
+
+def prepared(node: NodeMessage, inputs: Mapping[str, OnnxValue]) -> Mapping[str, OnnxValue]:
+    """The inputs as the evaluator takes them, which wants contents where a type alone matters, and lists of limits."""
+    if node.op_type == "CastLike" and node.input[0] != node.input[1]:
+        name = node.input[1]
+        return {**inputs, name: known(name, np.empty(0, inputs[name].dtype))}
+    if node.op_type == "NonMaxSuppression":
+        limits = {name: inputs[name].array for name in node.input[2:] if name}
+        lists = {name: known(name, array.reshape(-1)) for name, array in limits.items() if array is not None}
+        return {**inputs, **lists}
+    return inputs
 
 
 def view_of(

@@ -23,7 +23,7 @@ from .control_flow import CONTROL_FLOW, initializers
 from .definitions import check, output_types, schema_of
 from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded, sentence
 from .every_operator import OPERATORS
-from .folding import NOT_GROWING, folded, view_of, work_of
+from .folding import NOT_GROWING, folded, prepared, view_of, work_of
 from .function_bodies import Functions, body_of
 from .fusing import Fusions
 from .node import OnnxNode
@@ -264,15 +264,16 @@ class Translation:
         if all(name in inferred and 0 in inferred[name][1] for name in names):
             empty = {name: np.empty(shape, dtype) for name, (dtype, shape) in inferred.items()}
             return [empty.get(name, np.empty(0)) for name in node.output]
-        view = view_of(node, inputs, inferred)
+        given = inputs if node.domain else prepared(node, inputs)
+        view = view_of(node, given, inferred)
         if view is not None:
             return [view]
-        work, budget = work_of(node, inputs, inferred), self.constants.budget
+        work, budget = work_of(node, given, inferred), self.constants.budget
         if work is None or (node.op_type in NOT_GROWING and not budget.has(work.bytes)):
             return None
         budget.take_bytes(work.bytes)
         budget.take_steps(work.steps)
-        found = folded(node, inputs, node.opsets)
+        found = folded(node, given, node.opsets)
         results = None if found is None else dict(zip(names, found))
         # Where the evaluator's sizes are not those of the operator, it is left to DirectML's.
         if results is None or any(
