@@ -161,7 +161,7 @@ def pad(node: OnnxNode) -> Results:
         raise Refusal(f"is {pads}, which leaves an axis with {min(sizes)} elements", "input pads")
     kept = [size + min(0, low) + min(0, high) for size, low, high in zip(shape, before, after)]
     if min(kept, default=1) <= 0:
-        return _nothing_kept(node, word, value)
+        return _nothing_kept(node, word, value, sizes)
     x = _cropped(node, kept, before)
     before, after = [max(0, low) for low in before], [max(0, high) for high in after]
     if not any(before) and not any(after):
@@ -187,12 +187,14 @@ def padding_value(node: OnnxNode) -> float:
     return node.known(2, "constant_value").reshape(-1)[0] if node.has(2) else 0
 
 
-def _nothing_kept(node: OnnxNode, word: str, value: float) -> Array:
+def _nothing_kept(node: OnnxNode, word: str, value: float, sizes: Sequence[int]) -> Results:
     """The result where negative padding removes all elements: it has the padding's value alone."""
-    result: Array = np.full(node.output_shape(), value, node.input().dtype)
-    if result.size and word != "constant":
+    dtype = node.input().dtype
+    if 0 in sizes:
+        return np.empty(sizes, dtype)
+    if word != "constant":
         raise Refusal(f"leaves no elements for the mode {word!r}", "input pads")
-    return result
+    return node.packed(node.spread(node.constant(np.full(1, value, dtype)), (1,), sizes))
 
 
 def _cropped(node: OnnxNode, sizes: Sequence[int], before: Sequence[int]) -> Expression:
