@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..graph import Expression
 from .fusing import ACTIVATIONS
 from .node import OnnxNode
@@ -25,7 +27,6 @@ ROWS: dict[str, Row] = {
     "Relu": ("activation_relu", {}),
     "ScaledTanh": ("activation_scaled_tanh", {"alpha": ("alpha", 1.0), "beta": ("beta", 1.0)}),
     "Selu": ("activation_scaled_elu", {"alpha": ("alpha", 1.6732632), "gamma": ("gamma", 1.0507010)}),
-    "Shrink": ("activation_shrink", {"bias": ("bias", 0.0), "threshold": ("lambd", 0.5)}),
     "Sigmoid": ("activation_sigmoid", {}),
     "Softsign": ("activation_softsign", {}),
     "Tanh": ("activation_tanh", {}),
@@ -78,6 +79,17 @@ assert set(ACTIVATIONS) <= set(ROWS)
 @operator("Softplus")
 def softplus(node: OnnxNode) -> Results:
     return node.graph.activation_softplus(node.tensor(), steepness=1.0)
+
+
+@operator("Shrink")
+def shrink(node: OnnxNode) -> Results:
+    """Of integers with a fraction as bias, ONNX drops what DirectML would round."""
+    bias, threshold = node.get("bias", 0.0), node.get("lambd", 0.5)
+    x, dtype = node.tensor(), node.input().dtype
+    if dtype.kind == "f" or float(bias).is_integer():
+        return node.graph.activation_shrink(x, bias=bias, threshold=threshold)
+    made = node.graph.activation_shrink(node.cast(x, np.float32), bias=bias, threshold=threshold)
+    return node.cast(made, dtype)
 
 
 @operator("PRelu")

@@ -52,9 +52,20 @@ RANDOM = {
     "Bernoulli",
     "Multinomial",
 }
-# Whose bounds and sizes the evaluator takes otherwise than ONNX Runtime: their translators compute them.
-OF_TRANSLATORS = {"ConvTranspose", "AveragePool", "LpPool", "MaxPool", "Resize", "Slice", "Upsample"}
 IR_VERSION = 10
+ALL = 1 << 30
+# Before these operator sets, the evaluator computes operators otherwise than they define them: by their newest
+# definitions, or without what some attributes and inputs say. Translators and DirectML's operators do better.
+UNFAITHFUL = {
+    "BatchNormalization": 14,
+    "GRU": ALL,
+    "Hardmax": 13,
+    "LSTM": ALL,
+    "LogSoftmax": 13,
+    "RNN": ALL,
+    "Slice": ALL,
+    "Softmax": 13,
+}
 # The work of a step: elements that NumPy handles, elements that Python handles.
 ELEMENTS, OBJECTS = 1 << 16, 1 << 4
 # Bytes of a string beside its characters, and of a number as text.
@@ -73,7 +84,9 @@ def work_of(
 ) -> HostWork | None:
     """The work of computing the node; None if the host should not."""
     kind = node.op_type
-    if any(value.array is None for value in inputs.values()) or kind in RANDOM | UNBOUNDED | OF_TRANSLATORS:
+    if any(value.array is None for value in inputs.values()) or kind in RANDOM or kind in UNBOUNDED:
+        return None
+    if not node.domain and node.version < UNFAITHFUL.get(kind, 0):
         return None
     counts = [value.size for value in inputs.values()]
     counts += [math.prod(shape) for _, shape in outputs.values()]

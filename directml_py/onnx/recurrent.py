@@ -70,8 +70,9 @@ class Sequences:
         # Microsoft's library accepts no OWNED_BY_DML tensors for these operators.
         node.owned = False
         self.batch_first = bool(node.get("layout", 0))
-        if node.kind != "LSTM" and node.get("clip", 0):
-            raise Refusal("is not 0; in DirectML only LSTM clips", "attribute clip")
+        clip = node.get("clip")
+        if clip is not None and (node.kind != "LSTM" or clip <= 0):
+            raise Refusal(f"is {clip}; in DirectML only LSTM clips, at more than 0", "attribute clip")
         shape = node.shape()
         x = node.transposed(node.tensor(), shape, (1, 0, 2)) if self.batch_first else node.tensor()
         sizes = (shape[1], shape[0], shape[2]) if self.batch_first else shape

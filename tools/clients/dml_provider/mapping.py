@@ -101,13 +101,12 @@ def _row(case: ProviderCase, kinds: tuple[str, ...], theirs: list[CreatedOperato
         return MappingRow(case.title, kinds, REFUSED, (error.reason,))
     if not ours:
         return MappingRow(case.title, kinds, HOST, (_listed(theirs),))
-    lines = tuple(differences(theirs, ours))
-    if not lines:
+    if not (lines := tuple(differences(theirs, ours))):
         return MappingRow(case.title, kinds, SAME)
-    if any(line.startswith("operators") for line in lines):
-        return MappingRow(case.title, kinds, OPERATORS, lines)
-    ranks = not any(differences(map(stripped, theirs), map(stripped, ours)))
-    return MappingRow(case.title, kinds, RANKS if ranks else DESCS, lines)
+    if not (told := tuple(differences(map(stripped, theirs), map(stripped, ours)))):
+        return MappingRow(case.title, kinds, RANKS, lines)
+    others = any(line.startswith("operators") for line in told)
+    return MappingRow(case.title, kinds, OPERATORS if others else DESCS, told)
 
 
 def differences(theirs: Iterable[CreatedOperator], ours: Iterable[CreatedOperator]) -> Iterator[str]:
@@ -133,8 +132,13 @@ def _listed(operators: Iterable[CreatedOperator]) -> str:
 
 
 def _plain(one: CreatedOperator) -> CreatedOperator:
-    """Without who owns a tensor, which follows from what is constant, and without fields that are not given."""
-    return CreatedOperator(one.name, _without_flags(one.desc))
+    """Without who owns a tensor, which follows from what is constant, and without fields that say nothing."""
+    desc: dict[str, Any] = _without_flags(one.desc)
+    if desc.get("ScaleBias") == {"Scale": 1.0, "Bias": 0.0}:
+        del desc["ScaleBias"]
+    if "Beta" in desc and "CTensor" not in desc:
+        del desc["Beta"]
+    return CreatedOperator(one.name, desc)
 
 
 def _without_flags(value: Any) -> Any:

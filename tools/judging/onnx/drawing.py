@@ -103,7 +103,7 @@ class _Drawing:
         version = self.version
         until = min(version.until, 26) if not version.domain else version.since
         opset = self.random.randint(version.since, max(version.since, until))
-        given = [place for place, one in enumerate(self.inputs) if isinstance(one, np.ndarray)]
+        given = self._tensors()
         constants = self.random.choice(((), given[1:], given[1:], given))
         return DrawnCase(
             self.title,
@@ -163,7 +163,7 @@ class _Drawing:
             return
         for place, value in enumerate(self.inputs):
             formal = self.version.input(place)
-            if formal is not None and formal[1] == constraint and isinstance(value, np.ndarray):
+            if formal is not None and formal[1] == constraint and place in self._tensors():
                 self._replace(place, converted(value, number), number)
         if not any(given == constraint for _, given in self.version.inputs):
             for name in TYPE_ATTRIBUTES:
@@ -193,12 +193,16 @@ class _Drawing:
         for change in self.random.sample(changes, self.random.randint(1, len(changes))):
             change()
 
+    def _tensors(self) -> list[int]:
+        """The places of inputs that are tensors; an optional or a sequence is changed in nothing."""
+        return [place for place, kind in enumerate(self.types) if kind and kind.HasField("tensor_type")]
+
     def _change_types(self) -> None:
         constraint = self.random.choice(list(self.version.types))
         self.retype(constraint, self.random.choice(self.version.types[constraint]))
 
     def _change_sizes(self) -> None:
-        places = [place for place, one in enumerate(self.inputs) if isinstance(one, np.ndarray)]
+        places = self._tensors()
         if not places:
             return
         rank = max(self.inputs[place].ndim for place in places)
