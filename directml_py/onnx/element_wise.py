@@ -20,11 +20,12 @@ from .node import OnnxNode
 from .translators import Results, Rows, Translator, operator, outputs, rows
 from .values import OnnxValue, Sizes, data_type
 
+LEVEL_5_0 = 0x5000
 UNARY = {
     "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan",
     "Atanh": "atanh", "BitwiseNot": "bit_not", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh", "Erf": "erf",
     "Exp": "exp", "Floor": "floor", "Log": "log", "Not": "logical_not", "Reciprocal": "recip", "Sign": "sign",
-    "Sin": "sin", "Sinh": "sinh", "Sqrt": "sqrt", "Tan": "tan", "Tanh": "element_wise_tanh",
+    "Sin": "sin", "Sinh": "sinh", "Sqrt": "sqrt", "Tan": "tan",
 }  # fmt: skip
 BINARY = {
     "And": "logical_and", "BitwiseAnd": "bit_and", "BitwiseOr": "bit_or", "BitwiseXor": "bit_xor",
@@ -116,7 +117,7 @@ def mean(node: OnnxNode) -> Results:
 
 @operator("Neg")
 def negate(node: OnnxNode) -> Results:
-    if node.input().dtype.kind == "f":
+    if node.level < LEVEL_5_0 and node.input().dtype.kind == "f":
         return node.graph.identity(node.tensor(), scale_bias=(-1.0, 0.0))
     return node.graph.element_wise_negate(node.tensor())
 

@@ -93,9 +93,9 @@ def extreme(function: str) -> Translator:
             x,
             axes=[node.axis(len(node.shape()), 0)],
             axis_direction=DML_AXIS_DIRECTION_DECREASING if last else DML_AXIS_DIRECTION_INCREASING,
-            output_data_type=node.index_type,
+            output_data_type=np.int64,
         )
-        return node.cast(places, np.int64)
+        return places
 
     return translate
 

@@ -62,7 +62,7 @@ def test_nodes_after_a_refused_one_are_shown(tmp_path, capsys):
         ("Det", "no DirectML operators compute it", ""),
         ("Neg", "", ""),
     ]
-    assert nodes[1]["operators"] == ["ELEMENT_WISE_IDENTITY"]
+    assert nodes[1]["operators"] == ["ELEMENT_WISE_NEGATE"]
 
 
 def test_a_run_compared_with_onnx_runtime(model, inputs, tmp_path, capsys):

@@ -73,8 +73,8 @@ def cases(version: Version, seed: int) -> Iterator[DrawnCase]:
         for kind in types:
             for number in range(TYPED):
                 drawing = _Drawing.of(version, own, seed, f"{constraint}={kind} {number}")
-                drawing.retype(constraint, kind)
-                yield drawing.case()
+                if drawing.retype(constraint, kind):
+                    yield drawing.case()
     for number in range(FREE * (1 + bool(version.attributes))):
         drawing = _Drawing.of(version, own, seed, f"free {number}")
         drawing.change()
@@ -156,23 +156,28 @@ class _Drawing:
             numbers = (float if kind == ATTRIBUTE.FLOAT else int)(numbers[0]) if numbers else 0
         self.attributes[name] = helper.make_attribute(name, numbers, attr_type=kind)
 
-    def retype(self, constraint: str, kind: str) -> None:
-        """``kind`` for all inputs of a type constraint, and for attributes that are the type of its outputs."""
+    def retype(self, constraint: str, kind: str) -> bool:
+        """``kind`` for all inputs of a type constraint, and for attributes that are the type of its outputs.
+
+        Returns whether there is anything of the constraint.
+        """
         number = KINDS.get(kind)
         if number is None:
-            return
-        for place, value in enumerate(self.inputs):
-            formal = self.version.input(place)
-            if formal is not None and formal[1] == constraint and place in self._tensors():
-                self._replace(place, converted(value, number), number)
-        if not any(given == constraint for _, given in self.version.inputs):
-            for name in TYPE_ATTRIBUTES:
-                if name in self.version.attributes:
-                    self.attributes[name] = helper.make_attribute(name, number)
-            value = self.attributes.get("value")
-            if value is not None and value.type == ATTRIBUTE.TENSOR:
-                array = converted(numpy_helper.to_array(value.t), number)
-                self.attributes["value"] = helper.make_attribute("value", tensor(array, number))
+            return False
+        places = [place for place in self._tensors() if self.version.constraint(place) == constraint]
+        for place in places:
+            self._replace(place, converted(self.inputs[place], number), number)
+        if any(given == constraint for _, given in self.version.inputs):
+            return bool(places)
+        names = [name for name in TYPE_ATTRIBUTES if name in self.version.attributes]
+        for name in names:
+            self.attributes[name] = helper.make_attribute(name, number)
+        value = self.attributes.get("value")
+        if value is None or value.type != ATTRIBUTE.TENSOR:
+            return bool(names)
+        array = converted(numpy_helper.to_array(value.t), number)
+        self.attributes["value"] = helper.make_attribute("value", tensor(array, number))
+        return True
 
     def _replace(self, place: int, value: Array, number: int | None = None) -> None:
         kind = self.types[place]
@@ -218,7 +223,7 @@ class _Drawing:
                 self._replace(place, array.copy())
 
     def _change_attribute(self) -> None:
-        if not self.version.attributes:
+        if not self.version.attributes or self.version.name == "Constant":
             return
         name = self.random.choice(list(self.version.attributes))
         if self.random.random() < 0.2 and name not in self.version.required:

@@ -40,11 +40,11 @@ class Version(NamedTuple):
     attribute_kinds: dict[str, int]
     types: dict[str, tuple[str, ...]]
 
-    def input(self, place: int) -> tuple[str, str] | None:
-        """The name and the type constraint of an input; None if there are not so many."""
+    def constraint(self, place: int) -> str:
+        """The type constraint of an input, or its type; empty if there are not so many inputs."""
         if place < len(self.inputs):
-            return self.inputs[place]
-        return self.inputs[-1] if self.is_variadic and self.inputs else None
+            return self.inputs[place][1]
+        return self.inputs[-1][1] if self.is_variadic and self.inputs else ""
 
 
 @cache
