@@ -23,11 +23,21 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import onnx
+import onnxruntime
 
 from clients.dml_provider import contrib_models, mapping, node_models, shipped_models, wine_batches
-from clients.dml_provider.mapping import MappingRow
+from clients.dml_provider.mapping import MappingReason, MappingRow
 from clients.dml_provider.node_models import ProviderCase
+from clients.dml_provider.table import write_page
 
+TITLES = {
+    "node": "ONNX's node tests",
+    contrib_models.GROUP: "com.microsoft's operators, and fused ones",
+    shipped_models.GROUP: "models in packages, optimized by ONNX Runtime",
+    "models": "other models",
+}
+LISTED = "differ for a reason below"
+DIFFERENT = (mapping.DESCS, mapping.OPERATORS, mapping.HOST)
 GROUPS = ("node", contrib_models.GROUP, shipped_models.GROUP)
 BATCH = 48
 # Larger models are left out: of ONNX's light ones, those whose weights are most of them.
@@ -40,10 +50,23 @@ def cases(group: str) -> Iterator[ProviderCase]:
     if group == contrib_models.GROUP:
         yield from contrib_models.cases()
     elif group == shipped_models.GROUP:
-        yield from (case for case in shipped_models.cases() if case.model.ByteSize() <= LARGEST)
+        yield from (optimized(case) for case in shipped_models.cases() if case.model.ByteSize() <= LARGEST)
     else:
         # What ONNX expands into functions has the operators of other cases.
         yield from (case for case in node_models.cases(group) if "_expanded" not in case.name)
+
+
+def optimized(case: ProviderCase) -> ProviderCase:
+    """The case after ONNX Runtime's own fusions, which come before those of any provider."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        options.optimized_model_filepath = str(Path(folder, "optimized.onnx"))
+        onnxruntime.InferenceSession(
+            case.model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        return case._replace(model=onnx.load(options.optimized_model_filepath))
 
 
 def run(batch: list[ProviderCase], folder: Path) -> list[MappingRow]:
@@ -82,27 +105,39 @@ def run_all(left: Iterator[ProviderCase], path: Path) -> None:
                 return
 
 
-def show(rows: list[MappingRow], details: bool) -> None:
+def table(rows: list[MappingRow], listed: list[MappingReason]) -> str:
+    """Markdown: the figures by group, and the reasons with the count of their models."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
+    models: Counter[str] = Counter()
     for row in rows:
-        counts[row.case.partition("/")[0]][row.verdict] += 1
-    print("| | Cases |" + "".join(f" {verdict.capitalize()} |" for verdict in mapping.VERDICTS))
-    print("| --- " * (2 + len(mapping.VERDICTS)) + "|")
+        found = [mapping.reason_of(row, line, listed) for line in row.lines]
+        listed_all = row.verdict in DIFFERENT and all(found)
+        counts[row.case.partition("/")[0]][LISTED if listed_all else row.verdict] += 1
+        if row.verdict in DIFFERENT:
+            models.update({reason.why for reason in found if reason is not None})
+    columns = (mapping.SAME, mapping.RANKS, LISTED, *DIFFERENT, mapping.REFUSED)
+    lines = [
+        f"| | Models |{''.join(f' {column.capitalize()} |' for column in columns)}",
+        "| --- " * (2 + len(columns)) + "|",
+    ]
     for group, verdicts in counts.items():
-        cells = [verdicts.total(), *(verdicts[verdict] or "" for verdict in mapping.VERDICTS)]
-        print(f"| {group} | {' | '.join(map(str, cells))} |")
-    if details:
-        for one in rows:
-            if one.lines:
-                print(f"{one.case}: {one.verdict}", *one.lines, sep="\n    ")
-        return
+        cells = [sum(verdicts[column] for column in columns), *(verdicts[column] for column in columns)]
+        lines.append(f"| {TITLES[group]} | {' | '.join(f'{cell:,}' for cell in cells)} |")
+    lines += ["", "| Why operators differ | Models |", "| --- | --- |"]
+    lines += [f"| {reason.why} | {models[reason.why]} |" for reason in listed if models[reason.why]]
+    return "\n".join(lines)
+
+
+def unlisted(rows: list[MappingRow], listed: list[MappingReason]) -> Iterator[str]:
+    """The kinds of differences that no reason is for, each with how many times it is found."""
     kinds: Counter[tuple[str, str, str]] = Counter()
-    for one in rows:
-        if one.verdict in (mapping.DESCS, mapping.OPERATORS, mapping.HOST, mapping.REFUSED):
-            own = " ".join(one.operators) if len(one.operators) < 4 else one.case
-            kinds.update((own, one.verdict, re.sub(NUMBER, "#", line)) for line in one.lines)
+    for row in rows:
+        own = " ".join(row.operators) if len(row.operators) < 4 else row.case
+        for line in row.lines if row.verdict in (*DIFFERENT, mapping.REFUSED) else ():
+            if mapping.reason_of(row, line, listed) is None:
+                kinds[own, row.verdict, re.sub(NUMBER, "#", line)] += 1
     for (own, verdict, line), count in sorted(kinds.items()):
-        print(f"{own}: {verdict}: {line} ({count})")
+        yield f"{own}: {verdict}: {line} ({count})"
 
 
 def main() -> int:
@@ -115,6 +150,7 @@ def main() -> int:
         "--model", type=Path, action="append", default=[], help="a model instead of the groups"
     )
     parser.add_argument("--table", action="store_true", help="run nothing")
+    parser.add_argument("--page", type=Path, help="write the table into this page, between its markers")
     parser.add_argument("--details", action="store_true", help="print each difference of each case")
     arguments = parser.parse_args()
     known = {row.case for row in read(arguments.results)}
@@ -124,7 +160,16 @@ def main() -> int:
         model = onnx.load(path)
         inputs = shipped_models.inputs_of(model, path.stem, {})
         run_all(iter([ProviderCase("models", str(path), model, inputs)]), arguments.results)
-    show(read(arguments.results), arguments.details)
+    rows, listed = read(arguments.results), mapping.reasons()
+    text = table(rows, listed)
+    if arguments.page:
+        write_page(arguments.page, text, "provider_mapping.py")
+    print(text)
+    if arguments.details:
+        for row in rows:
+            print(f"{row.case}: {row.verdict}", *row.lines, sep="\n    ")
+    else:
+        print(*unlisted(rows, listed), sep="\n")
     return 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,9 +22,25 @@ from . import wine_batches
 from .node_models import ProviderCase
 from .tensors import write
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 SAME, RANKS, DESCS, OPERATORS = "the same", "other leading ones", "other descs", "other operators"
 CPU, FAILED, REFUSED, HOST = "provider: CPU", "provider: failed", "refused here", "computed at load"
 VERDICTS = (SAME, RANKS, DESCS, OPERATORS, HOST, REFUSED, CPU, FAILED)
+
+
+LIST = Path(__file__).parent.with_name("provider_mapping.toml")
+
+
+class MappingReason(NamedTuple):
+    """Why lines of models of one of the ONNX operators ``nodes`` (any, if there are none) differ."""
+
+    why: str
+    says: re.Pattern[str]
+    nodes: frozenset[str]
 
 
 class CreatedOperator(NamedTuple):
@@ -39,6 +57,23 @@ class MappingRow(NamedTuple):
     operators: tuple[str, ...]
     verdict: str
     lines: tuple[str, ...] = ()
+
+
+def reasons(path: Path = LIST) -> list[MappingReason]:
+    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return [
+        MappingReason(entry["why"], re.compile(entry["says"]), frozenset(entry.get("nodes", ())))
+        for entry in document["reason"]
+    ]
+
+
+def reason_of(row: MappingRow, line: str, listed: Iterable[MappingReason]) -> MappingReason | None:
+    """The first reason for a line. One that is for any line is for models of its own operators alone."""
+    for reason in listed:
+        is_for = reason.nodes.intersection if reason.says.pattern else reason.nodes.issuperset
+        if (not reason.nodes or is_for(row.operators)) and reason.says.search(line):
+            return reason
+    return None
 
 
 def compare(cases: Sequence[ProviderCase], folder: Path) -> Iterator[MappingRow]:

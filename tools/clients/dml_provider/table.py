@@ -15,7 +15,6 @@ else:
     import tomli as tomllib
 
 LIST = Path(__file__).parent.with_name("onnxruntime_dml.toml")
-BEGIN, END = "<!-- onnxruntime_dml.py: begin -->", "<!-- onnxruntime_dml.py: end -->"
 EXAMPLES = 3
 TITLES = {
     "node": "ONNX's node tests",
@@ -97,10 +96,11 @@ def table(rows: dict[str, Row], listed: list[Reason]) -> str:
     return "\n".join(lines)
 
 
-def write_page(page: Path, text: str) -> None:
-    """Replace what stands between the markers. Raises ``ValueError`` if the page lacks them."""
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} has no {BEGIN} ... {END}")
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+def write_page(page: Path, text: str, tool: str = "onnxruntime_dml.py") -> None:
+    """Replace what stands between the markers of a tool. Raises ``ValueError`` if the page lacks them."""
+    begin, end = (f"<!-- {tool}: {word} -->" for word in ("begin", "end"))
+    before, found, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"{page} has no {begin} ... {end}")
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
