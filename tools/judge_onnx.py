@@ -20,9 +20,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from judging.onnx import drawing, running, sides
-from judging.onnx.expected import EXPECTED, Reason, reason_of, reasons
-from judging.onnx.schemas import Version, versions
+from judging.onnx import drawn_cases, running, sides
+from judging.onnx.expected import EXPECTED, ExpectedReason, reason_of, reasons
+from judging.onnx.schemas import SchemaVersion, versions
 from judging.onnx.sides import AGREE, THEIRS, THEIRS_CRASHES, SweepVerdict
 
 RIGHT = (AGREE, THEIRS, THEIRS_CRASHES, EXPECTED)
@@ -57,22 +57,24 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def is_wanted(version: Version, names: list[str]) -> bool:
+def is_wanted(version: SchemaVersion, names: list[str]) -> bool:
     own = f"{version.domain}.{version.name}" if version.domain else version.name
     return not names or own in names
 
 
-def judged(version: Version, seed: int, titles: list[str], listed: list[Reason]) -> Iterator[SweepVerdict]:
+def judged(
+    version: SchemaVersion, seed: int, titles: list[str], listed: list[ExpectedReason]
+) -> Iterator[SweepVerdict]:
     for one in running.judge(version, seed, titles):
         reason = reason_of(one, listed)
         yield one if reason is None else one._replace(verdict=EXPECTED, why=reason.why)
 
 
-def show_models(wanted: Iterable[Version], seed: int, titles: list[str]) -> None:
+def show_models(wanted: Iterable[SchemaVersion], seed: int, titles: list[str]) -> None:
     from onnx import printer
 
     for version in wanted:
-        for case in drawing.cases(version, seed):
+        for case in drawn_cases.cases(version, seed):
             if any(title in case.title for title in titles):
                 model = sides.model_of(case, case.constants, [None] * sum(case.outputs))
                 print(case.title, printer.to_text(model), sep="\n")

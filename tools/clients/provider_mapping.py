@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import onnx
 import onnxruntime
 
-from clients.dml_provider import contrib_models, mapping, node_models, shipped_models, wine_batches
-from clients.dml_provider.mapping import MappingReason, MappingRow
+from clients.dml_provider import contrib_models, node_mapping, node_models, shipped_models, wine_batches
+from clients.dml_provider.node_mapping import MappingReason, MappingRow
 from clients.dml_provider.node_models import ProviderCase
 from clients.dml_provider.table import write_page
 
@@ -37,7 +37,7 @@ TITLES = {
     "models": "other models",
 }
 LISTED = "differ for a reason below"
-DIFFERENT = (mapping.DESCS, mapping.OPERATORS, mapping.HOST)
+DIFFERENT = (node_mapping.DESCS, node_mapping.OPERATORS, node_mapping.HOST)
 GROUPS = ("node", contrib_models.GROUP, shipped_models.GROUP)
 BATCH = 48
 # Larger models are left out: of ONNX's light ones, those whose weights are most of them.
@@ -72,12 +72,12 @@ def optimized(case: ProviderCase) -> ProviderCase:
 def run(batch: list[ProviderCase], folder: Path) -> list[MappingRow]:
     """The rows of a batch; of a batch that cannot be told apart, those of its cases one by one."""
     try:
-        return list(mapping.compare(batch, folder))
+        return list(node_mapping.compare(batch, folder))
     except RuntimeError:
         for path in (folder / "captures").glob("*"):
             path.unlink()
         if len(batch) == 1:
-            return [MappingRow(batch[0].title, (), mapping.FAILED)]
+            return [MappingRow(batch[0].title, (), node_mapping.FAILED)]
         return [row for case in batch for row in run([case], folder)]
 
 
@@ -110,12 +110,12 @@ def table(rows: list[MappingRow], listed: list[MappingReason]) -> str:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     models: Counter[str] = Counter()
     for row in rows:
-        found = [mapping.reason_of(row, line, listed) for line in row.lines]
+        found = [node_mapping.reason_of(row, line, listed) for line in row.lines]
         listed_all = row.verdict in DIFFERENT and all(found)
         counts[row.case.partition("/")[0]][LISTED if listed_all else row.verdict] += 1
         if row.verdict in DIFFERENT:
             models.update({reason.why for reason in found if reason is not None})
-    columns = (mapping.SAME, mapping.RANKS, LISTED, *DIFFERENT, mapping.REFUSED)
+    columns = (node_mapping.SAME, node_mapping.RANKS, LISTED, *DIFFERENT, node_mapping.REFUSED)
     lines = [
         f"| | Models |{''.join(f' {column.capitalize()} |' for column in columns)}",
         "| --- " * (2 + len(columns)) + "|",
@@ -133,8 +133,8 @@ def unlisted(rows: list[MappingRow], listed: list[MappingReason]) -> Iterator[st
     kinds: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         own = " ".join(row.operators) if len(row.operators) < 4 else row.case
-        for line in row.lines if row.verdict in (*DIFFERENT, mapping.REFUSED) else ():
-            if mapping.reason_of(row, line, listed) is None:
+        for line in row.lines if row.verdict in (*DIFFERENT, node_mapping.REFUSED) else ():
+            if node_mapping.reason_of(row, line, listed) is None:
                 kinds[own, row.verdict, re.sub(NUMBER, "#", line)] += 1
     for (own, verdict, line), count in sorted(kinds.items()):
         yield f"{own}: {verdict}: {line} ({count})"
@@ -160,7 +160,7 @@ def main() -> int:
         model = onnx.load(path)
         inputs = shipped_models.inputs_of(model, path.stem, {})
         run_all(iter([ProviderCase("models", str(path), model, inputs)]), arguments.results)
-    rows, listed = read(arguments.results), mapping.reasons()
+    rows, listed = read(arguments.results), node_mapping.reasons()
     text = table(rows, listed)
     if arguments.page:
         write_page(arguments.page, text, "provider_mapping.py")

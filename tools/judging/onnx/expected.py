@@ -18,7 +18,7 @@ LIST = Path(__file__).with_name("expected.toml")
 EXPECTED = "listed"
 
 
-class Reason(NamedTuple):
+class ExpectedReason(NamedTuple):
     """Of ``operators`` (all, if there are none), cases of one of ``verdicts`` whose message or title has ``says``, a
     regular expression."""
 
@@ -28,10 +28,10 @@ class Reason(NamedTuple):
     operators: frozenset[str]
 
 
-def reasons(path: Path = LIST) -> list[Reason]:
+def reasons(path: Path = LIST) -> list[ExpectedReason]:
     document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     return [
-        Reason(
+        ExpectedReason(
             entry["why"],
             tuple(entry["verdicts"]),
             re.compile(entry["says"]),
@@ -41,7 +41,7 @@ def reasons(path: Path = LIST) -> list[Reason]:
     ]
 
 
-def reason_of(found: SweepVerdict, listed: list[Reason]) -> Reason | None:
+def reason_of(found: SweepVerdict, listed: list[ExpectedReason]) -> ExpectedReason | None:
     operator = found.case.partition("-")[0].removeprefix("ai.onnx.")
     for reason in listed:
         if (

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from .drawing import DrawnCase, cases
-from .schemas import Version
+from .drawn_cases import DrawnCase, cases
+from .schemas import SchemaVersion
 from .sides import THEIRS_CRASHES, SweepVerdict, verdict_of
 
 SECONDS = 60.0
 
 
-def judge(version: Version, seed: int, titles: Sequence[str] = ()) -> Iterator[SweepVerdict]:
+def judge(version: SchemaVersion, seed: int, titles: Sequence[str] = ()) -> Iterator[SweepVerdict]:
     """The verdicts on all cases of a version, or on those that have one of ``titles`` in theirs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -20,7 +20,7 @@ HALF = "tensor(float16)"
 SINGLE = runtime.schemadef.OpSchema.FormalParameterOption.Single
 
 
-class Version(NamedTuple):
+class SchemaVersion(NamedTuple):
     """A version of an operator, and the operator sets from ``since`` to ``until`` that have it.
 
     ``inputs`` are names with the names of type constraints, or types; ``types`` are what the kernels
@@ -48,12 +48,12 @@ class Version(NamedTuple):
 
 
 @cache
-def versions() -> tuple[Version, ...]:
+def versions() -> tuple[SchemaVersion, ...]:
     """All versions of all operators that ONNX Runtime knows, in order."""
     return tuple(_versions())
 
 
-def _versions() -> Iterator[Version]:
+def _versions() -> Iterator[SchemaVersion]:
     found: dict[tuple[str, str], list[Any]] = {}
     for schema in runtime.get_all_operator_schema():
         if schema.domain in FIRST:
@@ -68,7 +68,7 @@ def _versions() -> Iterator[Version]:
 
 
 @cache
-def versions_of(domain: str, name: str) -> tuple[Version, ...]:
+def versions_of(domain: str, name: str) -> tuple[SchemaVersion, ...]:
     return tuple(one for one in versions() if (one.domain, one.name) == (domain, name))
 
 
@@ -86,7 +86,7 @@ def _overlap(kernel: Any, schema: Any, until: int) -> bool:
     return bool(first <= until and last >= schema.since_version)
 
 
-def _version(schema: Any, until: int, kernels: list[Any]) -> Version:
+def _version(schema: Any, until: int, kernels: list[Any]) -> SchemaVersion:
     types = {}
     for constraint in schema.type_constraints:
         own = [
@@ -101,7 +101,7 @@ def _version(schema: Any, until: int, kernels: list[Any]) -> Version:
     for name, attribute in schema.attributes.items():
         default = AttributeProto.FromString(attribute._default_value)
         defaults[name] = default if default.name else None
-    return Version(
+    return SchemaVersion(
         schema.domain,
         schema.name,
         max(schema.since_version, FIRST[schema.domain]),

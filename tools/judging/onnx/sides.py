@@ -13,7 +13,7 @@ from onnx import ModelProto, TensorProto, TypeProto, ValueInfoProto, helper
 
 from directml_py.onnx.errors import OnnxError
 
-from .drawing import DrawnCase, tensor
+from .drawn_cases import DrawnCase, tensor
 from .schemas import KINDS, MICROSOFT
 
 AGREE, TYPES, SIZES, VALUES, REFUSED, FOREIGN = (

@@ -12,7 +12,7 @@ from clients.dml_provider.tensors import Array
 from onnx import AttributeProto, TensorProto, TypeProto, helper, numpy_helper
 
 from .samples import OperatorSample, samples, type_of
-from .schemas import KINDS, Version, versions_of
+from .schemas import KINDS, SchemaVersion, versions_of
 
 ATTRIBUTE = AttributeProto
 # Attributes that hold the number of an element type.
@@ -53,7 +53,7 @@ class DrawnCase(NamedTuple):
     """A model of one node. ``constants`` are the places of inputs that are initializers."""
 
     title: str
-    version: Version
+    version: SchemaVersion
     opset: int
     inputs: tuple[Any, ...]
     types: tuple[TypeProto | None, ...]
@@ -62,7 +62,7 @@ class DrawnCase(NamedTuple):
     constants: frozenset[int]
 
 
-def cases(version: Version, seed: int) -> Iterator[DrawnCase]:
+def cases(version: SchemaVersion, seed: int) -> Iterator[DrawnCase]:
     """Each sample as it is, then each type of each type constraint, then everything at will."""
     own = samples().get((version.domain, version.name), [])
     for sample in own:
@@ -84,7 +84,7 @@ def cases(version: Version, seed: int) -> Iterator[DrawnCase]:
 class _Drawing:
     """A sample that is changed step by step. The same title gives the same case, whatever else is drawn."""
 
-    def __init__(self, version: Version, sample: OperatorSample, seed: int, title: str) -> None:
+    def __init__(self, version: SchemaVersion, sample: OperatorSample, seed: int, title: str) -> None:
         self.version = version
         self.title = f"{version.domain or 'ai.onnx'}.{version.name}-{version.since}: {title}"
         self.random = _random(seed, self.title)
@@ -95,7 +95,7 @@ class _Drawing:
         self._adapt(sample)
 
     @classmethod
-    def of(cls, version: Version, own: list[OperatorSample], seed: int, title: str) -> _Drawing:
+    def of(cls, version: SchemaVersion, own: list[OperatorSample], seed: int, title: str) -> _Drawing:
         name = f"{version.domain}{version.name}{version.since}{title}"
         return cls(version, _random(seed, name).choice(own), seed, title)
 
