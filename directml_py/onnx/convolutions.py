@@ -84,6 +84,8 @@ def with_dynamic_pads(node: OnnxNode) -> Results:
 def transposed_window(node: OnnxNode) -> tuple[WindowAttributes, list[int]]:
     """The window, and the elements of the output beyond those that the padding leaves."""
     sizes = node.shape()[2:]
+    if len(node.shape(1)) != len(node.shape()):
+        raise Refusal(f"has sizes {list(node.shape(1))}; it must have {len(node.shape())} of them", "input W")
     window = explicit(node, len(sizes), node.shape(1)[2:])
     word, wanted = node.get("auto_pad", "NOTSET"), node.get("output_shape")
     extra = list(node.get("output_padding") or [0] * len(sizes))

@@ -163,7 +163,7 @@ def unpooled_sizes(node: OnnxNode) -> tuple[Sizes, Sizes]:
         )
     ]
     inferred = (*shape[:2], *least)
-    wanted = inferred if not node.has(2) else tuple(int(size) for size in node.known(2, "output_shape"))
+    wanted = tuple(node.numbers(2, "output_shape") or inferred)
     if len(wanted) != len(inferred) or any(want < size for want, size in zip(wanted, inferred)):
         raise Refusal(f"is {list(wanted)}, smaller than {list(inferred)}", "input output_shape")
     return inferred, wanted

@@ -225,3 +225,29 @@ def test_constants_are_sliced_as_what_is_computed(kind):
     for constants in ([0, 1, 2, 3, 4], [1, 2, 3, 4]):
         draw = Draw("Slice", 13, [x, *bounds], constants)
         np.testing.assert_array_equal(loaded(draw).run(draw.feeds)["y0"], x[:1])
+
+
+@pytest.mark.parametrize(
+    ("draw", "text"),
+    [
+        (
+            Draw(
+                "ConvTranspose", 11, [np.float32(np.ones((1, 2, 3))), np.float32(np.ones((2, 6)))], (),
+                {"kernel_shape": [2]},
+            ),
+            r"input W: has sizes \[2, 6\]; it must have 3 of them",
+        ),
+        (
+            Draw("MaxPool", 12, [np.ones((1, 1, 2), np.float32)], (), {"kernel_shape": [4]}),
+            r"attribute kernel_shape: is \[4\], larger than the padded input",
+        ),
+        (
+            Draw("AveragePool", 11, [np.ones((1, 1, 2), np.float32)], (), {"kernel_shape": [2], "strides": [0]}),
+            r"attribute strides: is \[0\]; the numbers must be positive",
+        ),
+    ],
+    ids=lambda value: value.kind if isinstance(value, Draw) else "",
+)  # fmt: skip
+def test_windows_that_do_not_fit(draw, text):
+    with pytest.raises(OnnxError, match=text):
+        loaded(draw)
