@@ -21,6 +21,7 @@ from ..graph import Expression, Graph
 from .constants import Constants
 from .control_flow import CONTROL_FLOW, initializers
 from .definitions import check, output_types, schema_of
+from .empty_tensors import without_elements
 from .errors import OnnxError, Refusal, UnknownValue, ValueNeeded, sentence
 from .every_operator import OPERATORS
 from .folding import NOT_GROWING, folded, prepared, view_of, work_of
@@ -234,6 +235,9 @@ class Translation:
             raise Refusal(problem)
         if flow is not None:
             return flow(made, lambda body, values: self._subgraph(body, values, scope, node.opsets)), {}
+        results = without_elements(made, node.domain)
+        if results is not None:
+            return results, described
         translate = OPERATORS.get((node.domain, node.op_type))
         if translate is None:
             return self._expanded(schema, node, scope), described
