@@ -166,15 +166,18 @@ def zero_point(node: OnnxNode, index: int, filters: bool = False) -> Expression 
 
 @operator("QLinearConv")
 def quantized_convolution(node: OnnxNode) -> Results:
-    x, _, window = cropped(node, window_of(node, node.shape()[2:], node.shape(3)[2:]))
+    window = window_of(node, node.shape()[2:], node.shape(3)[2:])
+    scale, zero = _scale(node, 4), zero_point(node, 5, filters=True)
+    assert zero is not None
+    sizes = tuple(map(max, scale.desc.sizes, zero.desc.sizes))
     return node.graph.quantized_linear_convolution(
-        x,
+        node.tensor(0),
         _scale(node, 1),
         node.tensor(3),
-        _scale(node, 4),
+        node.repeated(scale, sizes),
         _scale(node, 6),
         zero_point(node, 2),
-        zero_point(node, 5, filters=True),
+        node.repeated(zero, sizes),
         bias_of(node, 8),
         zero_point(node, 7),
         group_count=node.get("group", 1),

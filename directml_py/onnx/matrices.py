@@ -148,18 +148,29 @@ def matmul_integer(node: OnnxNode) -> Results:
 @operator("QLinearMatMul")
 def quantized_matmul(node: OnnxNode) -> Results:
     a, b = factors(node, 0, 3)
-    dtype = node.input(7).dtype
+    operands = ((1, 2, a, 0), (4, 5, b, 1), (6, 7, a, 0))
+    (a_scale, a_zero), (b_scale, b_zero), (scale, zero) = (parameters(node, *one) for one in operands)
     return node.graph.quantized_linear_matrix_multiply(
         a,
-        node.cast(parameter(node, 1, a, 0), np.float32),
+        node.cast(a_scale, np.float32),
         b,
-        node.cast(parameter(node, 4, b, 1), np.float32),
-        node.cast(parameter(node, 6, a, 0), np.float32),
-        parameter(node, 2, a, 0),
-        parameter(node, 5, b, 1),
-        parameter(node, 7, a, 0),
-        output_data_type=dtype,
+        node.cast(b_scale, np.float32),
+        node.cast(scale, np.float32),
+        a_zero,
+        b_zero,
+        zero,
+        output_data_type=node.input(7).dtype,
     )
+
+
+def parameters(node: OnnxNode, scale: int, zero: int, like: Expression, side: int) -> tuple[Any, Any]:
+    """A scale and a zero point as ``parameter`` has them, with the same sizes: either may be one number beside a
+    vector."""
+    own = [parameter(node, index, like, side) for index in (scale, zero)]
+    if own[1] is None:
+        return own[0], None
+    sizes = np.broadcast_shapes(*(one.desc.sizes for one in own))
+    return (node.repeated(own[0], sizes), node.repeated(own[1], sizes))
 
 
 def parameter(node: OnnxNode, index: int, like: Expression, side: int) -> Any:

@@ -18,7 +18,7 @@ from .attention import attended
 from .convolutions import per_channel
 from .errors import Refusal
 from .fusing import ACTIVATIONS, activation_desc
-from .matrices import factors, fused_matmul, multiplied, parameter
+from .matrices import factors, fused_matmul, multiplied, parameters
 from .movement import sliced
 from .node import OnnxNode
 from .pooling import padded, whole
@@ -126,13 +126,14 @@ def matmul_activation(node: OnnxNode) -> Results:
 @operator("MatMulIntegerToFloat", domain=MICROSOFT)
 def matmul_integer_to_float(node: OnnxNode) -> Results:
     a, b = factors(node, 0, 1)
+    (a_scale, a_zero), (b_scale, b_zero) = parameters(node, 2, 4, a, 0), parameters(node, 3, 5, b, 1)
     result = node.graph.matrix_multiply_integer_to_float(
         a,
-        parameter(node, 2, a, 0),
+        a_scale,
         b,
-        parameter(node, 3, b, 1),
-        parameter(node, 4, a, 0),
-        _matching(node, 5, 3, b),
+        b_scale,
+        a_zero,
+        b_zero,
         output_data_type=node.input(2).dtype,
     )
     return _shaped(node, _biased(node, result, 6))
@@ -150,14 +151,6 @@ def q_attention(node: OnnxNode) -> Results:
     return attended(node.having(None, None, None, 5, 8), rows, (batch, length), [whole // 3] * 3)
 
 
-def _matching(node: OnnxNode, zero: int, scale: int, b: Expression) -> Any:
-    """A zero point with the sizes of its scale, as the operator requires."""
-    own, wanted = parameter(node, zero, b, 1), parameter(node, scale, b, 1)
-    if own is None or own.desc.sizes == wanted.desc.sizes:
-        return own
-    return node.packed(node.spread(own, own.desc.sizes, wanted.desc.sizes))
-
-
 def _biased(node: OnnxNode, x: Expression, bias: int) -> Expression:
     return node.graph.add(x, node.broadcast(bias, x.desc.sizes)) if node.has(bias) else x
 
@@ -172,14 +165,15 @@ def _shaped(node: OnnxNode, x: Expression) -> Expression:
 def dynamic_quantize_matmul(node: OnnxNode) -> Results:
     """A is quantized by its range, and the product is an integer product."""
     a, b = factors(node, 0, 1)
+    b_scale, b_zero = parameters(node, 2, 3, b, 1)
     quantized, scale, zero = node.graph.dynamic_quantize_linear(a, output_data_type=np.uint8)
     result = node.graph.matrix_multiply_integer_to_float(
         quantized,
         scale,
         b,
-        parameter(node, 2, b, 1),
+        b_scale,
         zero,
-        _matching(node, 3, 2, b),
+        b_zero,
         output_data_type=node.input(0).dtype,
     )
     return _shaped(node, _biased(node, result, 4))

@@ -235,6 +235,12 @@ class OnnxNode:
         """A packed copy of a strided view."""
         return self.graph.identity(self.movable(view))
 
+    def repeated(self, own: Expression, sizes: Sizes) -> Expression:
+        """A packed tensor of ``sizes`` from one that broadcasts to it."""
+        if own.desc.sizes == sizes:
+            return own
+        return self.packed(self.spread(own, own.desc.sizes, sizes))
+
     def transposed(self, own: Expression, shape: Sizes, order: Sequence[int]) -> Expression:
         """A packed copy of ``own`` of ``shape`` with its axes in another order."""
         return self.packed(self.reordered(own, shape, order))

@@ -29,7 +29,7 @@ def batch_norm(node: OnnxNode) -> Results:
         return _training(node)
     activation, node.activation = node.activation, None
     spatial = bool(node.get("spatial", 1))
-    x = node.tensor()
+    x = _with_channels(node)
     scale, bias, mean, variance = (
         node.cast(node.tensor(index, _parameter(node, index, spatial)), node.input().dtype)
         for index in (1, 2, 3, 4)
@@ -46,9 +46,15 @@ def batch_norm(node: OnnxNode) -> Results:
     )
 
 
+def _with_channels(node: OnnxNode) -> Expression:
+    """The input; one of a single dimension has one channel."""
+    shape = node.shape()
+    return node.tensor(sizes=(*shape, 1) if len(shape) == 1 else shape)
+
+
 def _parameter(node: OnnxNode, index: int, spatial: bool) -> Sizes:
     if spatial:
-        return (1, math.prod(node.shape(index)), *(1,) * (len(node.shape()) - 2))[: max(2, len(node.shape()))]
+        return per_channel(node, math.prod(node.shape(index)))
     return (1, *node.shape()[1:])
 
 
@@ -59,7 +65,7 @@ def _training(node: OnnxNode) -> Results:
         node.tensor(index, _parameter(node, index, True)) for index in (1, 2, 3, 4)
     )
     y, own_mean, own_variance = node.graph.batch_normalization_training(
-        node.tensor(), scale, bias, epsilon=node.get("epsilon", 1e-5)
+        _with_channels(node), scale, bias, epsilon=node.get("epsilon", 1e-5)
     )
     running = [
         node.graph.add(
