@@ -1,31 +1,29 @@
-"""Nodes with empty inputs whose outputs have elements.
+"""Nodes with empty inputs.
 
-A tensor without elements has no counterpart in DirectML, whose sizes are at least 1. It is a constant, as the host knows
-all of its elements; so an operator whose outputs are empty needs no rule, nor one whose inputs are all known. For the
-others this table says what the outputs are, or which inputs the translator is given instead.
+A tensor without elements has no counterpart in DirectML, whose sizes are at least 1. It is a constant, as the host
+knows all of its elements, and where all outputs of a node are empty, nothing has to be computed. For nodes that make
+elements out of none this table says what these are, which is what ONNX Runtime's CPU provider returns.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import MICROSOFT, ONNX, Result
+from .translators import MICROSOFT, ONNX, OPERATORS, Result, Results
 from .values import Array, OnnxValue, known
 
-# A rule returns the outputs, or None for the translator to go on with the inputs that the rule has changed.
-Rule = Callable[[OnnxNode], "list[Result] | None"]
+Rule = Callable[[OnnxNode], Results]
 RULES: dict[tuple[str, str], Rule] = {}
 
 
 def rule(*names: str, domain: str = ONNX) -> Callable[[Rule], Rule]:
-    """Decorator: registers what becomes of operators with an empty input."""
+    """Decorator: registers what operators with an empty input return."""
 
     def add(function: Rule) -> Rule:
         for name in names:
@@ -35,20 +33,35 @@ def rule(*names: str, domain: str = ONNX) -> Callable[[Rule], Rule]:
     return add
 
 
-def without_elements(node: OnnxNode, domain: str) -> list[Result] | None:
-    """The outputs of a node with an empty input, if there is a rule that says them."""
+def is_empty(value: OnnxValue | None) -> bool:
+    return value is not None and value.items is None and not value.is_nothing and value.size == 0
+
+
+def without_elements(node: OnnxNode, domain: str) -> Results | Sequence[Result]:
+    """The outputs of a node without elements: the empty arrays that they are, or by the rule of the operator for empty
+    inputs; None if they are neither."""
+    wanted = [name for name in node.outputs if name]
+    if all(name in node.inferred and 0 in node.inferred[name][1] for name in wanted):
+        return [filled(node, index) if name else None for index, name in enumerate(node.outputs)]
     own = RULES.get((domain, node.kind))
-    if own is None or all(value is None or value.size or value.items is not None for value in node.inputs):
-        return None
-    return own(node)
+    return own(node) if own is not None and any(map(is_empty, node.inputs)) else None
+
+
+def filled(node: OnnxNode, index: int = 0, value: Any = 0) -> Array:
+    """An output whose elements all have one value. Raises ``Refusal`` if its sizes depend on values, or for too
+    many bytes."""
+    shape = node.output_shape(index)
+    dtype = node.inferred[node.outputs[index]][0]
+    node.constants.budget.take_bytes(dtype.itemsize * math.prod(shape))
+    return np.full(shape, value, dtype)
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+    return -np.inf if dtype.kind == "f" else dtype.kind != "b" and np.iinfo(dtype).min
 
 
 def highest(dtype: np.dtype[Any]) -> Any:
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    return np.inf if dtype.kind == "f" else dtype.kind == "b" or np.iinfo(dtype).max
 
 
 def zero(dtype: np.dtype[Any]) -> Any:
@@ -74,15 +87,77 @@ OF_NOTHING: dict[str, Callable[[np.dtype[Any]], Any]] = {
 }
 
 
-def filled(node: OnnxNode, value: Any = 0, index: int = 0) -> Array:
-    """An output whose elements all have one value."""
-    dtype, shape = node.inferred[node.outputs[index]]
-    return np.full(shape, value, dtype)
-
-
 @rule(*OF_NOTHING)
-def reduced(node: OnnxNode) -> list[Result]:
-    dtype = node.input().dtype
-    if dtype == np.bool_:
-        raise Refusal("has no elements; booleans have no least and no greatest", "input data")
-    return [filled(node, OF_NOTHING[node.kind](dtype))]
+def reduced(node: OnnxNode) -> Results:
+    node.numbers(1, "axes")
+    return filled(node, value=OF_NOTHING[node.kind](node.input().dtype))
+
+
+@rule("BatchNormalization")
+def trained_by_nothing(node: OnnxNode) -> Results:
+    """Averages of no elements are NaN."""
+    return [filled(node, index, np.nan if index else 0) for index in range(len(node.outputs))]
+
+
+@rule("MaxUnpool", "RoiAlign")
+def unset(node: OnnxNode) -> Results:
+    return filled(node)
+
+
+@rule("DynamicQuantizeLinear")
+def quantized(node: OnnxNode) -> Results:
+    return [filled(node), filled(node, 1, 1), filled(node, 2)]
+
+
+@rule("Scatter", "ScatterElements", "ScatterND")
+def not_updated(node: OnnxNode) -> Results:
+    return node.input()
+
+
+def of_zeros(*zero_points: int, domain: str = ONNX) -> Rule:
+    """Sums of no products, as those of one product of zeros; ``zero_points`` are the inputs that must be 0."""
+
+    def zeros(node: OnnxNode) -> Results:
+        node.output_shape()
+        for index, value in enumerate(node.inputs):
+            if value is not None and (is_empty(value) or index in zero_points):
+                sizes = [size or 1 for size in value.shape]
+                node.inputs[index] = known(value.name, np.zeros(sizes, value.dtype))
+        return OPERATORS[domain, node.kind](node)
+
+    return zeros
+
+
+rule("Einsum", "Gemm", "MatMul")(of_zeros())
+rule("MatMulInteger")(of_zeros(2, 3))
+rule("QLinearMatMul")(of_zeros(2, 5))
+rule("FusedMatMul", "TransposeMatMul", domain=MICROSOFT)(of_zeros(domain=MICROSOFT))
+rule("MatMulIntegerToFloat", domain=MICROSOFT)(of_zeros(4, 5, domain=MICROSOFT))
+
+
+@rule("Pad")
+def padding_alone(node: OnnxNode) -> Results:
+    """All elements are padding."""
+    node.numbers(1, "pads")
+    if node.get("mode", "constant") != "constant":
+        raise Refusal("has no elements to repeat", "input data")
+    if node.has(2):
+        return node.packed(node.broadcast(2, node.output_shape()))
+    return filled(node, value=node.get("value", 0))
+
+
+def without_past(*past: int) -> Rule:
+    """Attention whose past keys and values, at these inputs, are empty."""
+
+    def absent(node: OnnxNode) -> Results:
+        for index in past:
+            if index < len(node.inputs) and is_empty(node.inputs[index]):
+                node.inputs[index] = None
+        return OPERATORS[MICROSOFT, node.kind](node)
+
+    return absent
+
+
+rule("Attention", domain=MICROSOFT)(without_past(4))
+rule("MultiHeadAttention", domain=MICROSOFT)(without_past(6, 7))
+rule("GroupQueryAttention", domain=MICROSOFT)(without_past(3, 4))

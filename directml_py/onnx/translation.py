@@ -228,6 +228,9 @@ class Translation:
         )
         made.semantics = self.semantics
         _complete(described, made, schema, node, inputs)
+        empty = None if flow else without_elements(made, node.domain)
+        if empty is not None:
+            return _listed(empty), described
         results = None if flow else self._by_host(node, inputs, made.inferred)
         if results is not None:
             return results, described
@@ -235,9 +238,6 @@ class Translation:
             raise Refusal(problem)
         if flow is not None:
             return flow(made, lambda body, values: self._subgraph(body, values, scope, node.opsets)), {}
-        results = without_elements(made, node.domain)
-        if results is not None:
-            return results, described
         translate = OPERATORS.get((node.domain, node.op_type))
         if translate is None:
             return self._expanded(schema, node, scope), described
@@ -265,9 +265,6 @@ class Translation:
             number = np.array(part if node.op_type == "Shape" else math.prod(shape), np.int64)
             return [number]
         names = [name for name in node.output if name]
-        if all(name in inferred and 0 in inferred[name][1] for name in names):
-            empty = {name: np.empty(shape, dtype) for name, (dtype, shape) in inferred.items()}
-            return [empty.get(name, np.empty(0)) for name in node.output]
         given = inputs if node.domain else prepared(node, inputs)
         view = view_of(node, given, inferred)
         if view is not None:
