@@ -19,15 +19,16 @@ from .translators import MICROSOFT, ONNX, OPERATORS, Result, Results
 from .values import Array, OnnxValue, known
 
 Rule = Callable[[OnnxNode], Results]
-RULES: dict[tuple[str, str], Rule] = {}
+# By operator: the inputs of which one must be empty, and the rule.
+RULES: dict[tuple[str, str], tuple[Sequence[int], Rule]] = {}
 
 
-def rule(*names: str, domain: str = ONNX) -> Callable[[Rule], Rule]:
-    """Decorator: registers what operators with an empty input return."""
+def rule(*names: str, inputs: Sequence[int] = (0,), domain: str = ONNX) -> Callable[[Rule], Rule]:
+    """Decorator: registers what operators return if one of these inputs is empty."""
 
     def add(function: Rule) -> Rule:
         for name in names:
-            RULES[domain, name] = function
+            RULES[domain, name] = inputs, function
         return function
 
     return add
@@ -43,8 +44,10 @@ def without_elements(node: OnnxNode, domain: str) -> Results | Sequence[Result]:
     wanted = [name for name in node.outputs if name]
     if all(name in node.inferred and 0 in node.inferred[name][1] for name in wanted):
         return [filled(node, index) if name else None for index, name in enumerate(node.outputs)]
-    own = RULES.get((domain, node.kind))
-    return own(node) if own is not None and any(map(is_empty, node.inputs)) else None
+    inputs, own = RULES.get((domain, node.kind), ((), None))
+    if own is None or not any(is_empty(node.inputs[index]) for index in inputs if node.has(index)):
+        return None
+    return own(node)
 
 
 def filled(node: OnnxNode, index: int = 0, value: Any = 0) -> Array:
@@ -109,7 +112,7 @@ def quantized(node: OnnxNode) -> Results:
     return [filled(node), filled(node, 1, 1), filled(node, 2)]
 
 
-@rule("Scatter", "ScatterElements", "ScatterND")
+@rule("Scatter", "ScatterElements", "ScatterND", inputs=[1])
 def not_updated(node: OnnxNode) -> Results:
     return node.input()
 
@@ -158,6 +161,6 @@ def without_past(*past: int) -> Rule:
     return absent
 
 
-rule("Attention", domain=MICROSOFT)(without_past(4))
-rule("MultiHeadAttention", domain=MICROSOFT)(without_past(6, 7))
-rule("GroupQueryAttention", domain=MICROSOFT)(without_past(3, 4))
+rule("Attention", inputs=[4], domain=MICROSOFT)(without_past(4))
+rule("MultiHeadAttention", inputs=[6, 7], domain=MICROSOFT)(without_past(6, 7))
+rule("GroupQueryAttention", inputs=[3, 4], domain=MICROSOFT)(without_past(3, 4))

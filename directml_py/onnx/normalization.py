@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -59,13 +60,16 @@ def _parameter(node: OnnxNode, index: int, spatial: bool) -> Sizes:
 
 
 def _training(node: OnnxNode) -> Results:
-    """The batch statistics, and the running statistics that they update."""
-    momentum = node.get("momentum", 0.9)
+    """The batch statistics, and the running statistics that they update, all in the type of the latter."""
+    momentum, dtype = node.get("momentum", 0.9), node.input(3).dtype
     scale, bias, mean, variance = (
         node.tensor(index, _parameter(node, index, True)) for index in (1, 2, 3, 4)
     )
     y, own_mean, own_variance = node.graph.batch_normalization_training(
-        _with_channels(node), scale, bias, epsilon=node.get("epsilon", 1e-5)
+        node.cast(_with_channels(node), dtype),
+        node.cast(scale, dtype),
+        node.cast(bias, dtype),
+        epsilon=node.get("epsilon", 1e-5),
     )
     running = [
         node.graph.add(
@@ -76,18 +80,27 @@ def _training(node: OnnxNode) -> Results:
         else None
         for index, old, new in ((1, mean, own_mean), (2, variance, own_variance))
     ]
-    return [y, *running]
+    return [node.cast(y, node.input().dtype), *running]
+
+
+def around_mean(node: OnnxNode, x: Expression, axes: Sequence[int]) -> Expression:
+    """``x`` as the input of a normalization; where each element is its own mean, their differences.
+
+    MEAN_VARIANCE_NORMALIZATION takes a single element for its own variance.
+    """
+    is_single = all(x.desc.sizes[axis] == 1 for axis in axes)
+    return node.graph.subtract(x, x) if is_single else x
 
 
 @operator("InstanceNormalization")
 def instance_norm(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
-    rank = len(node.shape())
+    axes = list(range(2, len(node.shape())))
     return node.graph.mean_variance_normalization1(
-        node.tensor(),
+        around_mean(node, node.tensor(), axes),
         node.tensor(1, per_channel(node, node.shape()[1])),
         node.tensor(2, per_channel(node, node.shape()[1])),
-        axes=list(range(2, rank)),
+        axes=axes,
         normalize_variance=True,
         epsilon=node.get("epsilon", 1e-5),
         fused_activation=activation,
@@ -101,9 +114,10 @@ outputs("MeanVarianceNormalization")(like_input)
 def mean_variance_norm(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
     default = [0, 2, 3] if node.get("across_channels", 0) == 0 else [0, 1, 2, 3]
+    axes = [axis % len(node.shape()) for axis in node.get("axes", default)]
     return node.graph.mean_variance_normalization1(
-        node.tensor(),
-        axes=[axis % len(node.shape()) for axis in node.get("axes", default)],
+        around_mean(node, node.tensor(), axes),
+        axes=axes,
         normalize_variance=bool(node.get("normalize_variance", 1)),
         epsilon=1e-9,
         fused_activation=activation,
@@ -121,7 +135,7 @@ def normalized(node: OnnxNode, x: Expression, scale: int, bias: int) -> list[Exp
     axes = list(range(node.axis(len(shape), -1), len(shape)))
     epsilon = node.get("epsilon", 1e-5)
     y = node.graph.mean_variance_normalization1(
-        x,
+        around_mean(node, x, axes),
         _factor(node, scale, shape),
         _factor(node, bias, shape),
         axes=axes,
