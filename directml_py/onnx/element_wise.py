@@ -22,7 +22,7 @@ from .values import OnnxValue, Sizes, data_type
 
 LEVEL_5_0 = 0x5000
 UNARY = {
-    "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan",
+    "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan",
     "Atanh": "atanh", "BitwiseNot": "bit_not", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh", "Erf": "erf",
     "Exp": "exp", "Floor": "floor", "Log": "log", "Not": "logical_not", "Reciprocal": "recip", "Sign": "sign",
     "Sin": "sin", "Sinh": "sinh", "Sqrt": "sqrt", "Tan": "tan",
@@ -113,6 +113,12 @@ def mean(node: OnnxNode) -> Results:
         return node.graph.element_wise_mean(*values)
     total = reduce(node.graph.add, values[1:], values[0])
     return node.graph.identity(total, scale_bias=(1 / len(values), 0.0))
+
+
+@operator("Abs")
+def absolute(node: OnnxNode) -> Results:
+    """ABS has signed types."""
+    return node.input() if node.input().dtype.kind == "u" else node.graph.abs(node.tensor())
 
 
 @operator("Neg")
