@@ -13,7 +13,8 @@ from ..graph import Expression
 from .errors import Refusal
 from .matrices import multiplied, ranked
 from .node import OnnxNode
-from .translators import Results, operator
+from .translators import Results, Rows, operator, outputs
+from .values import tensor_sizes
 
 
 class EinsumTerm(NamedTuple):
@@ -48,6 +49,10 @@ class Einsum:
         )
         self.rest = "".join(unused[:longest])
         self.terms = [self._spelled(index, term) for index, term in enumerate(terms)]
+        self.extents: dict[str, int] = {}
+        for index, term in enumerate(self.terms):
+            for letter, size in zip(term, node.shape(index)):
+                self.extents[letter] = self.extents.get(letter, 1) if size == 1 else size
         if arrow:
             self.result = right.replace("...", self.rest)
         else:
@@ -83,14 +88,27 @@ class Einsum:
             max(size for size, own_letter in zip(shape, term) if own_letter == letter) for letter in letters
         )
         if letters == term:
-            return EinsumTerm(own, letters, shape)
+            return self._without_ones(EinsumTerm(own, letters, shape))
         strides = packed_strides(shape)
         added = [
             sum(stride for stride, own_letter in zip(strides, term) if own_letter == letter)
             for letter in letters
         ]
         view = self.node.graph.reinterpret(own, sizes=sizes, strides=added)
-        return EinsumTerm(self.node.packed(view), letters, sizes)
+        return self._without_ones(EinsumTerm(self.node.packed(view), letters, sizes))
+
+    def _without_ones(self, operand: EinsumTerm) -> EinsumTerm:
+        """``operand`` without the dimensions of 1 that broadcast to those of other operands."""
+        kept = [
+            (letter, size)
+            for letter, size in zip(operand.letters, operand.sizes)
+            if size > 1 or self.extents[letter] == 1
+        ]
+        if len(kept) == len(operand.letters):
+            return operand
+        sizes = tuple(size for _, size in kept)
+        x = self.node.graph.reinterpret(operand.x, sizes=tensor_sizes(sizes))
+        return EinsumTerm(x, "".join(letter for letter, _ in kept), sizes)
 
     def _summed(self, operand: EinsumTerm, kept: set[str]) -> EinsumTerm:
         axes = [axis for axis, letter in enumerate(operand.letters) if letter not in kept]
@@ -134,6 +152,13 @@ class Einsum:
 
     def _as(self, x: Expression, sizes: Sequence[int]) -> Expression:
         return self.node.graph.reinterpret(x, sizes=ranked(self.node, sizes))
+
+
+@outputs("Einsum")
+def summed(node: OnnxNode) -> Rows:
+    """ONNX infers sizes without broadcasting."""
+    equation = Einsum(node)
+    return [(node.input().dtype, tuple(equation.extents[letter] for letter in equation.result))]
 
 
 @operator("Einsum")
