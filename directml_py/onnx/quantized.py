@@ -57,6 +57,13 @@ def _output_type(node: OnnxNode) -> np.dtype[Any]:
 @operator("DequantizeLinear")
 @operator("DequantizeLinear", domain=MICROSOFT)
 def dequantize(node: OnnxNode) -> Results:
+    """The type of the result is that of the scale, or from operator set 23 on what an attribute says."""
+    result = _dequantized(node)
+    name = node.outputs[0]
+    return node.cast(result, node.inferred[name][0]) if name in node.inferred else result
+
+
+def _dequantized(node: OnnxNode) -> Expression:
     x = node.tensor()
     if is_blocked(node) or node.input().dtype.name in ("int4", "uint4"):
         kind, tensors = _parameters(node)
