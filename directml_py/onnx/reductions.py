@@ -61,8 +61,7 @@ def reduction(function: DML_REDUCE_FUNCTION) -> Translator:
         axes = node.numbers(1, "axes")
         if not axes and node.get("noop_with_empty_axes", 0):
             # The function of each element still applies: a dimension of 1 is reduced.
-            x = node.tensor(sizes=(*node.shape(), 1))
-            where = [len(x.desc.sizes) - 1]
+            x, where = node.tensor(sizes=(node.input().size, 1)), [1]
         else:
             x = node.tensor()
             where = chosen_axes(node, axes, len(x.desc.sizes))
