@@ -214,7 +214,8 @@ def rms_norm(node: OnnxNode) -> Results:
 
 
 def _skipped(node: OnnxNode, bias: int) -> Expression:
-    """The sum of input, skip and bias."""
+    """The sum of input, skip and bias; the operators' epsilon is less than that of others."""
+    node.attributes.setdefault("epsilon", 1e-12)
     shape = node.shape()
     total = node.graph.add(node.tensor(0), node.broadcast(1, shape))
     return node.graph.add(total, node.broadcast(bias, shape)) if node.has(bias) else total
