@@ -1,0 +1,171 @@
+"""Nodes of random ranks, sizes and broadcasting forms beside ONNX Runtime's CPU provider: types, sizes and values."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnx", reason="needs the package onnx")
+import onnx
+from onnx import helper
+
+import directml_py as dml
+from directml_py.onnx.errors import OnnxError, ValueNeeded
+from directml_py.onnx.every_operator import OPERATORS
+from directml_py.onnx.translators import MICROSOFT, OUTPUTS
+
+from . import movement_draws, product_draws  # noqa: F401 - they fill the table
+from .drawn_nodes import MAKERS, node
+
+onnxruntime = pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+
+# Operators of com.microsoft have the sizes that their rows say.
+NAMES = [name for name in MAKERS if ":" not in name or (MICROSOFT, name.rpartition(":")[2]) in OUTPUTS]
+# Results that are rounded, where half a unit decides.
+ROUNDED = ("QLinear", "QuantizeLinear")
+
+
+def of_runtime(model, feeds):
+    """The outputs; None for what ONNX Runtime refuses."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    providers = ["CPUExecutionProvider"]
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=providers)
+        return session.run(None, feeds)
+    except Exception:
+        return None
+
+
+def of_package(model, feeds):
+    """The outputs; what determines sizes is made constant."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            loaded = dml.onnx.load(model)
+        except ValueNeeded:
+            loaded = dml.onnx.load(
+                model, inputs={name: array for name, array in feeds.items() if name != "in0"}
+            )
+        return list(loaded.run({name: feeds[name] for name in loaded.inputs}).values())
+
+
+def check(name, number):
+    """Returns whether ONNX Runtime and the package computed the node."""
+    drawn = node(name, number)
+    model, feeds = drawn.model()
+    inputs = ", ".join(f"{own.dtype.name}{list(own.shape)}" for own in feeds.values())
+    where = f"{name} {number}: {drawn.attributes}, {inputs}"
+    expected = of_runtime(model, feeds)
+    try:
+        found = of_package(model, feeds)
+    except OnnxError as error:
+        # Types and ranks that DirectML's operators lack.
+        if expected is not None and " supports " not in str(error):
+            raise AssertionError(f"{where}: {error}") from None
+        return False
+    for own, want in zip(found, expected or ()):
+        assert (own.dtype, own.shape) == (want.dtype, want.shape), where
+        half = want.dtype == np.float16
+        near = (
+            1 if any(word in name for word in ROUNDED) and want.dtype.kind in "iu" else 1e-2 if half else 1e-5
+        )
+        np.testing.assert_allclose(
+            own.astype(np.float64),
+            want.astype(np.float64),
+            rtol=2e-3 if half else 1e-4,
+            atol=near,
+            err_msg=where,
+        )
+    return expected is not None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_few_nodes(name):
+    for number in range(3):
+        check(name, number)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_many_nodes(name):
+    """Several must run: the others compare nothing."""
+    assert sum(check(name, number) for number in range(3, 60)) > 3
+
+
+def test_the_draws_have_translators():
+    own = {tuple(name.rpartition(":")[::2]) for name in NAMES}
+    assert len(own & set(OPERATORS)) > 0.9 * len(own)
+
+
+def one_node(kind, feeds, opset=18, **attributes):
+    names = ["out0"]
+    given = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for name, array in feeds.items()
+    ]
+    made = helper.make_node(kind, list(feeds), names, **attributes)
+    wanted = [onnx.ValueInfoProto(name=name) for name in names]
+    graph = helper.make_graph([made], "one", given, wanted)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def floats(*sizes):
+    return np.random.default_rng(0).random(sizes, np.float32)
+
+
+NOTHING = np.zeros((0, 3), np.int64)
+# Nodes with an empty input whose outputs have elements: the inputs, attributes, and the result.
+OF_NOTHING = {
+    "MatMul": ({"a": floats(2, 0), "b": floats(0, 3)}, {}, np.zeros((2, 3))),
+    "Gemm": (
+        {"a": floats(2, 0), "b": floats(0, 3), "c": np.float32([1, 2, 3])},
+        {"beta": 2.0, "alpha": 3.0},
+        [[2, 4, 6]] * 2,
+    ),
+    "Einsum": ({"a": floats(2, 0), "b": floats(0)}, {"equation": "ij,j->i"}, [0, 0]),
+    "ScatterElements": ({"d": floats(4, 3), "i": NOTHING, "u": floats(0, 3)}, {}, floats(4, 3)),
+    "ScatterND": ({"d": floats(4, 3), "i": NOTHING[:, :1], "u": floats(0, 3)}, {}, floats(4, 3)),
+    "ReduceMax": ({"x": floats(2, 0)}, {"axes": [1]}, [[-np.inf]] * 2),
+    "ReduceProd": ({"x": floats(2, 0)}, {"axes": [1], "keepdims": 0}, [1, 1]),
+    "Concat": ({"a": floats(0, 3), "b": floats(2, 3)}, {"axis": 0}, floats(2, 3)),
+}
+
+
+@pytest.mark.parametrize("kind", OF_NOTHING)
+def test_results_of_nothing(kind):
+    feeds, attributes, expected = OF_NOTHING[kind]
+    model = one_node(kind, feeds, opset=13 if kind.startswith("Reduce") else 18, **attributes)
+    np.testing.assert_array_equal(dml.onnx.load(model).run(feeds)["out0"], np.float32(expected))
+    np.testing.assert_array_equal(of_runtime(model, feeds)[0], np.float32(expected))
+
+
+def test_padding_alone():
+    feeds = {"x": floats(0, 2), "pads": np.int64([1, 0, 1, 1]), "value": np.float32(7)}
+    model = one_node("Pad", feeds)
+    loaded = dml.onnx.load(model, inputs={"pads": feeds["pads"]})
+    results = loaded.run({"x": feeds["x"], "value": feeds["value"]})
+    np.testing.assert_array_equal(results["out0"], np.full((2, 3), 7))
+
+
+def test_scatters_that_are_refused():
+    x, indices = floats(3, 4), np.zeros((2, 5), np.int64)
+    with pytest.raises(OnnxError, match=r"input indices: has sizes \[2, 5\], which exceed \[3, 4\]"):
+        dml.onnx.load(one_node("ScatterElements", {"x": x, "i": indices, "u": floats(2, 5)}))
+    with pytest.raises(OnnxError, match="input updates: has sizes"):
+        dml.onnx.load(one_node("ScatterElements", {"x": x, "i": indices[:, :4], "u": floats(2, 3)}))
+
+
+def test_sums_of_many_updates_for_one_element():
+    """Every update counts, those from the end too; what no index names stays."""
+    feeds = {"x": np.float32([1, 2, 3, 4]), "i": np.int64([1, -3, 1, 0]), "u": np.float32([10, 20, 30, 5])}
+    for reduction, expected in {
+        "add": [6, 62, 3, 4],
+        "mul": [5, 12000, 3, 4],
+        "max": [5, 30, 3, 4],
+        "min": [1, 2, 3, 4],
+    }.items():
+        model = one_node("ScatterElements", feeds, reduction=reduction)
+        np.testing.assert_array_equal(dml.onnx.load(model).run(feeds)["out0"], np.float32(expected))
