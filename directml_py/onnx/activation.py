@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..graph import Expression
+from .element_wise import like_input
 from .fusing import ACTIVATIONS
 from .node import OnnxNode
-from .translators import MICROSOFT, Results, Translator, operator, rows
+from .translators import MICROSOFT, Results, Translator, operator, outputs, rows
 
 # The graph builder's function, and for each argument the attribute and its default.
 Row = tuple[str, dict[str, tuple[str, float]]]
@@ -150,3 +151,4 @@ def _bias_operators() -> dict[str, Any]:
 
 
 rows(_bias_operators(), lambda function: function, MICROSOFT)
+outputs("BiasGelu", "FastGelu", "Gelu", "QuickGelu", domain=MICROSOFT)(like_input)

@@ -31,6 +31,20 @@ def per_channel(node: OnnxNode, count: int) -> tuple[int, ...]:
     return (1, count, *(1,) * (len(node.shape()) - 2))
 
 
+def convolved_sizes(node: OnnxNode, shape: Sizes, filters: Sizes) -> Sizes:
+    """The sizes of a convolution of a tensor of ``shape``, channels first."""
+    if len(shape) < 3 or len(filters) != len(shape):
+        raise Refusal(f"have sizes {list(filters)} for an input of {list(shape)}", "input W")
+    window = window_of(node, shape[2:], filters[2:])
+    spatial = (
+        (size + start + end - extent) // stride + 1
+        for size, start, end, extent, stride in zip(
+            shape[2:], window.start, window.end, window.extents, window.strides
+        )
+    )
+    return (shape[0], filters[0], *spatial)
+
+
 @operator("Conv")
 def convolution(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None

@@ -12,7 +12,7 @@ from ..api.enums import DML_MATRIX_TRANSFORM_NONE, DML_MATRIX_TRANSFORM_TRANSPOS
 from ..graph import Expression
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import MICROSOFT, Results, operator
+from .translators import MICROSOFT, Results, Rows, operator, outputs
 from .values import Sizes
 
 LEVEL_4_0 = 0x4000
@@ -45,6 +45,13 @@ def product(a: Sizes, b: Sizes) -> ProductSizes:
         count = math.prod(a[:-2]) * rows
         return ProductSizes((count, inner), (inner, columns), (count, columns), True)
     return ProductSizes((*batch, rows, inner), (*batch, inner, columns), (*batch, rows, columns), False)
+
+
+def product_shape(a: Sizes, b: Sizes) -> Sizes:
+    """The sizes of NumPy's ``matmul``. Raises ``Refusal`` if there is no product."""
+    product(a, b)
+    rows, columns = a[-2:-1] if len(a) > 1 else (), b[-1:] if len(b) > 1 else ()
+    return (*np.broadcast_shapes(a[:-2], b[:-2]), *rows, *columns)
 
 
 def factors(node: OnnxNode, a: int, b: int) -> tuple[Expression, Expression]:
@@ -120,21 +127,54 @@ def gemm(node: OnnxNode) -> Results:
     )
 
 
-@operator("FusedMatMul", domain=MICROSOFT)
+class TransposedFactor(NamedTuple):
+    """A factor of FusedMatMul: the order of its axes as a stack of matrices, the sizes in that order, and whether its
+    matrices are transposed."""
+
+    order: tuple[int, ...]
+    stack: Sizes
+    is_transposed: bool
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes that the product sees."""
+        return self.stack[:-2] + self.stack[:-3:-1] if self.is_transposed else self.stack
+
+
+def _transposed_factor(node: OnnxNode, index: int) -> TransposedFactor:
+    """transBatch moves the first dimension behind the others but the last, before trans swaps the last two."""
+    shape, name = node.shape(index), "AB"[index]
+    order = tuple(range(len(shape)))
+    if node.get(f"transBatch{name}", 0) and len(shape) > 2:
+        order = (*order[1:-1], 0, order[-1])
+    stack = tuple(shape[axis] for axis in order)
+    return TransposedFactor(order, stack, bool(node.get(f"trans{name}", 0)) and len(shape) > 1)
+
+
+@outputs("FusedMatMul", "TransposeMatMul", "FusedMatMulActivation", domain=MICROSOFT)
+def fused_product(node: OnnxNode) -> Rows:
+    a, b = (_transposed_factor(node, index).sizes for index in (0, 1))
+    return [(node.input().dtype, product_shape(a, b))]
+
+
+@operator("FusedMatMul", "TransposeMatMul", domain=MICROSOFT)
 def fused_matmul(node: OnnxNode) -> Results:
-    for name in ("transBatchA", "transBatchB"):
-        node.only(name, 0, "DirectML transposes only the last two dimensions")
-    shapes = [node.shape(index) for index in (0, 1)]
-    flips = [bool(node.get(name, 0)) and len(shape) > 1 for name, shape in zip(("transA", "transB"), shapes)]
-    turned = [shape[:-2] + shape[:-3:-1] if flip else shape for shape, flip in zip(shapes, flips)]
-    batch = np.broadcast_shapes(*(shape[:-2] for shape in turned))
-    views = [collapsed(node, node.broadcast(index, (*batch, *shapes[index][-2:]))) for index in (0, 1)]
-    transforms = [DML_MATRIX_TRANSFORM_TRANSPOSE if flip else DML_MATRIX_TRANSFORM_NONE for flip in flips]
-    result = multiplied(
+    parts = [_transposed_factor(node, index) for index in (0, 1)]
+    batch = np.broadcast_shapes(*(part.stack[:-2] for part in parts))
+    views = []
+    for index, part in enumerate(parts):
+        x, stack = node.tensor(index), part.stack
+        if part.order != tuple(sorted(part.order)):
+            x = node.transposed(x, node.shape(index), part.order)
+        if len(stack) == 1:
+            stack = (1, *stack) if index == 0 else (*stack, 1)
+        views.append(collapsed(node, node.spread(x, stack, (*batch, *stack[-2:]))))
+    transforms = [
+        DML_MATRIX_TRANSFORM_TRANSPOSE if part.is_transposed else DML_MATRIX_TRANSFORM_NONE for part in parts
+    ]
+    return multiplied(
         node, views[0], views[1], node.get("alpha", 1.0), trans_a=transforms[0], trans_b=transforms[1]
     )
-    sizes = (*batch, turned[0][-2], turned[1][-1])
-    return node.graph.reinterpret(result, sizes=sizes)
 
 
 @operator("MatMulInteger")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -16,21 +15,43 @@ from ..api.enums import (
 from ..graph import Expression
 from .attention import attended
 from .convolutions import per_channel
+from .element_wise import like_input
 from .errors import Refusal
-from .fusing import ACTIVATIONS, activation_desc
-from .matrices import factors, fused_matmul, multiplied, parameters
+from .matrices import factors, multiplied, parameters, product_shape
 from .movement import sliced
 from .node import OnnxNode
-from .pooling import padded, whole
-from .translators import MICROSOFT, Result, Results, operator
-from .values import data_type
-from .window_attributes import WindowAttributes, window_of
+from .quantized_operators import dequantized
+from .shapes import renamed
+from .translators import MICROSOFT, Result, Results, Rows, operator, outputs
+
+outputs("BiasAdd", "GroupNorm", domain=MICROSOFT)(like_input)
 
 
 @operator("BiasAdd", domain=MICROSOFT)
 def bias_add(node: OnnxNode) -> Results:
     biased = node.graph.add(node.tensor(0), node.broadcast(1, node.shape()))
     return node.graph.add(biased, node.broadcast(2, node.shape()))
+
+
+@outputs("ExpandDims", domain=MICROSOFT)
+def with_dimension(node: OnnxNode) -> Rows:
+    shape = list(node.shape())
+    axis = int(node.known(1, "axis").reshape(-1)[0])
+    if not -len(shape) - 1 <= axis <= len(shape):
+        raise Refusal(f"is {axis}; the result has {len(shape) + 1} dimensions", "input axis")
+    shape.insert(axis % (len(shape) + 1), 1)
+    return [(node.input().dtype, tuple(shape))]
+
+
+@operator("ExpandDims", domain=MICROSOFT)
+def expand_dims(node: OnnxNode) -> Results:
+    return renamed(node, node.output_shape())
+
+
+@outputs("BiasSplitGelu", domain=MICROSOFT)
+def half_of_input(node: OnnxNode) -> Rows:
+    shape = node.shape()
+    return [(node.input().dtype, (*shape[:-1], shape[-1] // 2))]
 
 
 @operator("BiasSplitGelu", domain=MICROSOFT)
@@ -67,6 +88,29 @@ def group_norm(node: OnnxNode) -> Results:
     if node.get("activation", 0):
         y = node.graph.activation_swish(y, sigmoid_input_scale=1.0)
     return node.transposed(y, sizes, (0, *range(2, rank), 1)) if is_last else y
+
+
+@outputs("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MICROSOFT)
+def embedded(node: OnnxNode) -> Rows:
+    shape = node.shape(0)
+    if len(shape) != 2 or len(node.shape(2)) != 2:
+        raise Refusal(f"has sizes {list(shape)} for a table of {list(node.shape(2))}", "input input_ids")
+    dtype = node.input(2).dtype if node.kind == "EmbedLayerNormalization" else np.dtype(np.float32)
+    sums = (dtype, (*shape, node.shape(2)[1]))
+    return [sums, (np.dtype(np.int32), shape[:1]), sums]
+
+
+# The tables and parameters of QEmbedLayerNormalization; its scales and zero points begin at 8 and 13.
+QUANTIZED_TABLES = (2, 3, 4, 5, 6)
+
+
+@operator("QEmbedLayerNormalization", domain=MICROSOFT)
+def embed_layer_norm_of_quantized(node: OnnxNode) -> Results:
+    part = node.having(*range(8))
+    for place, index in enumerate(QUANTIZED_TABLES):
+        if node.has(index):
+            part.inputs[index] = dequantized(node.having(index, 8 + place, 13 + place), 0)
+    return embed_layer_norm(part)
 
 
 @operator("EmbedLayerNormalization", domain=MICROSOFT)
@@ -112,15 +156,15 @@ def _lengths(node: OnnxNode) -> Result:
     )
 
 
-@operator("FusedMatMulActivation", domain=MICROSOFT)
-def matmul_activation(node: OnnxNode) -> Results:
-    kind = node.get("activation")
-    if kind not in ACTIVATIONS:
-        raise Refusal(f"is {kind!r}, which GEMM does not fuse", "attribute activation")
-    names = {"alpha": "activation_alpha", "beta": "activation_beta", "gamma": "activation_gamma"}
-    own = {name: node.get(attribute) for name, attribute in names.items() if attribute in node.attributes}
-    node.activation = activation_desc(kind, own)
-    return fused_matmul(node)
+@outputs("MatMulIntegerToFloat", "DynamicQuantizeMatMul", domain=MICROSOFT)
+def float_product(node: OnnxNode) -> Rows:
+    dtype = node.input(2 if node.kind == "MatMulIntegerToFloat" else 0).dtype
+    return [(dtype, product_shape(node.shape(0), node.shape(1)))]
+
+
+@outputs("MatMulNBits", domain=MICROSOFT)
+def product_of_blocks(node: OnnxNode) -> Rows:
+    return [(node.input().dtype, (*node.shape()[:-1], node.get("N")))]
 
 
 @operator("MatMulIntegerToFloat", domain=MICROSOFT)
@@ -136,7 +180,7 @@ def matmul_integer_to_float(node: OnnxNode) -> Results:
         b_zero,
         output_data_type=node.input(2).dtype,
     )
-    return _shaped(node, _biased(node, result, 6))
+    return _biased(node, result, 6)
 
 
 @operator("QAttention", domain=MICROSOFT)
@@ -155,12 +199,6 @@ def _biased(node: OnnxNode, x: Expression, bias: int) -> Expression:
     return node.graph.add(x, node.broadcast(bias, x.desc.sizes)) if node.has(bias) else x
 
 
-def _shaped(node: OnnxNode, x: Expression) -> Expression:
-    a, b = node.shape(0), node.shape(1)
-    batch = np.broadcast_shapes(a[:-2], b[:-2])
-    return node.graph.reinterpret(x, sizes=(*batch, a[-2], b[-1]))
-
-
 @operator("DynamicQuantizeMatMul", domain=MICROSOFT)
 def dynamic_quantize_matmul(node: OnnxNode) -> Results:
     """A is quantized by its range, and the product is an integer product."""
@@ -176,7 +214,7 @@ def dynamic_quantize_matmul(node: OnnxNode) -> Results:
         b_zero,
         output_data_type=node.input(0).dtype,
     )
-    return _shaped(node, _biased(node, result, 4))
+    return _biased(node, result, 4)
 
 
 @operator("MatMulNBits", domain=MICROSOFT)
@@ -227,99 +265,3 @@ def _halves(node: OnnxNode, own: Expression, rows: int, blocks: int) -> Expressi
     """Bytes as 4-bit integers; each row begins at a byte."""
     strides = (blocks + blocks % 2, 1)
     return node.graph.reinterpret(own, DML_TENSOR_DATA_TYPE_UINT4, sizes=(rows, blocks), strides=strides)
-
-
-def spread_parameter(node: OnnxNode, index: int, sizes: tuple[int, ...]) -> Any:
-    """One number as a tensor of ``sizes``; None if it is absent."""
-    if not node.has(index):
-        return None
-    if node.input(index).size != 1:
-        raise Refusal(f"has {node.input(index).size} elements; it must be one number", f"input {index}")
-    return node.spread(node.tensor(index, (1,)), (1,), sizes)
-
-
-@operator("QLinearAdd", domain=MICROSOFT)
-def quantized_add(node: OnnxNode) -> Results:
-    shape = np.broadcast_shapes(node.shape(0), node.shape(3))
-    sizes = shape or (1,)
-    a, b = node.broadcast(0, shape), node.broadcast(3, shape)
-    ones = (1,) * len(sizes)
-    a_scale, a_zero, b_scale, b_zero, scale, zero = (
-        spread_parameter(node, index, ones) for index in (1, 2, 4, 5, 6, 7)
-    )
-    dtype = node.input(0).dtype
-    return node.graph.quantized_linear_add(
-        a, a_scale, b, b_scale, scale, a_zero, b_zero, zero, output_data_type=dtype
-    )
-
-
-@operator("QLinearAveragePool", domain=MICROSOFT)
-def quantized_average(node: OnnxNode) -> Results:
-    node.only("channels_last", 0, "DirectML's pools take channels first")
-    window = window_of(node, node.shape()[2:])
-    sizes = [
-        (size + start + end - extent + (stride - 1 if node.get("ceil_mode", 0) else 0)) // stride + 1
-        for size, start, end, extent, stride in zip(
-            node.shape()[2:], window.start, window.end, window.extents, window.strides
-        )
-    ]
-    return _quantized_pool(node, window, bool(node.get("count_include_pad", 0)), (*node.shape()[:2], *sizes))
-
-
-@operator("QLinearGlobalAveragePool", domain=MICROSOFT)
-def quantized_global_average(node: OnnxNode) -> Results:
-    node.only("channels_last", 0, "DirectML's pools take channels first")
-    window, sizes = whole(node)
-    return _quantized_pool(node, window, False, sizes)
-
-
-def _quantized_pool(
-    node: OnnxNode, window: WindowAttributes, is_padded: bool, sizes: tuple[int, ...]
-) -> Expression:
-    x = node.tensor(sizes=padded(node.shape()))
-    more = len(x.desc.sizes) - len(node.shape())
-    own = {
-        name: [0 if name.endswith("padding") else 1] * more + values for name, values in window.pool().items()
-    }
-    ones = (1,) * len(x.desc.sizes)
-    scale, zero, out_scale, out_zero = (
-        node.tensor(index, ones) if node.has(index) else None for index in (1, 2, 3, 4)
-    )
-    assert scale is not None
-    assert out_scale is not None
-    result = node.graph.quantized_linear_average_pooling(
-        x, scale, out_scale, zero, out_zero, include_padding=is_padded, output_sizes=padded(sizes), **own
-    )
-    return node.graph.reinterpret(result, sizes=sizes)
-
-
-def dequantized(node: OnnxNode, value: int, scale: int, zero: int) -> Expression:
-    x = node.tensor(value)
-    if node.input(value).dtype.kind == "f":
-        return x
-    sizes = x.desc.sizes
-    return node.graph.dequantize_linear(
-        x, spread_parameter(node, scale, sizes), spread_parameter(node, zero, sizes)
-    )
-
-
-def quantized(node: OnnxNode, x: Expression, scale: int, zero: int) -> Expression:
-    sizes = x.desc.sizes
-    kind = data_type(node.input(zero).dtype) if node.has(zero) else data_type(np.dtype(np.uint8))
-    return node.graph.quantize_linear(
-        x, spread_parameter(node, scale, sizes), spread_parameter(node, zero, sizes), output_data_type=kind
-    )
-
-
-@operator("QLinearSigmoid", domain=MICROSOFT)
-def quantized_sigmoid(node: OnnxNode) -> Results:
-    return quantized(node, node.graph.activation_sigmoid(dequantized(node, 0, 1, 2)), 3, 4)
-
-
-@operator("QLinearConcat", domain=MICROSOFT)
-def quantized_concat(node: OnnxNode) -> Results:
-    """Inputs with their scales and zero points, each dequantized."""
-    places = range(2, len(node.inputs), 3)
-    parts = [dequantized(node, place, place + 1, place + 2) for place in places]
-    axis = node.axis(len(node.shape(2)))
-    return quantized(node, node.graph.join(parts, axis=axis), 0, 1)

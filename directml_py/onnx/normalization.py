@@ -144,6 +144,8 @@ def normalized(node: OnnxNode, x: Expression, scale: int, bias: int) -> list[Exp
     )
     if not (node.wants(1) or node.wants(2)):
         return [y]
+    # The statistics are FLOAT32, whatever the type of the input.
+    x = node.cast(x, np.float32)
     mean = _average(node, x, axes)
     spread = node.graph.difference_square(x, node.spread(mean, mean.desc.sizes, shape))
     return [
@@ -187,6 +189,7 @@ def root_mean_square(node: OnnxNode, x: Expression, scale: int) -> Expression:
 
 
 @outputs("SimplifiedLayerNormalization")
+@outputs("SimplifiedLayerNormalization", domain=MICROSOFT)
 def normalized_with_root(node: OnnxNode) -> Rows:
     shape = node.shape()
     axis = node.axis(len(shape), -1)
@@ -195,10 +198,15 @@ def normalized_with_root(node: OnnxNode) -> Rows:
 
 
 @operator("SimplifiedLayerNormalization")
+@operator("SimplifiedLayerNormalization", domain=MICROSOFT)
 def simplified_layer_norm(node: OnnxNode) -> Results:
-    """The second output is what the input is multiplied by, always FLOAT32."""
+    """The second output is what the input is multiplied by, always FLOAT32; so is what is between other types."""
     x = node.tensor()
-    y = node.cast(root_mean_square(node, x, 1), node.input(1).dtype)
+    part = node
+    if node.input().dtype != node.input(1).dtype:
+        part = node.having(0, 1)
+        part.inputs[0] = node.value(node.cast(x, np.float32), np.dtype(np.float32), node.shape())
+    y = node.cast(root_mean_square(part, part.tensor(), 1), node.input(1).dtype)
     if not node.wants(1):
         return y
     x = node.cast(x, np.float32)
@@ -208,7 +216,6 @@ def simplified_layer_norm(node: OnnxNode) -> Results:
 
 
 @operator("RMSNormalization")
-@operator("SimplifiedLayerNormalization", domain=MICROSOFT)
 def rms_norm(node: OnnxNode) -> Results:
     return root_mean_square(node, node.tensor(), 1)
 
@@ -219,6 +226,13 @@ def _skipped(node: OnnxNode, bias: int) -> Expression:
     shape = node.shape()
     total = node.graph.add(node.tensor(0), node.broadcast(1, shape))
     return node.graph.add(total, node.broadcast(bias, shape)) if node.has(bias) else total
+
+
+@outputs("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MICROSOFT)
+def normalized_sum(node: OnnxNode) -> Rows:
+    shape, dtype = node.shape(), node.input().dtype
+    statistics = (np.dtype(np.float32), (*shape[:-1], 1))
+    return [(dtype, shape), statistics, statistics, (dtype, shape)]
 
 
 @operator("SkipLayerNormalization", domain=MICROSOFT)

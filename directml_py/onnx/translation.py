@@ -28,6 +28,7 @@ from .folding import NOT_GROWING, folded, prepared, view_of, work_of
 from .function_bodies import Functions, body_of
 from .fusing import Fusions
 from .node import OnnxNode
+from .predecessors import successor
 from .protobuf import NodeMessage, constant_of, inferred_outputs, live, tensor_type
 from .semantics import ONNX
 from .translators import MICROSOFT, OUTPUTS, Described, Result, Results
@@ -166,6 +167,7 @@ class Translation:
 
     def node(self, node: NodeMessage, scope: Scope, fusions: Fusions | None = None) -> None:
         """Add the outputs of one node to ``scope``. Raises ``OnnxError``."""
+        node = successor(node)
         try:
             self._add(node, scope, fusions)
         except OnnxError:
