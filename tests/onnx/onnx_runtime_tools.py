@@ -1,0 +1,136 @@
+"""What ONNX Runtime's tools make of a model: its optimizer, its quantizers, its converter to 16-bit floats."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import warnings
+from collections.abc import Callable
+
+import onnx
+import onnxruntime
+from onnxruntime.quantization import (
+    CalibrationDataReader,
+    QuantFormat,
+    QuantType,
+    quantize_dynamic,
+    quantize_static,
+)
+
+LEVELS = onnxruntime.GraphOptimizationLevel
+
+
+def session_of(model, level=None, to=None):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    if level is not None:
+        options.graph_optimization_level = level
+    if to is not None:
+        options.optimized_model_filepath = str(to)
+    content = model if isinstance(model, str) else model.SerializeToString()
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def optimized(level):
+    def tool(network, folder):
+        path = folder / "optimized.onnx"
+        session_of(network.model, level, path)
+        return onnx.load(path)
+
+    return tool
+
+
+def dynamic(kind, **choices):
+    def tool(network, folder):
+        path = folder / "quantized.onnx"
+        quantize_dynamic(network.model, path, weight_type=kind, **choices)
+        return onnx.load(path)
+
+    return tool
+
+
+class Samples(CalibrationDataReader):
+    """The network's inputs alone."""
+
+    def __init__(self, inputs):
+        self.left = [inputs]
+
+    def get_next(self):
+        return self.left.pop() if self.left else None
+
+
+def static(form, activations, weights, per_channel, level=None):
+    def tool(network, folder):
+        prepared, path = folder / "prepared.onnx", folder / "quantized.onnx"
+        # What quant_pre_process does beside inference of sizes.
+        session_of(network.model, LEVELS.ORT_ENABLE_BASIC, prepared)
+        quantize_static(
+            str(prepared),
+            str(path),
+            Samples(network.inputs),
+            quant_format=form,
+            activation_type=activations,
+            weight_type=weights,
+            per_channel=per_channel,
+        )
+        model = onnx.load(path)
+        return model if level is None else optimized(level)(network._replace(model=model), folder)
+
+    return tool
+
+
+def transformers(kind, heads, width):
+    def tool(network, folder):
+        from onnxruntime.transformers import optimizer
+        from onnxruntime.transformers.fusion_options import FusionOptions
+
+        path = folder / "model.onnx"
+        onnx.save(network.model, path)
+        made = optimizer.optimize_model(
+            str(path), kind, heads, width, optimization_options=FusionOptions(kind), opt_level=0
+        )
+        return made.model
+
+    return tool
+
+
+def halves(keep):
+    def tool(network, folder):
+        from onnxruntime.transformers.float16 import convert_float_to_float16
+
+        return convert_float_to_float16(network.model, keep_io_types=keep)
+
+    return tool
+
+
+U8, S8, QDQ, QOPERATOR = QuantType.QUInt8, QuantType.QInt8, QuantFormat.QDQ, QuantFormat.QOperator
+TOOLS: dict[str, Callable] = {
+    "basic": optimized(LEVELS.ORT_ENABLE_BASIC),
+    "extended": optimized(LEVELS.ORT_ENABLE_EXTENDED),
+    "dynamic, unsigned": dynamic(U8),
+    "dynamic, by channel": dynamic(S8, per_channel=True),
+    "QDQ, unsigned": static(QDQ, U8, U8, False),
+    "QDQ, signed, by channel": static(QDQ, S8, S8, True),
+    "QDQ, extended": static(QDQ, U8, S8, True, LEVELS.ORT_ENABLE_EXTENDED),
+    "QOperator, unsigned": static(QOPERATOR, U8, U8, False),
+    "QOperator, signed": static(QOPERATOR, S8, S8, False),
+    "QOperator, by channel": static(QOPERATOR, U8, S8, True),
+    "bert": transformers("bert", 4, 32),
+    "gpt2": transformers("gpt2", 2, 16),
+    "float16": halves(False),
+    "float16, inputs and outputs kept": halves(True),
+}
+
+
+def made_by(tool, network, folder):
+    """The model that a tool makes, without what it prints."""
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        logging.disable(logging.CRITICAL)
+        try:
+            # Some tools change the model that they are given.
+            own = onnx.ModelProto.FromString(network.model.SerializeToString())
+            return TOOLS[tool](network._replace(model=own), folder)
+        finally:
+            logging.disable(logging.NOTSET)
