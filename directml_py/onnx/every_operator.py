@@ -6,6 +6,7 @@ from . import (  # noqa: F401 - each fills the table
     activation,
     attention,
     convolutions,
+    dynamic_lstm,
     einsum,
     element_wise,
     fourier,

@@ -1,0 +1,156 @@
+"""DynamicQuantizeLSTM, of the domain com.microsoft: an LSTM whose products are those of integers.
+
+The inputs are quantized by their range, all together; so is the hidden state, in each step. DirectML's LSTM does not do
+that, so that each step is operators of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graph import Expression
+from .errors import Refusal
+from .movement import sliced
+from .node import OnnxNode
+from .translators import MICROSOFT, Results, Rows, operator, outputs
+from .values import Sizes
+
+DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
+ACTIVATIONS = ["Sigmoid", "Tanh", "Tanh"]
+
+
+class LstmSizes(NamedTuple):
+    steps: int
+    batch: int
+    hidden: int
+
+
+class Weights(NamedTuple):
+    """A quantized matrix, with a scale and a zero point per column or one of each."""
+
+    matrix: Expression
+    scale: Expression
+    zero: Expression
+
+
+def _sizes(node: OnnxNode) -> LstmSizes:
+    steps, batch, _ = node.shape(0)
+    return LstmSizes(steps, batch, node.shape(2)[1])
+
+
+@outputs("DynamicQuantizeLSTM", domain=MICROSOFT)
+def states(node: OnnxNode) -> Rows:
+    if len(node.shape(0)) != 3 or len(node.shape(2)) != 3:
+        raise Refusal("has other than 3 dimensions", "input X" if len(node.shape(0)) != 3 else "input R")
+    (steps, batch, hidden), dtype = _sizes(node), np.dtype(np.float32)
+    count = len(node.choice("direction", "forward", DIRECTIONS))
+    last = (dtype, (count, batch, hidden))
+    return [(dtype, (steps, count, batch, hidden)), last, last]
+
+
+@operator("DynamicQuantizeLSTM", domain=MICROSOFT)
+def dynamic_lstm(node: OnnxNode) -> Results:
+    _check(node)
+    sizes = _sizes(node)
+    runs = [
+        _run(node, sizes, place, backward)
+        for place, backward in enumerate(node.choice("direction", "forward", DIRECTIONS))
+    ]
+    sequences, hidden, cells = zip(*runs)
+    return [
+        _joined(node, parts, axis) if node.wants(index) else None
+        for index, (parts, axis) in enumerate(((sequences, 1), (hidden, 0), (cells, 0)))
+    ]
+
+
+def _check(node: OnnxNode) -> None:
+    directions = node.choice("direction", "forward", DIRECTIONS)
+    if node.get("activations", ACTIVATIONS * len(directions)) != ACTIVATIONS * len(directions):
+        raise Refusal(
+            f"is {node.get('activations')}; others than the defaults are not translated", "activations"
+        )
+    for name in ("clip", "input_forget"):
+        node.only(name, 0, "it is not translated")
+    if node.has(7):
+        raise Refusal("peepholes are not translated", "input P")
+    if node.has(4) and (node.known(4, "sequence_lens") != node.shape(0)[0]).any():
+        raise Refusal("sequences of different lengths are not translated", "input sequence_lens")
+
+
+def _joined(node: OnnxNode, parts: Any, axis: int) -> Expression:
+    return node.graph.join(list(parts), axis=axis) if len(parts) > 1 else parts[0]
+
+
+def _part(node: OnnxNode, index: int, place: int, sizes: Sizes) -> Expression:
+    """The part of an input for a direction."""
+    own = node.tensor(index)
+    if node.shape(index)[0] > 1:
+        own = sliced(node, own, 0, place, 1)
+    return node.graph.reinterpret(own, sizes=sizes)
+
+
+def _weights(node: OnnxNode, index: int, scale: int, place: int) -> Weights:
+    matrix = _part(node, index, place, node.shape(index)[1:])
+    columns = 1 if len(node.shape(scale)) == 1 else node.shape(scale)[1]
+    own, zero = (_part(node, which, place, (1, columns)) for which in (scale, scale + 1))
+    return Weights(matrix, own, zero)
+
+
+def _product(node: OnnxNode, x: Expression, weights: Weights) -> Expression:
+    """The product of ``x``, quantized by its range, and a quantized matrix."""
+    quantized, scale, zero = node.graph.dynamic_quantize_linear(x, output_data_type=np.uint8)
+    return node.graph.matrix_multiply_integer_to_float(
+        quantized, scale, weights.matrix, weights.scale, zero, weights.zero, output_data_type=np.float32
+    )
+
+
+def _gates_of_inputs(node: OnnxNode, sizes: LstmSizes, place: int) -> Expression:
+    """The inputs' share of all gates in all steps, and the biases."""
+    rows, columns = sizes.steps * sizes.batch, 4 * sizes.hidden
+    x = node.tensor(0, (rows, node.shape(0)[2]))
+    gates = _product(node, x, _weights(node, 1, 8, place))
+    if not node.has(3):
+        return gates
+    both = _part(node, 3, place, (2, columns))
+    bias = node.graph.add(*(sliced(node, both, 0, half, 1) for half in (0, 1)))
+    return node.graph.add(gates, node.spread(bias, (1, columns), (rows, columns)))
+
+
+def _initial(node: OnnxNode, index: int, sizes: LstmSizes, place: int) -> Expression | None:
+    """The state before the first step; None for zeros."""
+    if not node.has(index):
+        return None
+    array = node.input(index).array
+    if array is not None and not array.any():
+        return None
+    return _part(node, index, place, (sizes.batch, sizes.hidden))
+
+
+def _run(
+    node: OnnxNode, sizes: LstmSizes, place: int, backward: bool
+) -> tuple[Expression, Expression, Expression]:
+    """The hidden states of a direction, and the last hidden and cell state."""
+    graph, (steps, batch, width) = node.graph, sizes
+    own = _gates_of_inputs(node, sizes, place)
+    weights = _weights(node, 2, 10, place)
+    hidden, cell = (_initial(node, index, sizes, place) for index in (5, 6))
+    found: list[Expression] = []
+    for step in reversed(range(steps)) if backward else range(steps):
+        gates = sliced(node, own, 0, step * batch, batch)
+        if hidden is not None:
+            gates = graph.add(gates, _product(node, hidden, weights))
+        # ONNX's order: input, output, forget, and cell.
+        taken, shown, kept, new = (sliced(node, gates, 1, part * width, width) for part in range(4))
+        added = graph.multiply(graph.activation_sigmoid(taken), graph.activation_tanh(new))
+        if cell is not None:
+            added = graph.add(added, graph.multiply(graph.activation_sigmoid(kept), cell))
+        cell = added
+        hidden = graph.multiply(graph.activation_sigmoid(shown), graph.activation_tanh(cell))
+        found.append(graph.reinterpret(hidden, sizes=(1, 1, batch, width)))
+    assert hidden is not None
+    assert cell is not None
+    sequence = _joined(node, found[::-1] if backward else found, 0)
+    last, last_cell = (graph.reinterpret(state, sizes=(1, batch, width)) for state in (hidden, cell))
+    return sequence, last, last_cell
