@@ -14,7 +14,7 @@ from .element_wise import common_shape, like_input
 from .errors import Refusal
 from .matrices import parameter
 from .node import OnnxNode
-from .pooling import padded
+from .pooling import padded, pooled_maximum
 from .translators import MICROSOFT, ONNX, OPERATORS, Results, Rows, Translator, operator, outputs, rows
 from .values import OnnxValue, Sizes, data_type
 from .window_attributes import WindowAttributes, window_of
@@ -171,7 +171,7 @@ def _spatial(node: OnnxNode) -> Sizes:
 
 
 def _pool_window(node: OnnxNode) -> WindowAttributes:
-    if node.kind == "QLinearAveragePool":
+    if node.kind != "QLinearGlobalAveragePool":
         return window_of(node, _spatial(node))
     sizes = list(_spatial(node))
     ones, zeros = [1] * len(sizes), [0] * len(sizes)
@@ -228,6 +228,26 @@ def quantized_pool(node: OnnxNode) -> Results:
         **own,
     )
     return as_given(node, y, sizes)
+
+
+def _with_channels_last(node: OnnxNode) -> OnnxNode:
+    part = copy(node)
+    part.attributes = {**node.attributes, "channels_last": 1}
+    return part
+
+
+@outputs("NhwcMaxPool", domain=MICROSOFT)
+def largest(node: OnnxNode) -> Rows:
+    return pooled(_with_channels_last(node))
+
+
+@operator("NhwcMaxPool", domain=MICROSOFT)
+def channels_last_maximum(node: OnnxNode) -> Results:
+    part = _with_channels_last(node)
+    window, value = _pool_window(part), with_channels_first(part)
+    sizes = (*value.shape[:2], *pooled_sizes(part, value.shape[2:], window))
+    part.inputs = [value]
+    return as_given(part, pooled_maximum(part, window, sizes), sizes)
 
 
 def _convolution(node: OnnxNode) -> tuple[OnnxNode, Sizes]:

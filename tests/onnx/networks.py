@@ -8,7 +8,11 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-ELEMENTS = {"float32": onnx.TensorProto.FLOAT, "int64": onnx.TensorProto.INT64, "int32": onnx.TensorProto.INT32}
+ELEMENTS = {
+    "float32": onnx.TensorProto.FLOAT,
+    "int64": onnx.TensorProto.INT64,
+    "int32": onnx.TensorProto.INT32,
+}
 
 
 class Network(NamedTuple):
@@ -169,9 +173,14 @@ def bert():
     mask = b.input("attention_mask", np.array([[1] * length, [1] * 5 + [0] * 3]))
     x = b("Gather", b.weight(30, width, scale=1.0), words)
     x = b("Add", x, b("Gather", b.weight(2, width, scale=1.0), segments))
-    x = b("Add", x, b("Gather", b.weight(length, width, scale=1.0), b.ints(*range(length))))
+    x = b(
+        "Add",
+        x,
+        b("Gather", b.weight(length, width, scale=1.0), b.constant(np.arange(length).reshape(1, length))),
+    )
     x = b.layer_norm(x, width)
-    wide = b("Cast", b("Unsqueeze", mask, b.ints(1, 2)), to=onnx.TensorProto.FLOAT)
+    wide = b("Unsqueeze", b("Unsqueeze", mask, b.ints(1)), b.ints(2))
+    wide = b("Cast", wide, to=onnx.TensorProto.FLOAT)
     bias = b("Mul", b("Sub", b.number(1), wide), b.number(-10000))
     for _ in range(2):
         q, k, v = (b.heads(b.linear(x, width, width), batch, length, heads, size, order)
@@ -190,7 +199,9 @@ def gpt():
     b = Builder(7)
     length, past, heads, size = 3, 4, 2, 8
     width = heads * size
-    x = b("Gather", b.weight(30, width, scale=1.0), b.input("input_ids", b.random.integers(0, 30, (1, length))))
+    x = b(
+        "Gather", b.weight(30, width, scale=1.0), b.input("input_ids", b.random.integers(0, 30, (1, length)))
+    )
     cached = [b.input(name, b.random.random((1, heads, past, size), np.float32))
               for name in ("past_key", "past_value")]  # fmt: skip
     y = b("LayerNormalization", x, b.weight(width), b.weight(width), epsilon=1e-5)

@@ -60,7 +60,7 @@ class Samples(CalibrationDataReader):
         return self.left.pop() if self.left else None
 
 
-def static(form, activations, weights, per_channel, level=None):
+def static(form, activations, weights, per_channel):
     def tool(network, folder):
         prepared, path = folder / "prepared.onnx", folder / "quantized.onnx"
         # What quant_pre_process does beside inference of sizes.
@@ -74,8 +74,7 @@ def static(form, activations, weights, per_channel, level=None):
             weight_type=weights,
             per_channel=per_channel,
         )
-        model = onnx.load(path)
-        return model if level is None else optimized(level)(network._replace(model=model), folder)
+        return onnx.load(path)
 
     return tool
 
@@ -90,7 +89,8 @@ def transformers(kind, heads, width):
         made = optimizer.optimize_model(
             str(path), kind, heads, width, optimization_options=FusionOptions(kind), opt_level=0
         )
-        return made.model
+        made.save_model_to_file(str(path))
+        return onnx.load(path)
 
     return tool
 
@@ -104,19 +104,32 @@ def halves(keep):
     return tool
 
 
+def followed(first, second):
+    """One tool after another."""
+
+    def tool(network, folder):
+        return second(network._replace(model=first(network, folder)), folder)
+
+    return tool
+
+
 U8, S8, QDQ, QOPERATOR = QuantType.QUInt8, QuantType.QInt8, QuantFormat.QDQ, QuantFormat.QOperator
 TOOLS: dict[str, Callable] = {
     "basic": optimized(LEVELS.ORT_ENABLE_BASIC),
     "extended": optimized(LEVELS.ORT_ENABLE_EXTENDED),
     "dynamic, unsigned": dynamic(U8),
     "dynamic, by channel": dynamic(S8, per_channel=True),
+    "dynamic, extended": followed(dynamic(U8), optimized(LEVELS.ORT_ENABLE_EXTENDED)),
     "QDQ, unsigned": static(QDQ, U8, U8, False),
     "QDQ, signed, by channel": static(QDQ, S8, S8, True),
-    "QDQ, extended": static(QDQ, U8, S8, True, LEVELS.ORT_ENABLE_EXTENDED),
+    "QDQ, extended": followed(static(QDQ, U8, S8, True), optimized(LEVELS.ORT_ENABLE_EXTENDED)),
+    "QDQ, all": followed(static(QDQ, U8, S8, False), optimized(LEVELS.ORT_ENABLE_ALL)),
     "QOperator, unsigned": static(QOPERATOR, U8, U8, False),
     "QOperator, signed": static(QOPERATOR, S8, S8, False),
     "QOperator, by channel": static(QOPERATOR, U8, S8, True),
     "bert": transformers("bert", 4, 32),
+    "bert, dynamic": followed(transformers("bert", 4, 32), dynamic(U8)),
+    "bert, float16": followed(transformers("bert", 4, 32), halves(False)),
     "gpt2": transformers("gpt2", 2, 16),
     "float16": halves(False),
     "float16, inputs and outputs kept": halves(True),
