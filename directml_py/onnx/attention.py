@@ -16,10 +16,11 @@ from ..api.enums import (
     DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
 )
 from ..graph import Expression
+from .element_wise import like_input
 from .errors import Refusal
 from .movement import sliced
 from .node import OnnxNode
-from .translators import MICROSOFT, Results, operator
+from .translators import MICROSOFT, Results, Rows, operator, outputs
 from .values import Sizes
 
 FILTER = -10000.0
@@ -57,6 +58,19 @@ def causal_bias(node: OnnxNode, sizes: Sizes, like: Expression) -> Expression:
     node.check_room(queries, keys, itemsize=16)
     later = np.triu(np.full((queries, keys), node.get("mask_filter_value", FILTER)), keys - queries + 1)
     return node.spread(node.constant(later, like.desc.dtype), (queries, keys), sizes)
+
+
+@outputs("MultiHeadAttention", domain=MICROSOFT)
+def attended_values(node: OnnxNode) -> Rows:
+    query, heads, dtype = node.shape(0), node.get("num_heads"), node.input().dtype
+    batch, length = query[:2]
+    key = node.shape(1) if node.has(1) else query
+    value = node.shape(2) if node.has(2) else key
+    past = node.shape(6)[2] if node.has(6) else 0
+    sizes = [shape[-1] if len(shape) > 3 else shape[2] // heads for shape in (key, value)]
+    total = past + (key[2] if len(key) == 4 else key[1])
+    presents = [(dtype, (batch, heads, total, size)) for size in sizes]
+    return [(dtype, (batch, length, heads * sizes[1])), *presents]
 
 
 @operator("MultiHeadAttention", domain=MICROSOFT)
@@ -99,6 +113,26 @@ def multi_head_attention(node: OnnxNode) -> Results:
     return list(results)
 
 
+def _parts(node: OnnxNode) -> list[int]:
+    """The sizes of queries, keys and values beside one another."""
+    given = [int(size) for size in node.get("qkv_hidden_sizes", [])]
+    return given or [node.shape(1)[-1] // 3] * 3
+
+
+@outputs("Attention", "QAttention", domain=MICROSOFT)
+def attended_products(node: OnnxNode) -> Rows:
+    if len(node.shape(0)) != 3:
+        raise Refusal(f"has {len(node.shape(0))} dimensions, not 3", "input 0")
+    is_quantized = node.kind == "QAttention"
+    (batch, length, _), parts, heads = node.shape(0), _parts(node), node.get("num_heads")
+    dtype, past = node.input(3 if is_quantized else 0).dtype, 8 if is_quantized else 4
+    total = length + (node.shape(past)[3] if node.has(past) else 0)
+    return [
+        (dtype, (batch, length, parts[2])),
+        (dtype, (2, batch, heads, total, parts[1] // heads)),
+    ]
+
+
 @operator("Attention", domain=MICROSOFT)
 def attention(node: OnnxNode) -> Results:
     """One product for queries, keys and values, which are then those of MULTIHEAD_ATTENTION."""
@@ -108,7 +142,7 @@ def attention(node: OnnxNode) -> Results:
         raise Refusal("MULTIHEAD_ATTENTION has no such input", "input past_sequence_length")
     batch, length, width = node.shape(0)
     whole = node.shape(1)[1]
-    parts = [int(size) for size in node.get("qkv_hidden_sizes", [])] or [whole // 3] * 3
+    parts = _parts(node)
     rows = batch * length
     products = node.graph.gemm(
         node.tensor(0, (rows, width)),
@@ -186,6 +220,17 @@ UNGROUPED = {
 }
 
 
+@outputs("GroupQueryAttention", domain=MICROSOFT)
+def attended_groups(node: OnnxNode) -> Rows:
+    dtype, shape = node.input().dtype, node.shape()
+    groups, total = node.get("kv_num_heads"), int(node.known(6, "total_sequence_length").reshape(-1)[0])
+    past = node.shape(3)[2] if node.has(3) else 0
+    count = node.get("num_heads") + (0 if node.has(1) else 2 * groups)
+    size = shape[2] // count
+    present = (dtype, (shape[0], groups, max(past, total), size))
+    return [(dtype, (*shape[:2], node.get("num_heads") * size)), present, present]
+
+
 @operator("GroupQueryAttention", domain=MICROSOFT)
 def group_query_attention(node: OnnxNode) -> Results:
     """Grouped-query attention; new keys and values are written after the past ones.
@@ -227,6 +272,9 @@ def group_query_attention(node: OnnxNode) -> Results:
         **given,
     )
     return [result if node.wants(index) else None for index, result in enumerate(results)]
+
+
+outputs("RotaryEmbedding", domain=MICROSOFT)(like_input)
 
 
 @operator("RotaryEmbedding", domain=MICROSOFT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..api.enums import (
 from ..graph import Expression
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import MICROSOFT, Results, operator, outputs
+from .translators import MICROSOFT, Results, Rows, operator, outputs
 from .values import Sizes
 from .window_attributes import WindowAttributes, cropped, explicit, split, window_of
 
@@ -86,6 +87,22 @@ def channels_last_convolution(node: OnnxNode) -> Results:
 @operator("ConvTranspose")
 def transposed_convolution(node: OnnxNode) -> Results:
     return transposed(node, transposed_window(node), bias_of(node, 2))
+
+
+@outputs("ConvTransposeWithDynamicPads", domain=MICROSOFT)
+def with_known_pads(node: OnnxNode) -> Rows:
+    part = copy(node)
+    if node.has(2):
+        part.attributes = {**node.attributes, "pads": node.numbers(2, "Pads")}
+    window, extra = transposed_window(part)
+    sizes = (
+        stride * (size - 1) + extent - start - end + more
+        for size, stride, extent, start, end, more in zip(
+            node.shape()[2:], window.strides, window.extents, window.start, window.end, extra
+        )
+    )
+    channels = node.shape(1)[1] * node.get("group", 1)
+    return [(node.input().dtype, (node.shape()[0], channels, *sizes))]
 
 
 @operator("ConvTransposeWithDynamicPads", domain=MICROSOFT)

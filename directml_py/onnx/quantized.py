@@ -10,7 +10,7 @@ import numpy as np
 from ..api.enums import DML_QUANTIZATION_TYPE_SCALE, DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT
 from ..graph import Expression
 from .node import OnnxNode
-from .translators import MICROSOFT, Results, operator
+from .translators import MICROSOFT, Results, Rows, operator, outputs
 from .values import data_type
 
 
@@ -29,6 +29,16 @@ def is_blocked(node: OnnxNode) -> bool:
     """Whether a parameter is for blocks of more than one element along an axis, or elements have 4 bits."""
     own = parameter_sizes(node, 1)
     return any(1 < size < whole for size, whole in zip(own, node.shape()))
+
+
+@outputs("QuantizeLinear", domain=MICROSOFT)
+def integers(node: OnnxNode) -> Rows:
+    return [(node.input(2).dtype if node.has(2) else np.dtype(np.uint8), node.shape())]
+
+
+@outputs("DequantizeLinear", domain=MICROSOFT)
+def floats(node: OnnxNode) -> Rows:
+    return [(node.input(1).dtype, node.shape())]
 
 
 @operator("QuantizeLinear")
