@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from .errors import Refusal
 from .movement import sliced
 from .node import OnnxNode
 from .translators import MICROSOFT, Results, Rows, operator, outputs
-from .values import Sizes
+from .values import OnnxValue, Sizes
 
 FILTER = -10000.0
 
@@ -210,7 +212,6 @@ def _joined(node: OnnxNode, results: Any) -> Expression:
 
 # Attributes of GroupQueryAttention for which MULTIHEAD_ATTENTION1 has no field, with the values that disable them.
 UNGROUPED = {
-    "do_rotary": 0,
     "smooth_softmax": 0,
     "softcap": 0.0,
     "local_window_size": -1,
@@ -240,12 +241,10 @@ def group_query_attention(node: OnnxNode) -> Results:
     """
     for name, default in UNGROUPED.items():
         node.only(name, default, "MULTIHEAD_ATTENTION1 does not support it")
-    extra = [index for index in range(7, len(node.inputs)) if node.has(index)]
-    if extra or not node.has(1):
-        raise Refusal(
-            "MULTIHEAD_ATTENTION1 has no such input" if extra else "is missing", f"input {(extra or [1])[0]}"
-        )
-    batch, new, width = node.shape(0)
+    extra = [index for index in range(10, len(node.inputs)) if node.has(index)]
+    if extra:
+        raise Refusal("MULTIHEAD_ATTENTION1 has no such input", f"input {extra[0]}")
+    batch, new, _ = node.shape(0)
     heads = node.get("num_heads")
     past = node.shape(3)[2] if node.has(3) else 0
     total = int(node.known(6, "total_sequence_length").reshape(-1)[0])
@@ -254,12 +253,17 @@ def group_query_attention(node: OnnxNode) -> Results:
     given: dict[str, Any] = {"past_key": node.tensor(3), "past_value": node.tensor(4)} if past else {}
     if not past:
         before = node.packed(node.scalar(0, lengths))
+    query, key, value = _projections(node)
+    if node.get("do_rotary", 0):
+        if 2 * node.shape(7)[1] * heads != query.shape[2]:
+            raise Refusal("turns a part of each head, which is not translated", "input cos_cache")
+        query, key = (_turned(node, own, before) for own in (query, key))
     results = node.graph.multihead_attention1(
-        query=node.tensor(0),
-        key=node.tensor(1),
-        value=node.tensor(2),
+        query=node.tensor(query),
+        key=node.tensor(key),
+        value=node.tensor(value),
         past_sequence_lengths=before,
-        scale=scale_of(node, width // heads),
+        scale=scale_of(node, query.shape[2] // heads),
         mask_filter_value=FILTER,
         query_head_count=heads,
         key_value_head_count=node.get("kv_num_heads"),
@@ -272,6 +276,41 @@ def group_query_attention(node: OnnxNode) -> Results:
         **given,
     )
     return [result if node.wants(index) else None for index, result in enumerate(results)]
+
+
+def _projections(node: OnnxNode) -> list[OnnxValue]:
+    """Queries, keys and values; without keys all three are beside one another in the first input."""
+    if node.has(1):
+        return [node.input(index) for index in range(3)]
+    batch, new, width = node.shape(0)
+    heads, groups = node.get("num_heads"), node.get("kv_num_heads")
+    size = width // (heads + 2 * groups)
+    starts = (0, heads * size, (heads + groups) * size, width)
+    return [
+        node.value(
+            sliced(node, node.tensor(0), 2, start, end - start), node.input().dtype, (batch, new, end - start)
+        )
+        for start, end in pairwise(starts)
+    ]
+
+
+def _turned(node: OnnxNode, value: OnnxValue, before: Expression) -> OnnxValue:
+    """Queries or keys of tokens behind ``before`` others of each batch, as RotaryEmbedding turns them."""
+    batch, new = value.shape[:2]
+    part = copy(node)
+    part.attributes = {"interleaved": node.get("rotary_interleaved", 0)}
+    if node.has(9):
+        places = node.input(9)
+    else:
+        steps = node.cast(node.constant(np.arange(new), np.int64), before.desc.dtype)
+        rows = [
+            node.spread(own, shape, (batch, new)) for own, shape in ((before, (batch, 1)), (steps, (new,)))
+        ]
+        places = node.value(node.graph.add(*rows), before.desc.dtype, (batch, new))
+    part.inputs = [value, places, node.input(7), node.input(8)]
+    y = rotary_embedding(part)
+    assert isinstance(y, Expression)
+    return node.value(y, value.dtype, value.shape)
 
 
 outputs("RotaryEmbedding", domain=MICROSOFT)(like_input)

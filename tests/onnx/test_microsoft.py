@@ -15,7 +15,7 @@ from directml_py.onnx.every_operator import OPERATORS
 from directml_py.onnx.predecessors import SUCCESSORS
 from directml_py.onnx.translators import OUTPUTS
 
-from .microsoft_nodes import CASES, CONSTANT, MICROSOFT, ONE, U8, bytes_of, floats, integers, model_of
+from .microsoft_nodes import CASES, CONSTANT, MICROSOFT, ONE, RANDOM, U8, bytes_of, floats, integers, model_of
 
 # How many integers may be off by one: halves are rounded either way, and ONNX Runtime's Softmax adds up rounded powers.
 SHARES = {"QLinearSoftmax": 0.4}
@@ -144,8 +144,13 @@ def test_channels_last_convolution():
     [(1, 5, 2, [6, 4]), (3, 0, 2, [3]), (3, 5, 4, [8])],
     ids=["one token, two lengths", "a prompt", "several tokens behind others"],
 )
-def test_group_query_attention(new, past, key_heads, lengths):
-    batch, heads, width = len(lengths), 4, 8
+@pytest.mark.parametrize(
+    ("rotary", "packed"),
+    [(None, False), (0, False), (1, True)],
+    ids=["as they are", "turned", "packed, turned in pairs"],
+)
+def test_group_query_attention(new, past, key_heads, lengths, rotary, packed):
+    batch, heads, width = len(lengths), 4, 16
     keys = (batch, key_heads, past, width)
     inputs = [
         floats(batch, new, heads * width),
@@ -157,6 +162,12 @@ def test_group_query_attention(new, past, key_heads, lengths):
         np.array(past + new, np.int32),
     ]
     attributes = {"num_heads": heads, "kv_num_heads": key_heads}
+    if packed:
+        inputs[:3] = [np.concatenate(inputs[:3], axis=2), None, None]
+    if rotary is not None:
+        angles = RANDOM.random((16, width // 2)).astype(np.float32)
+        inputs += [np.cos(angles), np.sin(angles)]
+        attributes |= {"do_rotary": 1, "rotary_interleaved": rotary}
     model, given = model_of("GroupQueryAttention", inputs, attributes, outputs=3)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     expected = session.run(None, given)
@@ -168,7 +179,8 @@ def test_group_query_attention(new, past, key_heads, lengths):
         np.testing.assert_allclose(found["out0"][row], expected[0][row], rtol=1e-4, atol=1e-5)
         for name, theirs in zip(("out1", "out2"), expected[1:]):
             # What lies behind a shorter sequence is not defined.
-            np.testing.assert_array_equal(found[name][row][:, :length], theirs[row][:, :length])
+            own = found[name][row][:, :length]
+            np.testing.assert_allclose(own, theirs[row][:, :length], rtol=1e-5, atol=1e-6)
 
 
 def test_group_query_attention_needs_the_total_length():
