@@ -54,12 +54,23 @@ def scale_of(node: OnnxNode, head_size: int) -> float:
     return float(node.get("scale", 0.0) or 1 / math.sqrt(head_size))
 
 
-def causal_bias(node: OnnxNode, sizes: Sizes, like: Expression) -> Expression:
-    """The causal mask as a bias: the filter value above the diagonal."""
+def causal_bias(node: OnnxNode, sizes: Sizes, past: int, like: Expression) -> Expression:
+    """The causal mask as a bias: the lowest number for keys behind a query, which is behind ``past`` keys."""
     _, _, queries, keys = sizes
     node.check_room(queries, keys, itemsize=16)
-    later = np.triu(np.full((queries, keys), node.get("mask_filter_value", FILTER)), keys - queries + 1)
+    later = np.triu(np.full((queries, keys), np.finfo(like.desc.dtype).min), past + 1)
+    # ONNX Runtime takes the last query for the last of the keys, even where there are more keys.
+    later[-1] = 0
     return node.spread(node.constant(later, like.desc.dtype), (queries, keys), sizes)
+
+
+def _score_bias(node: OnnxNode, scores: Sizes, past: int, like: Expression) -> Expression | None:
+    """The bias of the scores among the inputs and, if attention is causal, of the causal mask."""
+    bias = node.broadcast(5, scores) if node.has(5) else None
+    if not node.get("unidirectional", 0):
+        return bias
+    causal = causal_bias(node, scores, past, like)
+    return causal if bias is None else node.graph.add(bias, causal)
 
 
 @outputs("MultiHeadAttention", domain=MICROSOFT)
@@ -79,7 +90,6 @@ def attended_values(node: OnnxNode) -> Rows:
 def multi_head_attention(node: OnnxNode) -> Results:
     """Separate queries, keys and values, stacked keys and values, or all three stacked; past ones may precede the
     keys."""
-    node.only("unidirectional", 0, "MULTIHEAD_ATTENTION has no causal mask")
     for index, name in ((8, "past_sequence_length"), (9, "cache_indirection")):
         if node.has(index):
             raise Refusal("MULTIHEAD_ATTENTION has no such input", f"input {name}")
@@ -93,7 +103,7 @@ def multi_head_attention(node: OnnxNode) -> Results:
     given: dict[str, Any] = {
         "stacked_query_key_value" if is_stacked else "query": node.tensor(0),
         "bias": node.tensor(3) if node.has(3) else None,
-        "relative_position_bias": node.broadcast(5, scores) if node.has(5) else None,
+        "relative_position_bias": _score_bias(node, scores, past, node.tensor(0)),
         "past_key": node.tensor(6) if node.has(6) else None,
         "past_value": node.tensor(7) if node.has(7) else None,
         **masked(node, 4, scores),
@@ -171,10 +181,7 @@ def attended(node: OnnxNode, products: Expression, batch_and_length: Sizes, part
     )
     past = node.shape(4)[3] if node.has(4) else 0
     scores = (batch, heads, length, past + length)
-    bias = node.broadcast(5, scores) if node.has(5) else None
-    if node.get("unidirectional", 0):
-        causal = causal_bias(node, scores, query)
-        bias = causal if bias is None else node.graph.add(bias, causal)
+    bias = _score_bias(node, scores, past, query)
     pasts = _pasts(node) if past else {}
     results = node.graph.multihead_attention(
         query,

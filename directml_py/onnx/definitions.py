@@ -24,7 +24,7 @@ OPTION = onnx.defs.OpSchema.FormalParameterOption
 KINDS = {number: name for name, number in onnx.AttributeProto.AttributeType.items()}
 NUMBERS = dict(onnx.AttributeProto.AttributeType.items())
 # Operators that ONNX Runtime has in ONNX's domain before ONNX does, with the version whose schema they have; 0 if none.
-EARLY = {"LayerNormalization": 17, "MeanVarianceNormalization": 0, "ThresholdedRelu": 10}
+EARLY = {"LayerNormalization": 0, "MeanVarianceNormalization": 0, "ThresholdedRelu": 10}
 # What ONNX Runtime takes for the operator sets of domains that a model does not import.
 IMPLIED = {ONNX: onnx.defs.onnx_opset_version(), MICROSOFT: 1}
 

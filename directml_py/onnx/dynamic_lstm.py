@@ -71,8 +71,6 @@ def _check(node: OnnxNode) -> None:
         raise Refusal(
             f"is {node.get('activations')}; others than the defaults are not translated", "activations"
         )
-    for name in ("clip", "input_forget"):
-        node.only(name, 0, "it is not translated")
     if node.has(7):
         raise Refusal("peepholes are not translated", "input P")
     if node.has(4) and (node.known(4, "sequence_lens") != node.shape(0)[0]).any():
@@ -136,16 +134,25 @@ def _run(
     own = _gates_of_inputs(node, sizes, place)
     weights = _weights(node, 2, 10, place)
     hidden, cell = (_initial(node, index, sizes, place) for index in (5, 6))
+    clip = float(node.get("clip", 0.0))
     found: list[Expression] = []
     for step in reversed(range(steps)) if backward else range(steps):
         gates = sliced(node, own, 0, step * batch, batch)
         if hidden is not None:
             gates = graph.add(gates, _product(node, hidden, weights))
+        if clip:
+            gates = graph.clip(gates, min=-clip, max=clip)
         # ONNX's order: input, output, forget, and cell.
         taken, shown, kept, new = (sliced(node, gates, 1, part * width, width) for part in range(4))
-        added = graph.multiply(graph.activation_sigmoid(taken), graph.activation_tanh(new))
+        share = graph.activation_sigmoid(taken)
+        added = graph.multiply(share, graph.activation_tanh(new))
         if cell is not None:
-            added = graph.add(added, graph.multiply(graph.activation_sigmoid(kept), cell))
+            left = (
+                graph.identity(share, scale_bias=(-1.0, 1.0))
+                if node.get("input_forget", 0)
+                else graph.activation_sigmoid(kept)
+            )
+            added = graph.add(added, graph.multiply(left, cell))
         cell = added
         hidden = graph.multiply(graph.activation_sigmoid(shown), graph.activation_tanh(cell))
         found.append(graph.reinterpret(hidden, sizes=(1, 1, batch, width)))

@@ -17,6 +17,7 @@ from .attention import attended
 from .convolutions import per_channel
 from .element_wise import like_input
 from .errors import Refusal
+from .indexing import gather_nd, gathered_nd
 from .matrices import factors, multiplied, parameters, product_shape
 from .movement import sliced
 from .node import OnnxNode
@@ -25,6 +26,9 @@ from .shapes import renamed
 from .translators import MICROSOFT, Result, Results, Rows, operator, outputs
 
 outputs("BiasAdd", "GroupNorm", domain=MICROSOFT)(like_input)
+# As ONNX's, but with indices of INT32 too.
+outputs("GatherND", domain=MICROSOFT)(gathered_nd)
+operator("GatherND", domain=MICROSOFT)(gather_nd)
 
 
 @operator("BiasAdd", domain=MICROSOFT)

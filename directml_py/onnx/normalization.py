@@ -124,9 +124,28 @@ def mean_variance_norm(node: OnnxNode) -> Results:
     )
 
 
+@outputs("LayerNormalization")
+def normalized_to_scale(node: OnnxNode) -> Rows:
+    """Before operator set 17 ONNX Runtime takes a scale of another type than the input, which is that of the output."""
+    rows = normalized_with_root(node)
+    return [*rows, rows[1]]
+
+
 @operator("LayerNormalization")
 def layer_norm(node: OnnxNode) -> Results:
-    return normalized(node, node.tensor(), 1, 2)
+    part = _in_floats(node)
+    y, *statistics = normalized(part, part.tensor(), 1, 2)
+    assert y is not None
+    return [node.cast(y, node.input(1).dtype), *statistics]
+
+
+def _in_floats(node: OnnxNode) -> OnnxNode:
+    """The node with a FLOAT32 input, if that and the scale have different types."""
+    if node.input().dtype == node.input(1).dtype:
+        return node
+    part = node.having(*range(len(node.inputs)))
+    part.inputs[0] = node.value(node.cast(node.tensor(), np.float32), np.dtype(np.float32), node.shape())
+    return part
 
 
 def normalized(node: OnnxNode, x: Expression, scale: int, bias: int) -> list[Expression | None]:
@@ -188,7 +207,7 @@ def root_mean_square(node: OnnxNode, x: Expression, scale: int) -> Expression:
     return y if factor is None else node.graph.multiply(y, node.spread(factor, factor.desc.sizes, shape))
 
 
-@outputs("SimplifiedLayerNormalization")
+@outputs("RMSNormalization", "SimplifiedLayerNormalization")
 @outputs("SimplifiedLayerNormalization", domain=MICROSOFT)
 def normalized_with_root(node: OnnxNode) -> Rows:
     shape = node.shape()
@@ -197,15 +216,11 @@ def normalized_with_root(node: OnnxNode) -> Rows:
     return [(node.input(1).dtype, shape), (np.dtype(np.float32), averages)]
 
 
-@operator("SimplifiedLayerNormalization")
+@operator("RMSNormalization", "SimplifiedLayerNormalization")
 @operator("SimplifiedLayerNormalization", domain=MICROSOFT)
 def simplified_layer_norm(node: OnnxNode) -> Results:
     """The second output is what the input is multiplied by, always FLOAT32; so is what is between other types."""
-    x = node.tensor()
-    part = node
-    if node.input().dtype != node.input(1).dtype:
-        part = node.having(0, 1)
-        part.inputs[0] = node.value(node.cast(x, np.float32), np.dtype(np.float32), node.shape())
+    x, part = node.tensor(), _in_floats(node)
     y = node.cast(root_mean_square(part, part.tensor(), 1), node.input(1).dtype)
     if not node.wants(1):
         return y
@@ -213,11 +228,6 @@ def simplified_layer_norm(node: OnnxNode) -> Results:
     axes = list(range(node.axis(len(node.shape()), -1), len(node.shape())))
     square = node.graph.multiply(x, x)
     return [y, _inverse_root(node, _average(node, square, axes), node.get("epsilon", 1e-5))]
-
-
-@operator("RMSNormalization")
-def rms_norm(node: OnnxNode) -> Results:
-    return root_mean_square(node, node.tensor(), 1)
 
 
 def _skipped(node: OnnxNode, bias: int) -> Expression:

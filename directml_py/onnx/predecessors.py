@@ -20,7 +20,6 @@ class Successor(NamedTuple):
 
 
 SUCCESSORS = {
-    "GatherND": Successor("GatherND", 11),
     "GridSample": Successor("GridSample", 16),
     "Pad": Successor("Pad", 19),
     "Range": Successor("Range", 11),

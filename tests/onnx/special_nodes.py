@@ -38,8 +38,8 @@ SPECIAL = [
     one("Unsqueeze", 9, {"axes": [-1, 0]}, x=zeros(2, 3)),
     one("Squeeze", 9, {"axes": [-2]}, x=zeros(2, 1, 3)),
     *(one("Dropout", version, {}, outputs=2, x=zeros(2, 3)) for version in (7, 10, 12)),
-    *(one("LayerNormalization", version, {"axis": 1}, outputs=3, x=zeros(2, 3, 4), s=zeros(3, 4))
-      for version in (9, 16, 17)),
+    *(one("LayerNormalization", version, {"axis": 1}, outputs=3, x=zeros(2, 3, 4, dtype=dtype),
+          s=zeros(3, 4, dtype=dtype)) for version in (9, 16, 17) for dtype in (F32, F16)),
     *(one("SimplifiedLayerNormalization", version, {}, outputs=2, x=zeros(2, 3, dtype=dtype), s=zeros(3, dtype=dtype))
       for version in (9, 21) for dtype in (F32, F16)),
     one("ThresholdedRelu", 7, {"alpha": 0.5}, x=zeros(2, 3)),
