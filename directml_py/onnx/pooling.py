@@ -98,14 +98,14 @@ def renumbered(node: OnnxNode, window: WindowAttributes, places: Expression) -> 
     return node.graph.gather(table, flat, axis=3, index_dimensions=1)
 
 
-@outputs("AveragePool", "LpPool", "MaxPool")
-def pool_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
-    """No window begins in the padding at the end, which ONNX's shape inference says from operator set 22 on."""
-    shape = node.shape()
-    window = window_of(node, shape[2:])
-    sizes = [*shape[:2]]
+def pooled_sizes(node: OnnxNode, sizes: Sizes, window: WindowAttributes) -> Sizes:
+    """The number of windows over spatial ``sizes``.
+
+    No window begins in the padding at the end, which ONNX's shape inference says from operator set 22 on.
+    """
+    counts = []
     for size, stride, extent, start, end in zip(
-        shape[2:], window.strides, window.extents, window.start, window.end
+        sizes, window.strides, window.extents, window.start, window.end
     ):
         rest = size + start + end - extent
         # Rounded towards 0: a window may be larger than the padded input.
@@ -115,8 +115,15 @@ def pool_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
             count -= (count - 1) * stride >= size + start
         if count < 0:
             raise Refusal(f"is {window.kernel}, larger than the padded input", "attribute kernel_shape")
-        sizes.append(count)
-    return [(node.input().dtype, tuple(sizes)), (np.dtype(np.int64), tuple(sizes))]
+        counts.append(count)
+    return tuple(counts)
+
+
+@outputs("AveragePool", "LpPool", "MaxPool")
+def pool_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
+    shape = node.shape()
+    sizes = (*shape[:2], *pooled_sizes(node, shape[2:], window_of(node, shape[2:])))
+    return [(node.input().dtype, sizes), (np.dtype(np.int64), sizes)]
 
 
 def pooled_maximum(node: OnnxNode, window: WindowAttributes, sizes: Sizes) -> Expression:
@@ -129,11 +136,16 @@ def norm(node: OnnxNode) -> Results:
     return norms(node, window_of(node, node.shape()[2:]), node.output_shape())
 
 
+def window_over(sizes: Sizes) -> WindowAttributes:
+    """One window over all spatial ``sizes``."""
+    ones, zeros = [1] * len(sizes), [0] * len(sizes)
+    return WindowAttributes(list(sizes), ones, ones, zeros, zeros)
+
+
 def whole(node: OnnxNode) -> tuple[WindowAttributes, Sizes]:
     """One window over all spatial dimensions, and the sizes of its result."""
-    sizes = node.shape()[2:]
-    ones, zeros = [1] * len(sizes), [0] * len(sizes)
-    return WindowAttributes(list(sizes), ones, ones, zeros, zeros), (*node.shape()[:2], *ones)
+    window = window_over(node.shape()[2:])
+    return window, (*node.shape()[:2], *window.strides)
 
 
 @operator("GlobalAveragePool")

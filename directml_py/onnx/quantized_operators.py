@@ -14,7 +14,7 @@ from .element_wise import common_shape, like_input
 from .errors import Refusal
 from .matrices import parameter
 from .node import OnnxNode
-from .pooling import padded, pooled_maximum
+from .pooling import padded, pooled_maximum, pooled_sizes, window_over
 from .translators import MICROSOFT, ONNX, OPERATORS, Results, Rows, Translator, operator, outputs, rows
 from .values import OnnxValue, Sizes, data_type
 from .window_attributes import WindowAttributes, window_of
@@ -171,26 +171,8 @@ def _spatial(node: OnnxNode) -> Sizes:
 
 
 def _pool_window(node: OnnxNode) -> WindowAttributes:
-    if node.kind != "QLinearGlobalAveragePool":
-        return window_of(node, _spatial(node))
-    sizes = list(_spatial(node))
-    ones, zeros = [1] * len(sizes), [0] * len(sizes)
-    return WindowAttributes(sizes, ones, ones, zeros, zeros)
-
-
-def pooled_sizes(node: OnnxNode, sizes: Sizes, window: WindowAttributes) -> Sizes:
-    """The number of windows over spatial ``sizes``; with ``ceil_mode`` the last one may go beyond the padding, if it
-    begins before."""
-    counts = []
-    for size, start, end, extent, stride in zip(
-        sizes, window.start, window.end, window.extents, window.strides
-    ):
-        room = size + start + end - extent
-        count = room // stride + 1
-        if node.get("ceil_mode", 0) and room % stride and count * stride < size + start:
-            count += 1
-        counts.append(count)
-    return tuple(counts)
+    sizes = _spatial(node)
+    return window_over(sizes) if node.kind == "QLinearGlobalAveragePool" else window_of(node, sizes)
 
 
 @outputs("QLinearAveragePool", "QLinearGlobalAveragePool", domain=MICROSOFT)
