@@ -67,6 +67,7 @@ def convolution(node: OnnxNode) -> Results:
 def channels_last_convolution(node: OnnxNode) -> Results:
     """Channels come last in the input, the filters and the output; the former two are viewed in NCHW order without a
     copy."""
+    activation, node.activation = node.activation, None
     shapes = [node.shape(index) for index in (0, 1)]
     rank = len(shapes[0])
     order = (0, rank - 1, *range(1, rank - 1))
@@ -79,6 +80,7 @@ def channels_last_convolution(node: OnnxNode) -> Results:
         direction=DML_CONVOLUTION_DIRECTION_FORWARD,
         output_padding=[0] * len(window.kernel),
         group_count=node.get("group", 1),
+        fused_activation=activation,
         **window.convolution(),
     )
     return node.transposed(y, y.desc.sizes, (0, *range(2, rank), 1))

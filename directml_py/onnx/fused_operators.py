@@ -60,14 +60,11 @@ def fused_convolution(node: OnnxNode) -> Results:
         raise Refusal(f"is {kind!r}, which is not translated", "attribute activation")
     desc: Any = activation_desc(kind, _parameters(node, kind)) if is_fused else None
     translate = convolution if node.kind == "FusedConv" else channels_last_convolution
-    has_sum = node.has(3) or node.kind != "FusedConv"
-    node.activation = None if has_sum else desc
+    node.activation = None if node.has(3) else desc
     y = translate(node)
     assert isinstance(y, Expression)
     if node.has(3):
         y = node.graph.element_wise_add1(y, node.broadcast(3, y.desc.sizes), fused_activation=desc)
-    elif has_sum and desc is not None:
-        return _activated(node, y, kind)
     return _activated(node, y, kind) if kind and not is_fused else y
 
 

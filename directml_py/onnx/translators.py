@@ -92,4 +92,8 @@ OF_ONNX_RUNTIME = {
         Tokenizer TorchEmbedding TransposeMatMul Trilu UnfoldTensor Unique VarlenCausalConvWithState
         VarlenNGramHashMapping WhisperBeamSearch WordConvEmbedding
     """,
+    # Of models that are optimized for one processor, whose blocks of channels a file does not tell.
+    "com.microsoft.nchwc": """
+        AveragePool Conv GlobalAveragePool GlobalMaxPool MaxPool ReorderInput ReorderOutput Upsample
+    """,
 }

@@ -139,6 +139,20 @@ def test_channels_last_convolution():
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("count", [3, 4], ids=["", "sum"])
+@pytest.mark.parametrize("kind", ["HardSigmoid", "Clip"])
+def test_channels_last_fused_convolution(kind, count):
+    """As ONNX Runtime's FusedConv, which has channels first."""
+    inputs = [floats(1, 2, 5, 6), floats(3, 2, 3, 3), floats(3), floats(1, 3, 5, 6)][:count]
+    attributes = {"activation": kind, "activation_params": [0.3, 0.4], "pads": [1, 1, 1, 1]}
+    model, given = model_of("FusedConv", inputs, attributes)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (expected,) = session.run(None, given)
+    last = [np.moveaxis(array, 1, -1).copy() if array.ndim > 1 else array for array in inputs]
+    found = run_alone("NhwcFusedConv", last, **attributes)
+    np.testing.assert_allclose(found, np.moveaxis(expected, 1, -1), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("new", "past", "key_heads", "lengths"),
     [(1, 5, 2, [6, 4]), (3, 0, 2, [3]), (3, 5, 4, [8])],
