@@ -219,7 +219,6 @@ def _joined(node: OnnxNode, results: Any) -> Expression:
 
 # Attributes of GroupQueryAttention for which MULTIHEAD_ATTENTION1 has no field, with the values that disable them.
 UNGROUPED = {
-    "smooth_softmax": 0,
     "softcap": 0.0,
     "local_window_size": -1,
     "causal": 1,
@@ -248,6 +247,9 @@ def group_query_attention(node: OnnxNode) -> Results:
     """
     for name, default in UNGROUPED.items():
         node.only(name, default, "MULTIHEAD_ATTENTION1 does not support it")
+    # Anything up to 0 disables it.
+    if node.get("smooth_softmax", -1) > 0:
+        node.only("smooth_softmax", -1, "MULTIHEAD_ATTENTION1 does not support it")
     extra = [index for index in range(10, len(node.inputs)) if node.has(index)]
     if extra:
         raise Refusal("MULTIHEAD_ATTENTION1 has no such input", f"input {extra[0]}")

@@ -181,7 +181,7 @@ def test_group_query_attention(new, past, key_heads, lengths, rotary, packed):
     if rotary is not None:
         angles = RANDOM.random((16, width // 2)).astype(np.float32)
         inputs += [np.cos(angles), np.sin(angles)]
-        attributes |= {"do_rotary": 1, "rotary_interleaved": rotary}
+        attributes |= {"do_rotary": 1, "rotary_interleaved": rotary, "smooth_softmax": -1}
     model, given = model_of("GroupQueryAttention", inputs, attributes, outputs=3)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     expected = session.run(None, given)
