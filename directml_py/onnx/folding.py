@@ -61,6 +61,7 @@ UNFAITHFUL = {
     "GRU": ALL,
     "Hardmax": 13,
     "LSTM": ALL,
+    "LayerNormalization": ALL,
     "LogSoftmax": 13,
     "RNN": ALL,
     "Slice": ALL,

@@ -166,6 +166,11 @@ CASES = {
         ],
         {},
     ),
+    "DynamicQuantizeMatMul, zero points by column": (
+        "DynamicQuantizeMatMul",
+        [floats(3, 4), bytes_of(4, 5), np.float32(0.1).reshape(1), bytes_of(5)],
+        {},
+    ),
     "DynamicQuantizeMatMul": (
         "DynamicQuantizeMatMul",
         [floats(3, 4), bytes_of(4, 5), np.float32(0.1).reshape(1), np.uint8(130).reshape(1), floats(5)],
