@@ -135,9 +135,9 @@ class Bench(Session):
     def descriptors(self, count, kind=VIEWS, flags=VISIBLE):
         return self.d3d12.CreateDescriptorHeap(dml.D3D12_DESCRIPTOR_HEAP_DESC(kind, count, flags))
 
-    def buffer(self, size, heap=DEFAULT, data=None):
+    def buffer(self, size, heap=DEFAULT, data=None, heap_flags=dml.D3D12_HEAP_FLAG_NONE):
         """A buffer of ``size`` bytes, those of ``data`` first."""
-        buffer = self.custom_buffer(size) if heap == CUSTOM else super().buffer(size, heap)
+        buffer = self.custom_buffer(size) if heap == CUSTOM else super().buffer(size, heap, heap_flags)
         if data is not None:
             self.fill(buffer, data)
         return buffer

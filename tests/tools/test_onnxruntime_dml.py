@@ -256,9 +256,10 @@ def test_the_table(tmp_path):
     assert "| ONNX's node tests | 5 | 1 | 1 | 1 | 1 | 1 |" in text
     assert "| it is so | 1 | Somebody | `node/listed` |" in text
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+    begin, end = (f"<!-- onnxruntime_dml.py: {word} -->" for word in ("begin", "end"))
+    page.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
     table.write_page(page, "new")
-    assert page.read_text() == f"before\n{table.BEGIN}\n\nnew\n\n{table.END}\nafter\n"
+    assert page.read_text() == f"before\n{begin}\n\nnew\n\n{end}\nafter\n"
     page.write_text("no markers")
     with pytest.raises(ValueError, match="has no"):
         table.write_page(page, "new")
