@@ -138,6 +138,28 @@ rule("FusedMatMul", "TransposeMatMul", domain=MICROSOFT)(of_zeros(domain=MICROSO
 rule("MatMulIntegerToFloat", domain=MICROSOFT)(of_zeros(4, 5, domain=MICROSOFT))
 
 
+@rule("Conv", "ConvInteger", "ConvTranspose")
+def biases_alone(node: OnnxNode) -> Results:
+    """Convolutions of no channels, or of padding alone."""
+    shape = node.output_shape()
+    if node.kind == "ConvInteger" or not node.has(2):
+        return filled(node)
+    own = (shape[1], *(1,) * (len(shape) - 2))
+    return node.packed(node.spread(node.tensor(2, own), own, shape))
+
+
+@rule("GRU", "LSTM", "RNN")
+def without_steps(node: OnnxNode) -> Results:
+    """The last states are the first ones, or 0; ONNX Runtime's are not initialized."""
+    if node.shape()[0]:
+        return None
+    # The inputs from 5 on are the first states.
+    return [
+        None if not name else node.input(4 + index) if index and node.has(4 + index) else filled(node, index)
+        for index, name in enumerate(node.outputs)
+    ]
+
+
 @rule("Pad")
 def padding_alone(node: OnnxNode) -> Results:
     """All elements are padding."""
@@ -161,6 +183,13 @@ def without_past(*past: int) -> Rule:
     return absent
 
 
+@rule("MultiHeadAttention", inputs=[1, 6, 7], domain=MICROSOFT)
+def without_keys_or_past(node: OnnxNode) -> Results:
+    """Without keys there are no values to choose from."""
+    if is_empty(node.inputs[1]) and not node.has(6) and not node.wants(1):
+        return filled(node)
+    return without_past(6, 7)(node)
+
+
 rule("Attention", inputs=[4], domain=MICROSOFT)(without_past(4))
-rule("MultiHeadAttention", inputs=[6, 7], domain=MICROSOFT)(without_past(6, 7))
 rule("GroupQueryAttention", inputs=[3, 4], domain=MICROSOFT)(without_past(3, 4))

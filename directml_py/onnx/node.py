@@ -166,6 +166,10 @@ class OnnxNode:
 
     def _input(self, value: OnnxValue, flags: int) -> Expression:
         assert value.array is not None
+        if 0 in value.shape:
+            raise Refusal(
+                f"has sizes {list(value.shape)}; DirectML has no empty tensors", f"input {value.name}"
+            )
         kind = data_type(value.dtype)
         key = id(value.array), value.shape, self.owned
         made = self.constants.made.get(key)
