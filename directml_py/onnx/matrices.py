@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..api.enums import DML_MATRIX_TRANSFORM_NONE, DML_MATRIX_TRANSFORM_TRANSPOSE
+from ..api.enums import (
+    DML_MATRIX_TRANSFORM_NONE,
+    DML_MATRIX_TRANSFORM_TRANSPOSE,
+    DML_REDUCE_FUNCTION_SUM,
+)
+from ..descs.data_types import data_type_of
 from ..graph import Expression
 from .errors import Refusal
 from .node import OnnxNode
@@ -18,6 +23,8 @@ from .values import Sizes
 LEVEL_4_0 = 0x4000
 # The maximum number of dimensions of a product's tensors.
 MOST = 4
+# The most products of integers, which are one tensor before they are added.
+MOST_PRODUCTS = 1 << 26
 
 
 class ProductSizes(NamedTuple):
@@ -95,9 +102,30 @@ def ranked(node: OnnxNode, sizes: Sequence[int]) -> Sizes:
 def multiplied(
     node: OnnxNode, a: Expression, b: Expression, alpha: float = 1.0, **choices: Any
 ) -> Expression:
+    """GEMM, for floats; integers are sums of products."""
+    if data_type_of(a.desc.data_type).kind != "F":
+        return _integers_multiplied(node, a, b)
     activation, node.activation = node.activation, None
     settings = {"trans_a": DML_MATRIX_TRANSFORM_NONE, "trans_b": DML_MATRIX_TRANSFORM_NONE, **choices}
     return node.graph.gemm(a, b, alpha=alpha, beta=1.0, fused_activation=activation, **settings)
+
+
+def _integers_multiplied(node: OnnxNode, a: Expression, b: Expression) -> Expression:
+    (*batch, rows, inner), columns = a.desc.sizes, b.desc.sizes[-1]
+    sizes = (*batch, rows, inner, columns)
+    if math.prod(sizes) > MOST_PRODUCTS:
+        raise Refusal(
+            f"makes {math.prod(sizes)} products of integers, which is too much without GEMM", "input A"
+        )
+    whole = node.spread(node.packed(a), (*batch, rows, inner, 1), sizes)
+    products = node.graph.multiply(whole, node.spread(node.packed(b), (*batch, 1, inner, columns), sizes))
+    total = node.graph.reduce(
+        products,
+        function=DML_REDUCE_FUNCTION_SUM,
+        axes=[len(sizes) - 2],
+        output_data_type=products.desc.data_type,
+    )
+    return node.graph.reinterpret(total, sizes=(*batch, rows, columns))
 
 
 @operator("MatMul")
