@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..api.enums import DML_QUANTIZATION_TYPE_SCALE, DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT
+from ..api.enums import (
+    DML_QUANTIZATION_TYPE_SCALE,
+    DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT,
+    DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN,
+)
+from ..descs.tensor_size import packed_strides
 from ..graph import Expression
 from .node import OnnxNode
 from .translators import MICROSOFT, Results, Rows, operator, outputs
@@ -26,9 +31,17 @@ def parameter_sizes(node: OnnxNode, index: int) -> tuple[int, ...]:
 
 
 def is_blocked(node: OnnxNode) -> bool:
-    """Whether a parameter is for blocks of more than one element along an axis, or elements have 4 bits."""
+    """Whether a parameter is for blocks of more than one element along an axis."""
     own = parameter_sizes(node, 1)
     return any(1 < size < whole for size, whole in zip(own, node.shape()))
+
+
+def _is_for_blocks(node: OnnxNode, dtype: np.dtype[Any]) -> bool:
+    """Whether QUANTIZE and DEQUANTIZE compute it, which take blocks that divide an axis, and 4 or 8 bits."""
+    if dtype.name in ("int4", "uint4"):
+        return True
+    divides = all(whole % size == 0 for size, whole in zip(parameter_sizes(node, 1), node.shape()))
+    return is_blocked(node) and divides and dtype.itemsize == 1
 
 
 @outputs("QuantizeLinear", domain=MICROSOFT)
@@ -46,7 +59,7 @@ def floats(node: OnnxNode) -> Rows:
 def quantize(node: OnnxNode) -> Results:
     dtype = node.input(2).dtype if node.has(2) else _output_type(node)
     x = node.tensor()
-    if is_blocked(node) or dtype.name in ("int4", "uint4"):
+    if _is_for_blocks(node, dtype):
         kind, tensors = _parameters(node)
         return node.graph.quantize(x, tensors, quantization_type=kind, output_data_type=data_type(dtype))
     sizes = x.desc.sizes
@@ -56,6 +69,14 @@ def quantize(node: OnnxNode) -> Results:
         else _spread(node, 1, sizes)
     )
     zero = _spread(node, 2, sizes) if node.has(2) else _zeros(node, dtype, sizes)
+    if dtype.kind in "iu" and dtype.itemsize > 1:
+        # QUANTIZE_LINEAR writes 8 bits.
+        info = np.iinfo(dtype)
+        whole = node.graph.round(
+            node.graph.divide(x, scale), rounding_mode=DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN
+        )
+        moved = node.graph.add(whole, node.cast(zero, x.desc.dtype))
+        return node.cast(node.graph.clip(moved, min=float(info.min), max=float(info.max)), dtype)
     return node.graph.quantize_linear(x, scale, zero, output_data_type=data_type(dtype))
 
 
@@ -75,7 +96,7 @@ def dequantize(node: OnnxNode) -> Results:
 
 def _dequantized(node: OnnxNode) -> Expression:
     x = node.tensor()
-    if is_blocked(node) or node.input().dtype.name in ("int4", "uint4"):
+    if _is_for_blocks(node, node.input().dtype):
         kind, tensors = _parameters(node)
         return node.graph.dequantize(x, tensors, quantization_type=kind, output_data_type=node.input(1).dtype)
     sizes = x.desc.sizes
@@ -85,7 +106,17 @@ def _dequantized(node: OnnxNode) -> Expression:
 
 def _spread(node: OnnxNode, index: int, sizes: tuple[int, ...]) -> Expression:
     own = parameter_sizes(node, index)
-    return node.spread(node.tensor(index, own), own, sizes)
+    x = node.tensor(index, own)
+    for axis, (size, whole) in enumerate(zip(own, sizes)):
+        if 1 < size < whole:
+            # Each number is repeated for its block, of which the last one may have fewer elements.
+            block = int(node.get("block_size", 0)) or -(-whole // size)
+            before, after = own[: axis + 1], own[axis + 1 :]
+            repeated = node.packed(node.spread(x, (*before, 1, *after), (*before, block, *after)))
+            own = (*own[:axis], whole, *after)
+            strides = packed_strides((*before[:-1], size * block, *after))
+            x = node.packed(node.graph.reinterpret(repeated, sizes=own, strides=strides))
+    return node.spread(x, own, sizes)
 
 
 def _zeros(node: OnnxNode, dtype: np.dtype[Any], sizes: tuple[int, ...]) -> Expression:
