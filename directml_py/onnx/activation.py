@@ -25,7 +25,6 @@ ROWS: dict[str, Row] = {
         "activation_parametric_softplus",
         {"alpha": ("alpha", 1.0), "beta": ("beta", 1.0)},
     ),
-    "Relu": ("activation_relu", {}),
     "ScaledTanh": ("activation_scaled_tanh", {"alpha": ("alpha", 1.0), "beta": ("beta", 1.0)}),
     "Selu": ("activation_scaled_elu", {"alpha": ("alpha", 1.6732632), "gamma": ("gamma", 1.0507010)}),
     "Sigmoid": ("activation_sigmoid", {}),
@@ -74,7 +73,15 @@ def along_axes(functions: tuple[str, str]) -> Translator:
 
 rows(ROWS, activation)
 rows(ALONG_AXES, along_axes)
-assert set(ACTIVATIONS) <= set(ROWS)
+assert set(ACTIVATIONS) <= {*ROWS, "Relu"}
+
+
+@operator("Relu")
+def relu(node: OnnxNode) -> Results:
+    x = node.tensor()
+    if node.input().dtype == np.int64:
+        return node.graph.max(x, node.scalar(0, x))
+    return node.graph.activation_relu(x)
 
 
 @operator("Softplus")

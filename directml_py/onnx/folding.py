@@ -188,6 +188,12 @@ def prepared(node: NodeMessage, inputs: Mapping[str, OnnxValue]) -> Mapping[str,
     if node.op_type == "CastLike" and node.input[0] != node.input[1]:
         name = node.input[1]
         return {**inputs, name: known(name, np.empty(0, inputs[name].dtype))}
+    if node.op_type == "NonZero":
+        # A scalar is a list of one.
+        array = inputs[node.input[0]].array
+        return (
+            inputs if array is None else {**inputs, node.input[0]: known(node.input[0], np.atleast_1d(array))}
+        )
     if node.op_type == "NonMaxSuppression":
         limits = {name: inputs[name].array for name in node.input[2:] if name}
         lists = {name: known(name, array.reshape(-1)) for name, array in limits.items() if array is not None}

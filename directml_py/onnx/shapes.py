@@ -11,7 +11,7 @@ from ..graph import Expression
 from .element_wise import common_shape
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import Results, operator
+from .translators import Results, Rows, operator, outputs
 from .values import OnnxValue, Sizes, data_type, known
 
 
@@ -22,6 +22,15 @@ def renamed(node: OnnxNode, shape: Sizes) -> OnnxValue:
         raise Refusal(f"has sizes {list(source.shape)}, which cannot become {list(shape)}", "input 0")
     array = None if source.array is None else source.array.reshape(shape)
     return OnnxValue(source.name, source.dtype, shape, array, source.expression, source.inputs)
+
+
+@outputs("Squeeze")
+def squeezed(node: OnnxNode) -> Rows:
+    """ONNX Runtime takes an empty list of axes as none."""
+    axes = node.input(1).array if node.has(1) else None
+    if axes is None or axes.size:
+        return [None]
+    return [(node.input().dtype, tuple(size for size in node.shape() if size != 1))]
 
 
 @operator("Flatten", "Squeeze", "Unsqueeze", "Identity", "Reshape")
