@@ -131,6 +131,17 @@ OF_NOTHING = {
     "ReduceMax": ({"x": floats(2, 0)}, {"axes": [1]}, [[-np.inf]] * 2),
     "ReduceProd": ({"x": floats(2, 0)}, {"axes": [1], "keepdims": 0}, [1, 1]),
     "Concat": ({"a": floats(0, 3), "b": floats(2, 3)}, {"axis": 0}, floats(2, 3)),
+    # Of no channels, and of padding alone.
+    "Conv": (
+        {"x": floats(1, 0, 3), "w": floats(2, 0, 2), "b": np.float32([3, 4])},
+        {},
+        [[[3, 3], [4, 4]]],
+    ),
+    "ConvTranspose": (
+        {"x": floats(1, 0, 2), "w": floats(0, 2, 2), "b": np.float32([3, 4])},
+        {},
+        [[[3] * 3, [4] * 3]],
+    ),
 }
 
 
@@ -148,6 +159,76 @@ def test_padding_alone():
     loaded = dml.onnx.load(model, inputs={"pads": feeds["pads"]})
     results = loaded.run({"x": feeds["x"], "value": feeds["value"]})
     np.testing.assert_array_equal(results["out0"], np.full((2, 3), 7))
+
+
+def test_no_steps():
+    """The last states are the first ones, which ONNX Runtime does not say."""
+    states = {name: floats(1, 2, 4) + index for index, name in enumerate(("h", "c"))}
+    feeds = {"x": floats(0, 2, 3), "w": floats(1, 16, 3), "r": floats(1, 16, 4), **states}
+    model = one_node("LSTM", feeds, hidden_size=4)
+    (recurrent,) = model.graph.node
+    recurrent.input.insert(3, "")
+    recurrent.input.insert(4, "")
+    recurrent.output.extend(["out1", "out2"])
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in ("out1", "out2"))
+    for item in model.graph.output:
+        item.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    results = dml.onnx.load(model).run(feeds)
+    assert results["out0"].shape == (0, 1, 2, 4)
+    np.testing.assert_array_equal(results["out1"], states["h"])
+    np.testing.assert_array_equal(results["out2"], states["c"])
+
+
+def test_no_keys():
+    feeds = {"q": floats(2, 3, 8), "k": floats(2, 0, 8), "v": floats(2, 0, 8)}
+    model = one_node("MultiHeadAttention", feeds, domain=MICROSOFT, num_heads=2)
+    model.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
+    for found in (dml.onnx.load(model).run(feeds)["out0"], of_runtime(model, feeds)[0]):
+        np.testing.assert_array_equal(found, np.zeros((2, 3, 8)))
+
+
+def test_an_empty_input_without_a_rule_is_named():
+    model = one_node("MaxPool", {"x": floats(2, 3, 0)}, kernel_shape=[2], pads=[1, 1])
+    with pytest.raises(OnnxError, match=r"input x: has sizes \[2, 3, 0\]; DirectML has no empty tensors"):
+        dml.onnx.load(model)
+
+
+def test_products_of_integers_are_exact():
+    a = np.int64([[2**40, -3], [5, 2**62]])
+    feeds = {"a": a, "b": a}
+    model = one_node("MatMul", feeds)
+    found = dml.onnx.load(model).run(feeds)["out0"]
+    np.testing.assert_array_equal(found, a @ a)
+    np.testing.assert_array_equal(found, of_runtime(model, feeds)[0])
+    large = {"a": np.ones((1 << 13, 1 << 7), np.int64), "b": np.ones((1 << 7, 1 << 7), np.int64)}
+    with pytest.raises(OnnxError, match="makes 134217728 products of integers"):
+        dml.onnx.load(one_node("MatMul", large))
+
+
+def test_an_axis_that_blocks_do_not_divide():
+    feeds = {"x": np.int8([[1, 2, 3, 4, 5]]), "scale": np.float32([[1, 10, 100]])}
+    model = one_node("DequantizeLinear", feeds, opset=21, axis=1, block_size=2)
+    for found in (dml.onnx.load(model).run(feeds)["out0"], of_runtime(model, feeds)[0]):
+        np.testing.assert_array_equal(found, [[1, 2, 30, 40, 500]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "feeds", "expected"),
+    [
+        ("NonZero", {"x": np.array(5)}, [[0]]),
+        ("Relu", {"x": np.int64([-(2**40), 2**40])}, [0, 2**40]),
+        ("Squeeze", {"x": np.int64([[[7], [8]]]), "axes": np.int64([])}, [7, 8]),
+    ],
+)
+def test_as_onnx_runtime_has_it(kind, feeds, expected):
+    model = one_node(kind, feeds)
+    model.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
+    loaded = dml.onnx.load(model, inputs={} if kind == "Relu" else feeds)
+    for found in (
+        [*loaded.run({name: feeds[name] for name in loaded.inputs}).values()],
+        of_runtime(model, feeds),
+    ):
+        np.testing.assert_array_equal(found[0], expected)
 
 
 def test_scatters_that_are_refused():
