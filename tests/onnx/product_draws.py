@@ -295,7 +295,7 @@ def skip_norm(draw: Draw) -> DrawnNode:
 @drawn("com.microsoft:QLinearAdd", "com.microsoft:QLinearMul")
 def quantized_binary(draw: Draw) -> DrawnNode:
     kind, shape = draw.choice(("uint8", "int8")), draw.shape()
-    numbers = [parameter(draw, 1, dtype, ((), (1,))) for dtype in ("float32", kind) for _ in range(3)]
+    numbers = [parameter(draw, 1, dtype, ((),)) for dtype in ("float32", kind) for _ in range(3)]
     a, b = draw.array(shape, kind), draw.array(draw.beside(shape), kind)
     return DrawnNode([a, numbers[0], numbers[3], b, numbers[1], numbers[4], numbers[2], numbers[5]])
 
