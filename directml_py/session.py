@@ -95,13 +95,11 @@ class Session:
         self._recorded: list[object] = []
 
     def _open_heap(self, count: int) -> None:
-        self.heap = self._descriptors(count)
-        self._size, self.taken = count, 0
+        self.heap: ID3D12DescriptorHeap = self.d3d12.CreateDescriptorHeap(
+            D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, count, D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE)
+        )
+        self.taken = 0
         self.commands.SetDescriptorHeaps([self.heap])
-
-    def _descriptors(self, count: int) -> ID3D12DescriptorHeap:
-        desc = D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, count, D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE)
-        return self.d3d12.CreateDescriptorHeap(desc)
 
     def compile(self, desc: Any, flags: int = 0) -> IDMLCompiledOperator:
         return self.dml.CompileOperator(self.dml.CreateOperator(desc), flags)
@@ -201,22 +199,17 @@ class Session:
 
     def table_desc(self, dispatchable: IDMLDispatchable, extra: int = 0) -> DML_BINDING_TABLE_DESC:
         """Unused descriptors for a table, plus ``extra`` ones after them."""
-        count = _descriptor_count(dispatchable) + extra
-        if self.taken + count > self._size:
+        # Handles must point to a descriptor, even for a dispatchable that needs none.
+        count = max(1, dispatchable.descriptor_count + extra)
+        if self.taken + count > self.heap.size:
             self._recorded.append(self.heap)
             self._open_heap(max(count, DESCRIPTORS))
-        start = self.taken
+        start, step = self.taken, self.d3d12.GetDescriptorHandleIncrementSize(VIEWS)
         self.taken += count
-        return self._table_desc(dispatchable, self.heap, start, count)
-
-    def _table_desc(
-        self, dispatchable: IDMLDispatchable, heap: ID3D12DescriptorHeap, start: int, count: int
-    ) -> DML_BINDING_TABLE_DESC:
-        step = self.d3d12.GetDescriptorHandleIncrementSize(VIEWS)
         return DML_BINDING_TABLE_DESC(
             dispatchable,
-            CD3DX12_CPU_DESCRIPTOR_HANDLE(heap.GetCPUDescriptorHandleForHeapStart(), start, step),
-            CD3DX12_GPU_DESCRIPTOR_HANDLE(heap.GetGPUDescriptorHandleForHeapStart(), start, step),
+            CD3DX12_CPU_DESCRIPTOR_HANDLE(self.heap.GetCPUDescriptorHandleForHeapStart(), start, step),
+            CD3DX12_GPU_DESCRIPTOR_HANDLE(self.heap.GetGPUDescriptorHandleForHeapStart(), start, step),
             count,
         )
 
@@ -232,17 +225,7 @@ class Session:
 
         If the heap is full the list switches to a new one: earlier tables must have been recorded by then.
         """
-        return self._bound(self.table_desc(dispatchable), inputs, outputs, temporary, persistent)
-
-    def _bound(
-        self,
-        desc: DML_BINDING_TABLE_DESC,
-        inputs: Sequence[Bindable] | None,
-        outputs: Sequence[Bindable] | None,
-        temporary: Bindable = None,
-        persistent: Bindable = None,
-    ) -> IDMLBindingTable:
-        table = self.dml.CreateBindingTable(desc)
+        table = self.dml.CreateBindingTable(self.table_desc(dispatchable))
         if inputs is not None:
             table.BindInputs([binding(item) for item in inputs])
         if outputs is not None:
@@ -255,7 +238,7 @@ class Session:
 
     def temporary(self, dispatchable: IDMLDispatchable) -> ID3D12Resource | None:
         """A temporary resource, if one is needed."""
-        size = dispatchable.GetBindingProperties().TemporaryResourceSize
+        size = dispatchable.temporary_size
         return self.buffer(size) if size else None
 
     def record(
@@ -276,32 +259,30 @@ class Session:
 
         ``inputs`` are the buffers of all inputs, of which the owned ones are read.
         """
-        owned = [item if op.is_owned(index) else None for index, item in enumerate(inputs)]
-        return self._initialized(op, [*owned, *[None] * (len(op.inputs) - len(owned))], persistent)
-
-    def _initialized(
-        self, op: IDMLCompiledOperator, owned: Sequence[Range], persistent: Bindable = None
-    ) -> Bindable:
-        size = op.GetBindingProperties().PersistentResourceSize
-        if persistent is None and size:
+        if persistent is None and op.persistent_size:
             # Large, and written as a whole.
-            persistent = self.buffer(size, heap_flags=D3D12_HEAP_FLAG_CREATE_NOT_ZEROED)
+            persistent = self.buffer(op.persistent_size, heap_flags=D3D12_HEAP_FLAG_CREATE_NOT_ZEROED)
         initializer = self.dml.CreateOperatorInitializer([op])
-        count = _descriptor_count(initializer)
-        # Its descriptors, and what they refer to, are needed until the initialization is complete.
-        heap = self._descriptors(count)
-        table = self._bound(
-            self._table_desc(initializer, heap, 0, count),
-            None if persistent is None else [bindings(owned)],
-            None if persistent is None else [persistent],
-            self.temporary(initializer),
-        )
+        temporary = self.temporary(initializer)
+        heap, first = self.heap, self.taken
+        if persistent is None:
+            table = self.table(initializer, temporary=temporary)
+        else:
+            owned: list[Range] = [None] * len(op.inputs)
+            for index, item in enumerate(inputs):
+                owned[index] = item if op.is_owned(index) else None
+            table = self.table(initializer, [bindings(owned)], [persistent], temporary)
 
         def record(commands: ID3D12GraphicsCommandList) -> None:
-            commands.SetDescriptorHeaps([heap])
+            commands.SetDescriptorHeaps([self.heap])
             self.record(initializer, table, commands)
 
         self.run(record)
+        # The initialization is complete: its descriptors are cleared for reuse, and references to its buffers dropped.
+        start = first if self.heap is heap else 0
+        for index in range(start, self.taken):
+            self.heap.write(index, None)
+        self.taken = start
         return persistent
 
     def dispatch(
@@ -372,13 +353,8 @@ class RecordedRun:
         bound: list[Range] = [None] * len(inputs)
         for index, view in enumerate(staged, first or 0):
             bound[index] = view
-        persistent = None
-        if not op.initialized or op.GetBindingProperties().PersistentResourceSize:
-            owned = [
-                view if tensor is not None and tensor.is_owned_by_dml else None
-                for tensor, view in zip(inputs, bound)
-            ]
-            persistent = session._initialized(op, owned)
+        needs_initialization = not op.initialized or op.persistent_size
+        persistent = session.initialize(op, bound) if needs_initialization else None
         # What arrays are stored to and loaded from, and what is copied before and after the dispatch.
         self._stores: list[tuple[TensorDesc, ID3D12Resource] | None] = []
         copies: list[tuple[ID3D12Resource, Record]] = []
@@ -448,11 +424,6 @@ def _transition(
         commands.ResourceBarrier(
             [CD3DX12_RESOURCE_BARRIER.Transition(buffer, before, after) for buffer in buffers]
         )
-
-
-def _descriptor_count(dispatchable: IDMLDispatchable) -> int:
-    # Handles must point to a descriptor, even for a dispatchable that needs none.
-    return max(1, dispatchable.GetBindingProperties().RequiredDescriptorCount)
 
 
 def part(buffer: ID3D12Resource, offset: int, size: int) -> Record:

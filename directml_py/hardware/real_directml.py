@@ -20,37 +20,16 @@ from ..api.structs import (
 from ..descs.decode import decode_operator_desc
 from ..descs.encode import encode
 from ..descs.operator_desc import OperatorDesc
-from ..runner import tensors
-from ..session import RecordedRun, Session
 from ..shortcuts import input_array
 from .com_calls import Object, iid_of
 from .comparison import Comparison, compare_with
+from .gpu_execution import GpuExecution
 from .hardware_error import HardwareError
 from .loading import Libraries, PathLike, load_libraries
 
 Array = npt.NDArray[Any]
 # D3D_FEATURE_LEVEL_11_0, and D3D_FEATURE_LEVEL_1_0_CORE of compute-only devices.
 D3D_LEVELS = (0xB000, 0x1000)
-
-
-class SessionDevice:
-    """The DirectML device ``dml`` as a ``Session`` sees it."""
-
-    def __init__(self, d3d12: Object, dml: Object) -> None:
-        self.d3d12_device = d3d12
-        self._dml = dml
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._dml, name)
-
-    @property
-    def removal(self) -> SessionDevice:
-        return self
-
-    def check(self) -> None:
-        """Raise ``DMLError`` if a device is removed."""
-        self._dml.GetDeviceRemovedReason()
-        self.d3d12_device.GetDeviceRemovedReason()
 
 
 class Verdict(NamedTuple):
@@ -157,16 +136,14 @@ class Library:
             )
         arrays = [input_array(slot, value) for slot, value in zip(decoded.inputs, inputs)]
         created: list[Object] = []
+        execution = GpuExecution(self._d3d12, self._dml)
         try:
-            compiled: Any = self._compile(decoded, created)
-            device: Any = SessionDevice(self._d3d12, self._dml)
-            inputs, outputs = tensors(decoded.inputs), tensors(decoded.outputs)
-            return RecordedRun(Session(device), compiled, inputs, outputs, None, arrays).run(arrays)
+            compiled = self._compile(decoded, created)
+            return execution.run(compiled, decoded.inputs, decoded.outputs, arrays)
         except _Refused as refusal:
             raise DMLError(refusal.verdict.hresult, f"{refusal.verdict.stage} failed") from None
         finally:
-            self._dml.release_created()
-            self._d3d12.release_created()
+            execution.release()
             _release(created)
 
     def compare(self, desc: Any, inputs: Sequence[Any] | None = None) -> Comparison:
