@@ -236,8 +236,10 @@ class OnnxNode:
         return self.graph.reinterpret(own, np.dtype(other.lower()))
 
     def packed(self, view: Expression) -> Expression:
-        """A packed copy of a strided view."""
-        return self.graph.identity(self.movable(view))
+        """A packed copy of a strided view, of its type: doubles that are moved as integers stay doubles."""
+        own, kind = self.movable(view), view.desc.data_type
+        copy = self.graph.identity(own)
+        return copy if own is view else self.graph.reinterpret(copy, kind)
 
     def repeated(self, own: Expression, sizes: Sizes) -> Expression:
         """A packed tensor of ``sizes`` from one that broadcasts to it."""

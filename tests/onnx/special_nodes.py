@@ -37,6 +37,7 @@ SPECIAL = [
     one("Concat", 7, {"axis": -1}, x=zeros(2, 3), y=zeros(2, 1)),
     one("Unsqueeze", 9, {"axes": [-1, 0]}, x=zeros(2, 3)),
     one("Squeeze", 9, {"axes": [-2]}, x=zeros(2, 1, 3)),
+    one("Squeeze", 13, {}, x=zeros(1, 3, 1), axes=np.zeros(0, I64)),
     *(one("Dropout", version, {}, outputs=2, x=zeros(2, 3)) for version in (7, 10, 12)),
     *(one("LayerNormalization", version, {"axis": 1}, outputs=3, x=zeros(2, 3, 4, dtype=dtype),
           s=zeros(3, 4, dtype=dtype)) for version in (9, 16, 17) for dtype in (F32, F16)),

@@ -61,6 +61,16 @@ def test_whole_spectra(parts, length, axis, inverse):
     close(found, as_parts(function(as_complex(x).astype(np.complex128), length, axis)))
 
 
+@pytest.mark.parametrize("axis", [1, 2])
+def test_doubles(axis):
+    """The copy of elements along an axis is one of bytes, which are not to be taken for integers."""
+    x = numbers(2, 8, 6, 1).astype(np.float64)
+    model = transform("DFT", 20, x, [None, np.array(axis)], dtype=np.float64)
+    found = dml.onnx.load(model).run(x=x)["y"]
+    assert found.dtype == np.float64
+    close(found, as_parts(np.fft.fft(x[..., 0], axis=axis)))
+
+
 @pytest.mark.parametrize("length", [7, 8])
 @pytest.mark.parametrize("opset", [17, 20])
 def test_half_a_spectrum_and_back(opset, length):
