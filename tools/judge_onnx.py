@@ -20,10 +20,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from clients.dml_provider.table import write_page
 from judging.onnx import drawn_cases, running, sides
 from judging.onnx.expected import EXPECTED, ExpectedReason, reason_of, reasons
 from judging.onnx.schemas import SchemaVersion, versions
-from judging.onnx.sides import AGREE, THEIRS, THEIRS_CRASHES, SweepVerdict
+from judging.onnx.sides import AGREE, REFUSED, THEIRS, THEIRS_CRASHES, SweepVerdict
 
 RIGHT = (AGREE, THEIRS, THEIRS_CRASHES, EXPECTED)
 COLUMNS = (*sides.VERDICTS[:1], EXPECTED, *sides.VERDICTS[1:])
@@ -39,6 +40,9 @@ def main() -> int:
     parser.add_argument("--print", action="store_true", help="print the models of the cases, and run nothing")
     parser.add_argument("--details", action="store_true", help="print each case that is not right")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the cases that are not right")
+    parser.add_argument(
+        "--page", type=Path, help="write the figures and reasons into this page, between its markers"
+    )
     arguments = parser.parse_args()
     wanted = [version for version in versions() if is_wanted(version, arguments.operators)]
     if arguments.print:
@@ -52,6 +56,8 @@ def main() -> int:
     print(file=sys.stderr)
     wrong = [one for one in found if one.verdict not in RIGHT]
     show(found, wrong, arguments.details)
+    if arguments.page:
+        write_page(arguments.page, figures(found), "judge_onnx.py")
     if arguments.json:
         running.save(arguments.json, wrong)
     return 1 if wrong else 0
@@ -68,6 +74,23 @@ def judged(
     for one in running.judge(version, seed, titles):
         reason = reason_of(one, listed)
         yield one if reason is None else one._replace(verdict=EXPECTED, why=reason.why)
+
+
+def figures(found: list[SweepVerdict]) -> str:
+    """Markdown: the counts of verdicts, and the reasons with those of their cases."""
+    counts = Counter(one.verdict for one in found)
+    agreed, listed = counts[AGREE], counts[EXPECTED]
+    theirs = counts[THEIRS] + counts[THEIRS_CRASHES]
+    lines = [
+        "| Nodes that ONNX Runtime runs | Agree | Listed below | Other results | Refused |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    cells = [len(found) - theirs, agreed, listed, len(found) - theirs - agreed - listed - counts[REFUSED]]
+    lines.append(f"| {' | '.join(f'{cell:,}' for cell in (*cells, counts[REFUSED]))} |")
+    lines += ["", "| What is refused or differs, and why | Nodes |", "| --- | --- |"]
+    reasons_of = Counter(one.why for one in found if one.verdict == EXPECTED)
+    lines += [f"| {why} | {count:,} |" for why, count in reasons_of.most_common()]
+    return "\n".join(lines)
 
 
 def show_models(wanted: Iterable[SchemaVersion], seed: int, titles: list[str]) -> None:

@@ -27,7 +27,12 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-SAME, RANKS, DESCS, OPERATORS = "the same", "other leading ones", "other descs", "other operators"
+SAME, RANKS, DESCS, OPERATORS = (
+    "the same",
+    "the same but for leading dimensions of 1",
+    "other descs",
+    "other operators",
+)
 CPU, FAILED, REFUSED, HOST = "provider: CPU", "provider: failed", "refused here", "computed at load"
 VERDICTS = (SAME, RANKS, DESCS, OPERATORS, HOST, REFUSED, CPU, FAILED)
 
