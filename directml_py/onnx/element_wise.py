@@ -36,7 +36,7 @@ COMPARISON = {
     "GreaterOrEqual": "logical_greater_than_or_equal", "LessOrEqual": "logical_less_than_or_equal",
 }  # fmt: skip
 # For any number of inputs, one after the other.
-VARIADIC = {"Max": "max", "Min": "min", "Sum": "add"}
+VARIADIC = {"Max": "max", "Min": "min"}
 INFINITIES = {
     (1, 1): DML_IS_INFINITY_MODE_EITHER,
     (1, 0): DML_IS_INFINITY_MODE_NEGATIVE,
@@ -104,6 +104,11 @@ def add(node: OnnxNode) -> Results:
     if activation is not None:
         return node.graph.element_wise_add1(a, b, fused_activation=activation)
     return node.graph.add(a, b)
+
+
+@operator("Sum")
+def total(node: OnnxNode) -> Results:
+    return add(node) if len(node.inputs) == 2 else variadic("add")(node)
 
 
 @operator("Mean")

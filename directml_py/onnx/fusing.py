@@ -45,7 +45,7 @@ ACTIVATIONS: dict[str, tuple[Any, dict[str, tuple[str, float]]]] = {
 # Operators whose descs have a FusedActivation, and the index of the output that it applies to.
 FUSABLE = {
     "Add", "BatchNormalization", "Conv", "ConvTranspose", "Gemm", "InstanceNormalization", "MatMul",
-    "MeanVarianceNormalization",
+    "MeanVarianceNormalization", "Sum",
 }  # fmt: skip
 
 
