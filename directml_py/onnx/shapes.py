@@ -26,11 +26,14 @@ def renamed(node: OnnxNode, shape: Sizes) -> OnnxValue:
 
 @outputs("Squeeze")
 def squeezed(node: OnnxNode) -> Rows:
-    """ONNX Runtime takes an empty list of axes as none."""
-    axes = node.input(1).array if node.has(1) else None
-    if axes is None or axes.size:
-        return [None]
-    return [(node.input().dtype, tuple(size for size in node.shape() if size != 1))]
+    """Without the axes, which may be negative in every version; ONNX Runtime takes an empty list of them as none."""
+    shape, axes = node.shape(), node.numbers(1, "axes")
+    if axes:
+        dropped = {axis % len(shape) for axis in axes if -len(shape) <= axis < len(shape)}
+        kept = [size for axis, size in enumerate(shape) if axis not in dropped]
+    else:
+        kept = [size for size in shape if size != 1]
+    return [(node.input().dtype, tuple(kept))]
 
 
 @operator("Flatten", "Squeeze", "Unsqueeze", "Identity", "Reshape")
