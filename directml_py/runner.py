@@ -237,10 +237,11 @@ def _run_in_place(program: DispatchProgram, arrays: Sequence[Array | None]) -> l
         for slot, array in zip(program.inputs, arrays)
     ]
     for position, packing in program.packed.items():
-        memory, array = Allocation(packing.size).bytes, arrays[position]
+        tensor, array = program.inputs[position].tensor, arrays[position]
+        assert tensor is not None
         assert array is not None
-        packing.store(array, memory)
-        inputs[position] = memory
+        inputs[position] = memory = Allocation(packing.size).bytes
+        _store(tensor, packing, memory, array)
     outputs = list(map(_memory, tensors(program.outputs)))
     _bound(program, inputs, outputs, _temporary(program))()
     return [
