@@ -110,12 +110,19 @@ def is_filtered(node: OnnxNode) -> bool:
     return bool(node.get("antialias", 0)) and not node.as_provider
 
 
+def transformation(node: OnnxNode) -> str:
+    """The name in ``COORDINATES`` of how coordinates are transformed."""
+    word = str(
+        node.get("coordinate_transformation_mode", "half_pixel" if node.version > 10 else "asymmetric")
+    )
+    if word not in COORDINATES:
+        raise Refusal(f"is {word!r}", "attribute coordinate_transformation_mode")
+    return word
+
+
 def coordinates(node: OnnxNode, axis: Axis) -> Array:
-    words = node.get("coordinate_transformation_mode", "half_pixel" if node.version > 10 else "asymmetric")
-    if words not in COORDINATES:
-        raise Refusal(f"is {words!r}", "attribute coordinate_transformation_mode")
     x = np.arange(axis.new, dtype=np.float32)
-    return COORDINATES[words](x, axis).astype(np.float32)
+    return COORDINATES[transformation(node)](x, axis).astype(np.float32)
 
 
 def rounding(node: OnnxNode, axis: Axis) -> tuple[Callable[[Array], Array], int, float]:
@@ -295,7 +302,7 @@ def unchanged(count: int) -> Row:
 
 def as_resample(node: OnnxNode, axis: Axis, wanted: Neighbours, mode: str) -> Row | None:
     """Sizes, scale and offsets of RESAMPLE2 if it finds the same elements."""
-    word = node.get("coordinate_transformation_mode", "half_pixel" if node.version > 10 else "asymmetric")
+    word = transformation(node)
     result_offset, input_offset = OFFSETS.get(word, (0.0, 0.0))
     scale = float(axis.scale)
     if word == "align_corners" and axis.old > 1 and axis.new > 1:
