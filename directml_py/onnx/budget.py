@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .errors import OnnxError, Refusal
+from .protobuf import subgraphs
 
 # Functions that call functions, and graphs in graphs. Readers of models are recursive.
 MOST_DEPTH = 100
@@ -102,6 +103,5 @@ def with_inner(nodes: Any) -> Iterator[Any]:
     """The nodes and those of their subgraphs."""
     for node in nodes:
         yield node
-        for entry in node.attribute:
-            for graph in [entry.g, *entry.graphs] if entry.HasField("g") or entry.graphs else ():
-                yield from with_inner(graph.node)
+        for graph in subgraphs(node):
+            yield from with_inner(graph.node)

@@ -20,6 +20,7 @@ from onnx.external_data_helper import ExternalDataInfo, uses_external_data
 from ..graph import Expression
 from .budget import Budget
 from .errors import Refusal
+from .protobuf import NodeMessage, subgraphs_of
 from .values import Array
 
 # Types of which several elements share a byte, and their bits.
@@ -163,9 +164,8 @@ def tensors_in(nodes: Sequence[Any]) -> Iterator[tuple[str, bool, Any]]:
             elif entry.type == kinds.SPARSE_TENSOR:
                 yield where, is_constant, entry.sparse_tensor.values
                 yield where, False, entry.sparse_tensor.indices
-            elif entry.type in (kinds.GRAPH, kinds.GRAPHS):
-                for graph in [entry.g] if entry.type == kinds.GRAPH else entry.graphs:
-                    yield from tensors_of(graph)
+            for graph in subgraphs_of(entry):
+                yield from tensors_of(graph)
 
 
 def tensors_of(graph: Any) -> Iterator[tuple[str, bool, Any]]:
@@ -192,3 +192,28 @@ def _viewed(tensor: Any, raw: memoryview) -> Array:
         whole = onnx.TensorProto(data_type=tensor.data_type, dims=tensor.dims, raw_data=bytes(raw))
         return np.asarray(numpy_helper.to_array(whole))
     return np.frombuffer(raw, dtype).reshape(tuple(tensor.dims))
+
+
+def constant_of(node: NodeMessage, constants: Constants) -> Array | None:
+    """The content of a Constant node, read once; None for text. Raises ``Refusal``."""
+    if node.constant is None:
+        node.constant = _constant_of(node, constants)
+    return node.constant
+
+
+def _constant_of(node: NodeMessage, constants: Constants) -> Array | None:
+    if len(node.proto.attribute) != 1:
+        raise Refusal(f"has {len(node.proto.attribute)} attributes; one must be its value")
+    (entry,) = node.proto.attribute
+    value = onnx.helper.get_attribute_value(entry)
+    if entry.name == "value":
+        return constants.tensors.array_of(value)
+    if entry.name == "sparse_value":
+        return constants.tensors.dense(value, constants.budget)
+    dtypes: dict[str, Any] = {
+        "value_float": np.float32,
+        "value_floats": np.float32,
+        "value_int": np.int64,
+        "value_ints": np.int64,
+    }
+    return np.array(value, dtypes[entry.name]) if entry.name in dtypes else None

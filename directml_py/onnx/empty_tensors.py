@@ -15,7 +15,7 @@ import numpy as np
 
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import MICROSOFT, ONNX, OPERATORS, Result, Results
+from .translators import MICROSOFT, ONNX, OPERATORS, Results
 from .values import Array, OnnxValue, known
 
 Rule = Callable[[OnnxNode], Results]
@@ -38,7 +38,7 @@ def is_empty(value: OnnxValue | None) -> bool:
     return value is not None and value.items is None and not value.is_nothing and value.size == 0
 
 
-def without_elements(node: OnnxNode, domain: str) -> Results | Sequence[Result]:
+def without_elements(node: OnnxNode, domain: str) -> Results:
     """The outputs of a node without elements: the empty arrays that they are, or by the rule of the operator for empty
     inputs; None if they are neither."""
     wanted = [name for name in node.outputs if name]

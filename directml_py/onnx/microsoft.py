@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import onnx
 
 from ..api.enums import (
     DML_MATRIX_TRANSFORM_TRANSPOSE,
@@ -21,9 +22,24 @@ from .indexing import gather_nd, gathered_nd
 from .matrices import factors, multiplied, parameters, product_shape
 from .movement import sliced
 from .node import OnnxNode
+from .protobuf import NodeMessage
 from .quantized_operators import dequantized
 from .shapes import renamed
 from .translators import MICROSOFT, Result, Results, Rows, operator, outputs
+
+# Operators that ONNX has taken over, as which they are translated, with the operator set of which they are there.
+SUCCESSORS = {"GridSample": 16, "Pad": 19, "Range": 11, "Trilu": 14}
+
+
+def successor(node: NodeMessage) -> NodeMessage:
+    """The node as one of ONNX's operators, if it is one that ONNX has taken over."""
+    if node.domain != MICROSOFT or node.op_type not in SUCCESSORS:
+        return node
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    proto.domain = ""
+    return NodeMessage(proto, {"": SUCCESSORS[node.op_type]})
+
 
 outputs("BiasAdd", "GroupNorm", domain=MICROSOFT)(like_input)
 # As ONNX's, but with indices of INT32 too.

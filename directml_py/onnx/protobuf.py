@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
@@ -15,9 +15,6 @@ from .definitions import check
 from .errors import OnnxError, Refusal
 from .translators import Described
 from .values import Array, OnnxValue
-
-if TYPE_CHECKING:
-    from .constants import Constants
 
 # Shape inference receives the contents of integer tensors up to this size: they may be sizes.
 SMALL = 1024
@@ -307,28 +304,3 @@ def _counted_from_start(node: NodeMessage, inputs: dict[str, OnnxValue]) -> Any:
         elif entry.name == "axes":
             entry.ints[:] = [axis + rank if axis < 0 else axis for axis in entry.ints]
     return proto
-
-
-def constant_of(node: NodeMessage, constants: Constants) -> Array | None:
-    """The content of a Constant node, read once; None for text. Raises ``Refusal``."""
-    if node.constant is None:
-        node.constant = _constant_of(node, constants)
-    return node.constant
-
-
-def _constant_of(node: NodeMessage, constants: Constants) -> Array | None:
-    if len(node.proto.attribute) != 1:
-        raise Refusal(f"has {len(node.proto.attribute)} attributes; one must be its value")
-    (entry,) = node.proto.attribute
-    value = onnx.helper.get_attribute_value(entry)
-    if entry.name == "value":
-        return constants.tensors.array_of(value)
-    if entry.name == "sparse_value":
-        return constants.tensors.dense(value, constants.budget)
-    dtypes: dict[str, Any] = {
-        "value_float": np.float32,
-        "value_floats": np.float32,
-        "value_int": np.int64,
-        "value_ints": np.int64,
-    }
-    return np.array(value, dtypes[entry.name]) if entry.name in dtypes else None

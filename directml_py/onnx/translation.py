@@ -18,7 +18,7 @@ from ..d3d12 import D3D12CreateDevice
 from ..descs.data_types import data_type_of
 from ..dml import DMLCreateDevice
 from ..graph import Expression, Graph
-from .constants import Constants
+from .constants import Constants, constant_of
 from .control_flow import CONTROL_FLOW, initializers
 from .definitions import check, output_types, schema_of
 from .empty_tensors import without_elements
@@ -27,11 +27,11 @@ from .every_operator import OPERATORS
 from .folding import NOT_GROWING, folded, prepared, view_of, work_of
 from .function_bodies import Functions, body_of
 from .fusing import Fusions
+from .microsoft import successor
 from .node import OnnxNode
-from .predecessors import successor
-from .protobuf import NodeMessage, constant_of, inferred_outputs, live, tensor_type
+from .protobuf import NodeMessage, inferred_outputs, live, tensor_type
 from .semantics import ONNX
-from .translators import MICROSOFT, OUTPUTS, Described, Result, Results
+from .translators import OUTPUTS, Described, Result, Results
 from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
 
 Scope = MutableMapping[str, OnnxValue]
@@ -188,7 +188,7 @@ class Translation:
         inputs = frozenset().union(*(value.inputs for value in given.values()))
         for name, result in zip_longest(node.output, results[: len(node.output)]):
             if name and result is not None:
-                scope[name] = self._value(name, result, described.get(name), inputs, node.domain)
+                scope[name] = self._value(name, result, described.get(name), inputs)
             elif name:
                 raise Refusal("DirectML's operators do not compute it", f"output {name}")
 
@@ -316,7 +316,7 @@ class Translation:
         return [inner[formal] if name else None for formal, name in zip(body.outputs, node.output)]
 
     def _value(
-        self, name: str, result: Result, described: Described | None, inputs: frozenset[str], domain: str
+        self, name: str, result: Result, described: Described | None, inputs: frozenset[str]
     ) -> OnnxValue:
         """A result as a value of the type and the sizes that its operator says that it has."""
         dtype, shape = (None, None) if described is None else described
@@ -336,8 +336,6 @@ class Translation:
             content = None if result.array is None else result.array.reshape(shape)
             return OnnxValue(name, result.dtype, shape, content, result.expression, result.inputs)
         assert isinstance(result, Expression)
-        if described is None and domain == MICROSOFT:
-            dtype, shape = data_type_of(result.desc.data_type).dtype, result.desc.sizes
         if dtype is None or shape is None:
             text = "its type and sizes do not follow from the attributes and the inputs"
             raise Refusal(text, f"output {name}")

@@ -12,7 +12,7 @@ import onnxruntime
 
 import directml_py as dml
 from directml_py.onnx.every_operator import OPERATORS
-from directml_py.onnx.predecessors import SUCCESSORS
+from directml_py.onnx.microsoft import SUCCESSORS
 from directml_py.onnx.translators import OUTPUTS
 
 from .microsoft_nodes import CASES, CONSTANT, MICROSOFT, ONE, RANDOM, U8, bytes_of, floats, integers, model_of
