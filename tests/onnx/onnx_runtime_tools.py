@@ -18,24 +18,15 @@ from onnxruntime.quantization import (
     quantize_static,
 )
 
+from .onnx_runtime import session_of
+
 LEVELS = onnxruntime.GraphOptimizationLevel
-
-
-def session_of(model, level=None, to=None):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    if level is not None:
-        options.graph_optimization_level = level
-    if to is not None:
-        options.optimized_model_filepath = str(to)
-    content = model if isinstance(model, str) else model.SerializeToString()
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
 def optimized(level):
     def tool(network, folder):
         path = folder / "optimized.onnx"
-        session_of(network.model, level, path)
+        session_of(network.model, graph_optimization_level=level, optimized_model_filepath=str(path))
         return onnx.load(path)
 
     return tool
@@ -64,7 +55,11 @@ def static(form, activations, weights, per_channel):
     def tool(network, folder):
         prepared, path = folder / "prepared.onnx", folder / "quantized.onnx"
         # What quant_pre_process does beside inference of sizes.
-        session_of(network.model, LEVELS.ORT_ENABLE_BASIC, prepared)
+        session_of(
+            network.model,
+            graph_optimization_level=LEVELS.ORT_ENABLE_BASIC,
+            optimized_model_filepath=str(prepared),
+        )
         quantize_static(
             str(prepared),
             str(path),

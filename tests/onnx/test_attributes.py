@@ -19,9 +19,10 @@ from directml_py.onnx.every_operator import OPERATORS
 from directml_py.onnx.semantics import DEVIATIONS, DIFFERENCES
 
 from . import axis_draws, window_draws  # noqa: F401 - they fill the table
+from .onnx_runtime import results_if_accepted
 from .random_nodes import DRAWS, Draw, Random
 
-onnxruntime = pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
 PAGE = Path(__file__).parents[2] / "docs" / "onnx.md"
 
 
@@ -62,19 +63,6 @@ def drawn(kind, number):
     return DRAWS[kind](Random(zlib.crc32(f"{kind} {number}".encode())))
 
 
-def of_runtime(model, feeds):
-    """The outputs; None for what ONNX Runtime refuses."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level, options.intra_op_num_threads = 4, 1
-    try:
-        session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
-        return session.run(None, feeds)
-    except Exception:
-        return None
-
-
 def of_reference(model, feeds):
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -88,7 +76,7 @@ def check(draw):
     """What ONNX Runtime computes is computed, and what it refuses is refused, or as in ONNX's reference."""
     model = draw.model()
     deviates = draw.kind in DEVIATES and DEVIATES[draw.kind](draw)
-    expected = None if deviates else of_runtime(model, draw.feeds)
+    expected = None if deviates else results_if_accepted(model, draw.feeds)
     try:
         results = dml.onnx.load(model).run(draw.feeds)
     except OnnxError:
@@ -120,7 +108,10 @@ def test_many_nodes(kind):
 def test_most_draws_run_in_onnx_runtime():
     """Otherwise the draws compare nothing."""
     for kind in DRAWS:
-        run = [of_runtime(draw.model(), draw.feeds) for draw in (drawn(kind, number) for number in range(6))]
+        run = [
+            results_if_accepted(draw.model(), draw.feeds)
+            for draw in (drawn(kind, number) for number in range(6))
+        ]
         assert any(result is not None for result in run), kind
     assert set(DRAWS) <= {kind for domain, kind in OPERATORS if not domain}
 

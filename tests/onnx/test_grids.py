@@ -11,6 +11,8 @@ from onnx.reference import ReferenceEvaluator
 
 import directml_py as dml
 
+from .onnx_runtime import results_of
+
 RANDOM = np.random.default_rng(21)
 MODES = {16: ("nearest", "bilinear", "bicubic"), 20: ("nearest", "linear", "cubic")}
 PADDINGS = ("zeros", "border", "reflection")
@@ -32,9 +34,7 @@ def sampling(x, grid, opset, **attributes):
 
 
 def of_runtime(model, inputs):
-    onnxruntime = pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, inputs)[0]
+    return results_of(model, inputs)[0]
 
 
 def of_reference(model, inputs):

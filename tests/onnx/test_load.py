@@ -14,6 +14,7 @@ import onnx
 import directml_py as dml
 
 from .models import parsed
+from .onnx_runtime import session_of
 
 RELU = "f (float[2,3] x) => (float[2,3] y) { y = Relu(x) }"
 
@@ -257,9 +258,6 @@ def test_a_branch_that_is_not_taken_may_be_wrong():
 
 
 def test_weights_of_recurrent_networks_are_constants_that_are_not_owned():
-    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
-    import onnxruntime
-
     random = np.random.default_rng(4)
     model = parsed(
         """f (float[3,2,4] x) => (float[3,1,2,5] y, float[1,2,5] h, float[1,2,5] c) {
@@ -272,7 +270,7 @@ def test_weights_of_recurrent_networks_are_constants_that_are_not_owned():
         model.graph.initializer.append(onnx.numpy_helper.from_array(values, name))
     made = dml.onnx.load(model)
     assert [item.desc.is_owned_by_dml for item in made.graph.inputs.values()] == [False] * 4
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = session_of(model)
     for _ in range(2):
         x = random.standard_normal((3, 2, 4)).astype(np.float32)
         for found, expected in zip(made.run(x=x).values(), session.run(None, {"x": x})):

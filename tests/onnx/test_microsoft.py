@@ -8,7 +8,6 @@ import pytest
 pytest.importorskip("onnx.reference", reason="needs the package onnx")
 pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
 import onnx
-import onnxruntime
 
 import directml_py as dml
 from directml_py.onnx.every_operator import OPERATORS
@@ -16,6 +15,7 @@ from directml_py.onnx.microsoft import SUCCESSORS
 from directml_py.onnx.translators import OUTPUTS
 
 from .microsoft_nodes import CASES, CONSTANT, MICROSOFT, ONE, RANDOM, U8, bytes_of, floats, integers, model_of
+from .onnx_runtime import results_of, session_of
 
 # How many integers may be off by one: halves are rounded either way, and ONNX Runtime's Softmax adds up rounded powers.
 SHARES = {"QLinearSoftmax": 0.4}
@@ -35,9 +35,7 @@ def test_operator(name):
     del initialized.graph.input[:]
     initialized.graph.input.extend(kept)
     variable = {key: array for key, array in given.items() if key not in fixed}
-    session = onnxruntime.InferenceSession(
-        initialized.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
+    session = session_of(initialized)
     found = dml.onnx.load(initialized).run(variable)
     for item, expected in zip(session.get_outputs(), session.run(None, variable)):
         own = found[item.name]
@@ -89,9 +87,8 @@ def test_attention_behind_past_keys_and_values(kind, causal, mask):
         inputs = [*factors, ONE / 20, ONE / 20, MASKS[mask], U8, U8, past]
     inputs = [None if array is None else np.asarray(array) for array in inputs]
     model, given = model_of(kind, inputs, {"num_heads": 2, "unidirectional": causal}, outputs=2)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     found = dml.onnx.load(model).run(given)
-    for name, expected in zip(("out0", "out1"), session.run(None, given)):
+    for name, expected in zip(("out0", "out1"), results_of(model, given)):
         assert found[name].shape == expected.shape
         np.testing.assert_allclose(found[name], expected, rtol=2e-4, atol=2e-5)
 
@@ -146,8 +143,7 @@ def test_channels_last_fused_convolution(kind, count):
     inputs = [floats(1, 2, 5, 6), floats(3, 2, 3, 3), floats(3), floats(1, 3, 5, 6)][:count]
     attributes = {"activation": kind, "activation_params": [0.3, 0.4], "pads": [1, 1, 1, 1]}
     model, given = model_of("FusedConv", inputs, attributes)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    (expected,) = session.run(None, given)
+    (expected,) = results_of(model, given)
     last = [np.moveaxis(array, 1, -1).copy() if array.ndim > 1 else array for array in inputs]
     found = run_alone("NhwcFusedConv", last, **attributes)
     np.testing.assert_allclose(found, np.moveaxis(expected, 1, -1), rtol=1e-4, atol=1e-5)
@@ -183,8 +179,7 @@ def test_group_query_attention(new, past, key_heads, lengths, rotary, packed):
         inputs += [np.cos(angles), np.sin(angles)]
         attributes |= {"do_rotary": 1, "rotary_interleaved": rotary, "smooth_softmax": -1}
     model, given = model_of("GroupQueryAttention", inputs, attributes, outputs=3)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    expected = session.run(None, given)
+    expected = results_of(model, given)
     total = given.pop("in6")
     found = dml.onnx.load(model, inputs={"in6": total}).run(given)
     for ours, theirs in zip(found.values(), expected):

@@ -7,12 +7,13 @@ import pytest
 
 pytest.importorskip("onnx.reference", reason="needs the package onnx")
 pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
-import onnxruntime
 from benchmarks import exported_models
 from benchmarks.architectures import NETWORKS
 from benchmarks.translations import onnx_model
 
 import directml_py as dml
+
+from .onnx_runtime import session_of
 
 # Of the largest element, for each node in a row: sums of other orders differ by that much.
 PER_NODE = 1e-6
@@ -20,7 +21,7 @@ PER_NODE = 1e-6
 
 def compared(model, inputs, **arguments):
     data = model if isinstance(model, bytes) else model.SerializeToString()
-    session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    session = session_of(data)
     expected = dict(zip((item.name for item in session.get_outputs()), session.run(None, inputs)))
     made = dml.onnx.load(data, inputs={name: array.shape for name, array in inputs.items()}, **arguments)
     found = made.run(inputs)

@@ -11,7 +11,8 @@ from onnx import helper
 import directml_py as dml
 
 from .networks import NETWORKS
-from .onnx_runtime_tools import LEVELS, TOOLS, made_by, session_of
+from .onnx_runtime import session_of
+from .onnx_runtime_tools import LEVELS, TOOLS, made_by
 
 # A tool for each network, and a network for each tool.
 SAMPLE = [
@@ -48,7 +49,7 @@ def compare(name, tool, folder):
     }
     given = {key: array.astype(types[key]) for key, array in network.inputs.items() if key in types}
     # The file's own operators, not those that the session would make of them.
-    session = session_of(model, LEVELS.ORT_DISABLE_ALL)
+    session = session_of(model, graph_optimization_level=LEVELS.ORT_DISABLE_ALL)
     expected = session.run(None, given)
     found = dml.onnx.load(model).run(given)
     tolerance = next((own for word, own in TOLERANCES.items() if word in tool), 1e-4)

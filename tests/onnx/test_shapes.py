@@ -18,25 +18,14 @@ from directml_py.onnx.translators import MICROSOFT, OUTPUTS
 
 from . import movement_draws, product_draws  # noqa: F401 - they fill the table
 from .drawn_nodes import MAKERS, node
+from .onnx_runtime import results_if_accepted
 
-onnxruntime = pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
 
 # Operators of com.microsoft have the sizes that their rows say.
 NAMES = [name for name in MAKERS if ":" not in name or (MICROSOFT, name.rpartition(":")[2]) in OUTPUTS]
 # Results that are rounded, where half a unit decides.
 ROUNDED = ("QLinear", "QuantizeLinear")
-
-
-def of_runtime(model, feeds):
-    """The outputs; None for what ONNX Runtime refuses."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level, options.intra_op_num_threads = 4, 1
-    providers = ["CPUExecutionProvider"]
-    try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=providers)
-        return session.run(None, feeds)
-    except Exception:
-        return None
 
 
 def of_package(model, feeds):
@@ -58,7 +47,7 @@ def check(name, number):
     model, feeds = drawn.model()
     inputs = ", ".join(f"{own.dtype.name}{list(own.shape)}" for own in feeds.values())
     where = f"{name} {number}: {drawn.attributes}, {inputs}"
-    expected = of_runtime(model, feeds)
+    expected = results_if_accepted(model, feeds)
     try:
         found = of_package(model, feeds)
     except OnnxError as error:
@@ -150,7 +139,7 @@ def test_results_of_nothing(kind):
     feeds, attributes, expected = OF_NOTHING[kind]
     model = one_node(kind, feeds, opset=13 if kind.startswith("Reduce") else 18, **attributes)
     np.testing.assert_array_equal(dml.onnx.load(model).run(feeds)["out0"], np.float32(expected))
-    np.testing.assert_array_equal(of_runtime(model, feeds)[0], np.float32(expected))
+    np.testing.assert_array_equal(results_if_accepted(model, feeds)[0], np.float32(expected))
 
 
 def test_padding_alone():
@@ -183,7 +172,7 @@ def test_no_keys():
     feeds = {"q": floats(2, 3, 8), "k": floats(2, 0, 8), "v": floats(2, 0, 8)}
     model = one_node("MultiHeadAttention", feeds, domain=MICROSOFT, num_heads=2)
     model.opset_import.append(helper.make_opsetid(MICROSOFT, 1))
-    for found in (dml.onnx.load(model).run(feeds)["out0"], of_runtime(model, feeds)[0]):
+    for found in (dml.onnx.load(model).run(feeds)["out0"], results_if_accepted(model, feeds)[0]):
         np.testing.assert_array_equal(found, np.zeros((2, 3, 8)))
 
 
@@ -199,7 +188,7 @@ def test_products_of_integers_are_exact():
     model = one_node("MatMul", feeds)
     found = dml.onnx.load(model).run(feeds)["out0"]
     np.testing.assert_array_equal(found, a @ a)
-    np.testing.assert_array_equal(found, of_runtime(model, feeds)[0])
+    np.testing.assert_array_equal(found, results_if_accepted(model, feeds)[0])
     large = {"a": np.ones((1 << 13, 1 << 7), np.int64), "b": np.ones((1 << 7, 1 << 7), np.int64)}
     with pytest.raises(OnnxError, match="makes 134217728 products of integers"):
         dml.onnx.load(one_node("MatMul", large))
@@ -208,7 +197,7 @@ def test_products_of_integers_are_exact():
 def test_an_axis_that_blocks_do_not_divide():
     feeds = {"x": np.int8([[1, 2, 3, 4, 5]]), "scale": np.float32([[1, 10, 100]])}
     model = one_node("DequantizeLinear", feeds, opset=21, axis=1, block_size=2)
-    for found in (dml.onnx.load(model).run(feeds)["out0"], of_runtime(model, feeds)[0]):
+    for found in (dml.onnx.load(model).run(feeds)["out0"], results_if_accepted(model, feeds)[0]):
         np.testing.assert_array_equal(found, [[1, 2, 30, 40, 500]])
 
 
@@ -226,7 +215,7 @@ def test_as_onnx_runtime_has_it(kind, feeds, expected):
     loaded = dml.onnx.load(model, inputs={} if kind == "Relu" else feeds)
     for found in (
         [*loaded.run({name: feeds[name] for name in loaded.inputs}).values()],
-        of_runtime(model, feeds),
+        results_if_accepted(model, feeds),
     ):
         np.testing.assert_array_equal(found[0], expected)
 

@@ -8,7 +8,6 @@ import pytest
 pytest.importorskip("onnx.reference", reason="needs the package onnx")
 pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
 import onnx
-import onnxruntime
 
 import directml_py as dml
 from directml_py.onnx.definitions import element_name
@@ -16,6 +15,7 @@ from directml_py.onnx.every_operator import OPERATORS
 from directml_py.onnx.model_file import ModelFile
 from directml_py.onnx.onnx_model import built_for, device_of
 
+from .onnx_runtime import session_of
 from .small_nodes import small_nodes, versions_of, with_constants
 from .special_nodes import SPECIAL
 
@@ -26,12 +26,8 @@ UNKNOWN = ("do not follow from", "by the attributes and inputs it is", "do not f
 
 def by_onnx_runtime(small):
     """The types and sizes of the outputs; None for what ONNX Runtime refuses, and for sequences."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
     try:
-        session = onnxruntime.InferenceSession(
-            small.model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+        session = session_of(small.model)
         results = session.run(None, small.arrays)
     except Exception:
         return None

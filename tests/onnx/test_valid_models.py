@@ -15,6 +15,7 @@ from directml_py.onnx.explaining import explain
 from directml_py.onnx.translators import OF_ONNX_RUNTIME
 
 from .models import parsed
+from .onnx_runtime import results_of
 
 X = np.float32([[-2, -1, 0], [1, 2, 3]])
 BODY = "f (float[2,3] x) => (float[2,3] y) "
@@ -126,12 +127,7 @@ RUN["a function that is named like an operator"].functions[0].name = "QuickGelu"
 
 @pytest.mark.parametrize("name", RUN)
 def test_as_onnx_runtime(name):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(
-        RUN[name].SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    (expected,) = session.run(None, {"x": X})
+    (expected,) = results_of(RUN[name], {"x": X})
     found = dml.onnx.load(RUN[name]).run(x=X)["y"]
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
