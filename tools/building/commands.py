@@ -14,7 +14,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError
 
-from building import build_outputs, libdirectml, native_kernels, windows_dlls
+from building import build_outputs, libdirectml, native_kernels, object_cache, windows_dlls
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = "directml_py.com.lib."
@@ -45,6 +45,10 @@ class BuildExt(build_ext):
         if fullname.rpartition(".")[2] in (*libdirectml.LIBRARY_NAMES, windows_dlls.BRIDGE):
             return str(Path(*fullname.split("."))) + ".so"
         return str(super().get_ext_filename(fullname))  # type: ignore[no-untyped-call]
+
+    def build_extensions(self) -> None:
+        object_cache.use(self.compiler)
+        super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
         if ext.name in (LIBRARY, WINE_LIBRARY):
