@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -27,6 +28,8 @@ WINDOWS_VERSION = "win10"
 # What creates a prefix asks nothing, and opens no window.
 UNATTENDED = "mscoree,mshtml="
 TICK = 1.0
+# How long a server of Wine may take to end its programs and to write the registry, before it is killed with them.
+PATIENCE = 10.0
 
 
 def own_prefix(loader: str) -> Path:
@@ -46,6 +49,8 @@ def own_prefix(loader: str) -> Path:
 
 
 def _create(loader: str, prefix: Path) -> None:
+    # An earlier creation may have been killed, but not the programs that it had started.
+    end(prefix)
     shutil.rmtree(prefix, ignore_errors=True)
     begin = time.monotonic()
     print(f"wine: creating the Wine prefix {prefix}, once; this takes about ten seconds", file=sys.stderr)
@@ -56,8 +61,11 @@ def _create(loader: str, prefix: Path) -> None:
             prefix,
             *("reg", "add", r"HKEY_CURRENT_USER\Software\Wine", "/v", "Version", "/d", WINDOWS_VERSION, "/f"),
         )
+        # Its server writes the registry at its end.
+        end(prefix)
         install(prefix)
     except BaseException:
+        end(prefix)
         shutil.rmtree(prefix, ignore_errors=True)
         raise
     print(f"wine: done after {time.monotonic() - begin:.0f} s", file=sys.stderr)
@@ -75,15 +83,50 @@ def _run(loader: str, prefix: Path, *command: str) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as process:
-        while True:
-            try:
-                code = process.wait(TICK)
-                break
-            except subprocess.TimeoutExpired:
-                if sys.stderr.isatty():
-                    print(".", end="", file=sys.stderr, flush=True)
+        try:
+            while True:
+                try:
+                    code = process.wait(TICK)
+                    break
+                except subprocess.TimeoutExpired:
+                    if sys.stderr.isatty():
+                        print(".", end="", file=sys.stderr, flush=True)
+        except BaseException:
+            process.kill()
+            raise
     if code:
         raise WineError(f"{' '.join(command[:2])} failed with exit code {code} in the Wine prefix {prefix}")
+
+
+def end(prefix: Path) -> None:
+    """End what Wine has left running in ``prefix``, and wait until it has ended."""
+    begin = time.monotonic()
+    while found := running(prefix):
+        late = time.monotonic() - begin > PATIENCE
+        # Interrupted, a server ends the programs that it knows. What has not reached it yet, as under load, looks for a
+        # server, or starts one.
+        servers = [process for process, name in found.items() if name.startswith("wineserver")]
+        for process in found if late else servers:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL if late else signal.SIGINT)
+        time.sleep(0.05)
+
+
+def running(prefix: Path) -> dict[int, str]:
+    """The processes of Wine's that were started for ``prefix``, each with the name of its file.
+
+    Asking the prefix's server would miss those that were started before the folder was made again, since a folder's
+    server is found by its inode.
+    """
+    variable = b"WINEPREFIX=" + os.fsencode(prefix)
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        # Processes of other users cannot be read, and others end meanwhile.
+        with suppress(OSError):
+            name = (folder / "exe").readlink().name
+            if name.startswith("wine") and variable in (folder / "environ").read_bytes().split(b"\0"):
+                found[int(folder.name)] = name
+    return found
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from toolchain import missing
 from wheels import install, shared_wheel
 
 from directml_py.wine.loader import DLLS, WineError, find_loader
+from directml_py.wine.prefix import end
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,7 +76,7 @@ def test_a_wheel_runs_windows_programs(wheel: Path, tmp_path: Path) -> None:
     dlls = {f"{folder}x86_64-windows/{name}.dll" for name in DLLS}
     assert {f"{folder}x86_64-unix/directml_py.so", *dlls} <= set(zipfile.ZipFile(wheel).namelist())
     try:
-        loader = find_loader()
+        find_loader()
     except WineError:
         missing("wine64")
     source = tmp_path / "program.c"
@@ -97,8 +98,7 @@ def test_a_wheel_runs_windows_programs(wheel: Path, tmp_path: Path) -> None:
             command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, timeout=300
         )
     finally:
-        prefix = str(tmp_path / "cache" / "directml-py" / "wine")
-        subprocess.run([loader, "wineboot", "--kill"], env={**os.environ, "WINEPREFIX": prefix}, check=True)
+        end(tmp_path / "cache" / "directml-py" / "wine")
         shutil.rmtree(tmp_path / "cache")
     assert run.returncode == 7, run.stderr
 

@@ -17,6 +17,7 @@ from sharing import built_once, lent, shared_folder
 from toolchain import INCLUDE, missing
 
 from directml_py.wine.loader import WineError, dll_path, find_loader
+from directml_py.wine.prefix import end
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 LIBRARIES = ("-ldxguid", "-luuid", "-lversion", "-lpsapi", "-lpthread")
@@ -64,13 +65,7 @@ class Wine:
 
     def end(self) -> None:
         """End what Wine has left running in the prefix."""
-        subprocess.run(
-            [self.loader, "wineboot", "--kill"],
-            env={**os.environ, "WINEPREFIX": str(self.prefix), "WINEDEBUG": "-all"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=PATIENCE,
-        )
+        end(self.prefix)
 
 
 def _create(folder: Path, loader: str) -> None:

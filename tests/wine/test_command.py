@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from directml_py.capturing import VARIABLE
 from directml_py.capturing.parser import read_capture
 from directml_py.capturing.replay import replay
 from directml_py.wine.loader import DLLS, dll_path
-from directml_py.wine.prefix import SYSTEM32
+from directml_py.wine.prefix import SYSTEM32, end, running
 
 from .conftest import PATIENCE, Wine
 
@@ -149,9 +148,7 @@ def test_a_prefix_of_the_users(wine: Wine, program: Program, copied: Path) -> No
     assert run.returncode == 7
     assert wine.run("--uninstall", copied).returncode == 0
     assert replaced.read_bytes() == b"Wine's"
-    subprocess.run(
-        [wine.loader, "wineboot", "--kill"], env={**os.environ, "WINEPREFIX": str(copied)}, check=True
-    )
+    end(copied)
 
 
 def test_the_environment_for_a_shell(wine: Wine, program: Program) -> None:
@@ -210,7 +207,10 @@ def test_an_interrupted_creation_is_done_again(
         while not (other.prefix / SYSTEM32).exists():
             assert process.poll() is None
         process.send_signal(which)
+    orphans = running(other.prefix).keys()
+    assert bool(orphans) == (which == signal.SIGKILL)
     run = other.run(program("ends"), "return")
     assert run.returncode == 7, run.stderr
+    assert not orphans & running(other.prefix).keys()
     other.end()
     shutil.rmtree(other.cache)
