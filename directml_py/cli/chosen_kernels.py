@@ -12,7 +12,7 @@ from ..abi.hresult import DMLError
 from ..d3d12 import D3D12CreateDevice
 from ..descs import encode
 from ..dml import DMLCreateDevice
-from ..dxdispatch.json_text import parse_json
+from ..dxdispatch.json_values import parse_json
 from ..dxdispatch.model import OperatorDispatchable, parse_dispatchables
 from ..dxdispatch.model_error import ModelError
 from ..kernels.backend import backend

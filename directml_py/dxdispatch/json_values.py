@@ -11,6 +11,7 @@ import numpy as np
 
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.types_by_name import enum_class
+from ..text.json_reading import JsonError, read_commented_json
 from .model_error import ModelError
 
 T = TypeVar("T")
@@ -19,6 +20,14 @@ Parse = Callable[[Any], T]
 SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 INT64 = (-(1 << 63), (1 << 63) - 1)
 UINT64 = (0, (1 << 64) - 1)
+
+
+def parse_json(data: bytes) -> Any:
+    """The first value in a model's text. Raises ``ModelError`` with line and column for invalid JSON."""
+    try:
+        return read_commented_json(data)
+    except JsonError as error:
+        raise ModelError(f"JSON parse error: {error}") from None
 
 
 def members(value: Any) -> Mapping[str, Any]:

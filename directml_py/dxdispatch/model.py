@@ -15,8 +15,7 @@ from ..descs.operator_desc import OperatorDesc
 from . import json_values as values
 from .initializers import UNKNOWN, initial_values
 from .json_descs import operator_desc
-from .json_text import parse_json
-from .json_values import field, members, optional
+from .json_values import field, members, optional, parse_json
 from .model_error import ModelError
 from .model_files import check_target, read_file, source_path
 

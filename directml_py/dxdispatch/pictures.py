@@ -9,7 +9,7 @@ from ..graph import Graph
 from ..storage import read_regular
 from .graph_reading import read_graph
 from .graph_values import graph_of_operator
-from .json_text import parse_json
+from .json_values import parse_json
 from .model import Dispatchable, ForeignDispatchable, OperatorDispatchable, parse_dispatchables
 from .model_error import ModelError
 from .model_files import read_file

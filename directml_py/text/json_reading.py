@@ -1,14 +1,12 @@
-"""JSON files, read with the same limits by every command: one error, and never a traceback, for hostile text.
-
-DxDispatch's dialect has a reader of its own, which shares the limits.
-"""
+"""JSON files, read with the same limits by every command: one error, and never a traceback, for hostile text."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,7 +17,12 @@ MAX_DIGITS = 400
 
 TOO_DEEP = f"values are nested too deep; at most {MAX_DEPTH} levels are read"
 
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# A string may lack its end: what looks like a comment or a bracket within it is none.
+_STRING_PATTERN = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)'
+_STRING = re.compile(_STRING_PATTERN, re.DOTALL)
+_COMMENT = re.compile(_STRING_PATTERN + r"|(?P<blank>//[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL)
+_TRAILING_COMMA = re.compile(_STRING_PATTERN + r"|(?<=[^\s,:\[{])(?P<blank>\s*,)(?=\s*[\]}])", re.DOTALL)
+_NOT_NEWLINE = re.compile(r"[^\n]")
 _BRACKETS = np.zeros(256, np.int8)
 _BRACKETS[[ord("["), ord("{")]] = 1
 _BRACKETS[[ord("]"), ord("}")]] = -1
@@ -59,6 +62,53 @@ def read_json(data: bytes) -> Any:
         return json.loads(text, object_pairs_hook=members_once, parse_int=_integer)
     except json.JSONDecodeError as error:
         raise JsonError(error.msg, f"line {error.lineno} column {error.colno}") from None
+
+
+def read_commented_json(data: bytes) -> Any:
+    """The first value in UTF-8 text as RapidJSON reads it for DxDispatch: comments and trailing commas are allowed,
+    what follows the value is not read, and the first of duplicate members counts.
+
+    Undecodable bytes in strings survive a round trip. Raises ``JsonError`` with the line and column, also for NaN,
+    Infinity and numbers that no double holds.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    for pattern in (_COMMENT, _TRAILING_COMMA):
+        # Blanks in their place leave all else where it was.
+        text = pattern.sub(_blanked, text)
+    if is_too_deep(text):
+        raise JsonError(TOO_DEEP)
+    decoder = json.JSONDecoder(
+        object_pairs_hook=lambda members: {**dict(members), **dict(reversed(members))},
+        parse_float=_finite,
+        parse_int=lambda digits: int(digits) if len(digits) <= MAX_DIGITS else _finite(digits),
+        parse_constant=_refuse_number,
+    )
+    try:
+        return decoder.raw_decode(text, len(text) - len(text.lstrip(" \t\r\n")))[0]
+    except json.JSONDecodeError as error:
+        raise JsonError(error.msg, f"line {error.lineno} column {error.colno}") from None
+    except _NotANumber as error:
+        word = re.escape(str(error))
+        found = re.search(rf"(?<![\w.+-]){word}", _STRING.sub(lambda string: "." * len(string[0]), text))
+        start = json.JSONDecodeError("", text, found.start() if found else 0)
+        raise JsonError(f"no double is {error}", f"line {start.lineno} column {start.colno}") from None
+
+
+def _blanked(match: re.Match[str]) -> str:
+    return match[0] if match["blank"] is None else _NOT_NEWLINE.sub(" ", match[0])
+
+
+class _NotANumber(ValueError):
+    """The text of a number that no double holds, or that JSON does not have."""
+
+
+def _refuse_number(text: str) -> NoReturn:
+    raise _NotANumber(text)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _refuse_number(digits)
 
 
 def members_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
