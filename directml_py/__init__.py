@@ -27,6 +27,11 @@ from importlib import import_module as _import_module
 from types import FunctionType as _FunctionType
 from typing import TYPE_CHECKING
 
+if not _os.path.exists(__path__[0] + "/api/cdefs.py"):
+    from ._clone import use_installed as _use_installed
+
+    _use_installed(__path__)
+
 from ._version import __version__ as __version__
 from .api.exports import EXPORTS as _EXPORTS
 from .late import loading as _loading

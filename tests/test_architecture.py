@@ -21,6 +21,7 @@ OPERATORS = VALIDATION | {"operators", "kernels"}
 OBJECT_MODEL = OPERATORS | {"d3d12", "dml", "garbage_collector", "_version"}
 ALLOWED = {
     "_version": set(),
+    "_clone": {"_version"},
     "late": set(),
     "garbage_collector": set(),
     "text": set(),
@@ -59,6 +60,7 @@ FRONT_ENDS_ALLOWED = (
     OBJECT_MODEL
     | FRONT_ENDS
     | {
+        "_clone",
         "cffi",
         "session",
         "runner",

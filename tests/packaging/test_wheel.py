@@ -15,6 +15,7 @@ from building import build_outputs, windows_dlls
 from toolchain import missing
 from wheels import install, shared_wheel
 
+from directml_py import __version__
 from directml_py.wine.loader import DLLS, WineError, find_loader
 from directml_py.wine.prefix import end
 
@@ -64,6 +65,49 @@ def test_a_package_that_was_never_built_says_so(module: str) -> None:
     last = result.stderr.splitlines()[-1]
     assert last.startswith("ImportError: directml_py/api/cdefs.py is missing:") == module.endswith("cdefs")
     assert ("pip install -e ." in last) == module.endswith("cdefs")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """The source that an install without ``-e`` leaves as it is, beside a folder for what is installed."""
+    clone = tmp_path / "clone"
+    ignore = shutil.ignore_patterns("__pycache__", "*.so")
+    shutil.copytree(ROOT / "directml_py", clone / "directml_py", ignore=ignore)
+    for made in build_outputs.PATHS:
+        (clone / made).unlink(missing_ok=True)
+    (tmp_path / "site").mkdir()
+    return clone
+
+
+def imported_in(clone: Path, version: str) -> tuple[str, str]:
+    """The folder that the package comes from there, and what Python warns of, while ``version`` is installed."""
+    site = clone.with_name("site")
+    (site / "directml_py").symlink_to(ROOT / "directml_py")
+    metadata = site / f"directml_py-{version}.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text(f"Metadata-Version: 2.1\nName: directml-py\nVersion: {version}\n")
+    code = "import directml_py.api.enums as module; print(module.__file__)"
+    # Without this environment's own installation.
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        cwd=clone,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return str(Path(run.stdout).parents[1]), run.stderr
+
+
+def test_a_clone_that_was_never_built_uses_the_installed_package(clone: Path) -> None:
+    assert imported_in(clone, __version__) == (str(clone.with_name("site") / "directml_py"), "")
+
+
+def test_a_clone_that_was_never_built_says_that_another_version_is_installed(clone: Path) -> None:
+    folder, warning = imported_in(clone, "0.9")
+    assert folder == str(clone / "directml_py")
+    assert "version 0.9 is installed" in warning
+    assert f"pip install -e {clone}" in warning
 
 
 @pytest.mark.slow
