@@ -13,7 +13,7 @@ from directml_py.d3d12.sync_validation.access import AccessKind
 from directml_py.descs.tensor import TensorDesc
 from directml_py.dml.binding_point import BindingPoint
 from directml_py.dml.bindings import read_bindings
-from directml_py.dml.compiled_operator import align
+from directml_py.dml.compiled_operator import IDMLCompiledOperator, align
 from directml_py.dml.tensor_accesses import elements_of
 from directml_py.validation.report import Report
 
@@ -199,6 +199,24 @@ def test_a_table_recorded_again_has_the_newest_bindings(bench):
     bench.record(op, table)
     bench.execute()
     assert [bench.read(target, np.float32)[0] for target in targets] == [2, 2, 10]
+
+
+@pytest.mark.parametrize("assignments", [2, 5])
+def test_memory_that_takes_turns_is_prepared_for_once(bench, monkeypatch, assignments):
+    op = bench.compile(identity(scale=2))
+    bench.initialize(op)
+    memory = [(bench.upload(np.full(4, i, np.float32)), bench.buffer(16)) for i in range(assignments)]
+    prepared = []
+    prepare = IDMLCompiledOperator.prepare
+    monkeypatch.setattr(
+        IDMLCompiledOperator, "prepare", lambda self, views: prepared.append(views) or prepare(self, views)
+    )
+    for _ in range(3):
+        for source, target in memory:
+            bench.record(op, bench.table(op, [source], [target]))
+    assert len(prepared) == assignments
+    bench.execute()
+    assert [bench.read(target, np.float32)[0] for _, target in memory] == [2 * i for i in range(assignments)]
 
 
 def test_a_binding_that_is_refused_leaves_the_dispatch_as_it_was(bench):

@@ -1,4 +1,4 @@
-// Memory that is bound as it was before, or nearly: an operator keeps what it knows of the last bindings, which must not
+// Memory that is bound as it was before, or nearly: an operator keeps what it knows of earlier bindings, which must not
 // be taken for others.
 
 #include "bench.h"
@@ -37,6 +37,33 @@ namespace
         values("another output", run(bench, op.Get(), other.Get(), elsewhere.Get()), {5, 6, 7, 8});
     }
 
+    // More assignments than are kept, each with the other content that it has in every round.
+    void test_memory_in_turn()
+    {
+        Bench bench;
+        const auto op = identity(bench, 4);
+        std::vector<ComPtr<ID3D12Resource>> inputs, outputs;
+        for (size_t count : {2, 12})
+        {
+            while (inputs.size() < count)
+            {
+                inputs.push_back(bench.buffer(16));
+                outputs.push_back(bench.buffer(16));
+            }
+            for (float round = 0; round < 3; round++)
+                for (size_t i = 0; i < count; i++)
+                {
+                    const std::vector<float> content = {float(i), round, 7, 8};
+                    const auto data = bench.holding<float>(content);
+                    bench.list->CopyResource(inputs[i].Get(), data.Get());
+                    auto& output = outputs[(i + size_t(round)) % count];
+                    values(
+                        std::to_string(i) + " of " + std::to_string(count),
+                        run(bench, op.Get(), inputs[i].Get(), output.Get()), content);
+                }
+        }
+    }
+
     // The object of a released resource, and of the next one at its address.
     void test_same_address()
     {
@@ -45,6 +72,8 @@ namespace
         auto input = bench.holding<float>({1, 2, 3, 4});
         const auto output = bench.buffer(16);
         values("before the release", run(bench, op.Get(), input.Get(), output.Get()), {1, 2, 3, 4});
+        const auto other = bench.holding<float>({0, 0, 0, 0});
+        values("with other memory", run(bench, op.Get(), other.Get(), output.Get()), {0, 0, 0, 0});
         const ID3D12Resource* const address = input.Get();
         input.Reset();
         for (int i = 0; i < 10000 && input.Get() != address; i++)
@@ -147,6 +176,7 @@ namespace
     void rebound(const std::vector<std::string>&)
     {
         test_same_memory();
+        test_memory_in_turn();
         test_same_address();
         test_other_places();
         test_another_operator();
