@@ -10,9 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .d3d12.allocation import CACHE_LINE, Allocation
-from .d3d12.buffer_pool import Bytes
-from .d3d12.interruptible import StillRunning, run_interruptibly, still_running
 from .descs.operator_desc import TensorSlot
 from .descs.tensor import TensorDesc
 from .dml import IDMLCompiledOperator
@@ -21,6 +18,8 @@ from .dml.long_dispatch import is_long
 from .dml.program import DispatchProgram, OperatorProgram
 from .garbage_collector import paused
 from .operators.operator import WeightLayout
+from .runtime.allocation import CACHE_LINE, Allocation, Bytes
+from .runtime.interruptible import StillRunning, run_interruptibly, still_running
 from .session import RecordedRun, Session
 
 Array: TypeAlias = npt.NDArray[Any]

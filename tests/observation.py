@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from directml_py.d3d12.observers import Observer, watchers
+from directml_py.runtime.observers import Observer, watchers
 
 
 class CommandCount(Observer):

@@ -15,10 +15,11 @@ MAX_LINES = 500
 
 # What the modules of a room may import of this package; a room may always import itself.
 API = {"late", "text", "abi", "api"}
+RUNTIME = {"runtime"}
 DESCS = API | {"descs"}
 VALIDATION = DESCS | {"validation"}
 OPERATORS = VALIDATION | {"operators", "kernels"}
-OBJECT_MODEL = OPERATORS | {"d3d12", "dml", "garbage_collector", "_version"}
+OBJECT_MODEL = OPERATORS | RUNTIME | {"d3d12", "dml", "garbage_collector", "_version"}
 ALLOWED = {
     "_version": set(),
     "_clone": {"_version"},
@@ -31,14 +32,15 @@ ALLOWED = {
     "storage": {"abi"},
     "npy_header": set(),
     "wine": set(),
-    "d3d12": API | {"kernels"},
+    "runtime": {"abi", "kernels", "late", "text"},
+    "d3d12": API | RUNTIME | {"kernels"},
     "descs": API,
     "validation": DESCS,
     "operators": VALIDATION | {"kernels"},
-    "dml": OPERATORS | {"d3d12", "garbage_collector"},
+    "dml": OPERATORS | RUNTIME | {"d3d12", "garbage_collector"},
     "cffi": API,
-    "session": VALIDATION | {"operators", "d3d12", "dml"},
-    "runner": VALIDATION | {"operators", "d3d12", "dml", "session", "garbage_collector"},
+    "session": VALIDATION | RUNTIME | {"operators", "d3d12", "dml"},
+    "runner": VALIDATION | RUNTIME | {"operators", "d3d12", "dml", "session", "garbage_collector"},
 }
 FRONT_ENDS = {
     "__init__",
@@ -204,6 +206,9 @@ def test_imports_go_down_only(path):
         ("descs/x.py", "import directml_py", True),
         ("descs/x.py", "from directml_py import DMLError", True),
         ("descs/x.py", "from directml_py import api", False),
+        ("runtime/x.py", "from ..abi.hresult import S_OK", False),
+        ("runtime/x.py", "from ..api.d3d12_enums import D3D12_HEAP_TYPE", True),
+        ("runtime/x.py", "from ..d3d12.fence import ID3D12Fence", True),
         ("d3d12/x.py", "from ..abi.hresult import S_OK", False),
         ("d3d12/x.py", "from ..descs import tensor", True),
         ("d3d12/sync_validation/x.py", "from ...dml import device", True),

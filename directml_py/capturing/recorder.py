@@ -18,8 +18,6 @@ import numpy as np
 
 from .._version import __version__
 from ..abi.lifetime import Lifetime
-from ..d3d12.allocation import Allocation
-from ..d3d12.buffer_rules import cpu_accessible
 from ..d3d12.clears import ClearView
 from ..d3d12.command_list import ID3D12GraphicsCommandList
 from ..d3d12.command_queue import ID3D12CommandQueue
@@ -29,16 +27,18 @@ from ..d3d12.heap import ID3D12Heap
 from ..d3d12.immediate import WriteImmediate
 from ..d3d12.info_queue import Message
 from ..d3d12.markers import Marker
-from ..d3d12.observers import Observer, watchers
 from ..d3d12.queries import EndQuery, Queries, ResolveQueries
-from ..d3d12.recorded_commands import Barriers, Command, Copy, DescriptorHeaps
-from ..d3d12.resource import Buffer, BufferRange, ID3D12Resource
-from ..d3d12.sync_validation.access import Access, AccessKind
+from ..d3d12.recorded_commands import Barriers, Copy, DescriptorHeaps
+from ..d3d12.resource import ID3D12Resource, ResourceBuffer
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.dispatch_command import RecordedDispatch
 from ..dml.dispatchable import IDMLDispatchable
 from ..dml.initializer import IDMLOperatorInitializer
 from ..kernels import backend
+from ..runtime.allocation import Allocation
+from ..runtime.buffer import Buffer, BufferRange
+from ..runtime.observers import Observer, watchers
+from ..runtime.recording import Access, AccessKind, Command
 from .content_store import FORMAT, VERSION, CaptureWriter
 from .interval_set import IntervalSet
 from .serialize import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
@@ -212,8 +212,8 @@ class Recorder(Observer):
 
     def _store(self, buffer_range: BufferRange) -> Json:
         """Store the current contents of a buffer range."""
-        placement = buffer_range.buffer.placement
-        allocation, start = self._allocation(placement.allocation), placement.offset + buffer_range.offset
+        buffer = buffer_range.buffer
+        allocation, start = self._allocation(buffer.allocation), buffer.offset + buffer_range.offset
         last_contents, key = self._last.setdefault(allocation, {}), (start, buffer_range.size)
         content = last_contents[key] = self._writer.content(buffer_range.bytes, last_contents.get(key))
         return {"allocation": allocation, "offset": start, "content": content}
@@ -233,7 +233,8 @@ class Recorder(Observer):
             return None
 
         def describe(number: int) -> None:
-            allocation = self._allocation(buffer.placement.allocation)
+            assert isinstance(buffer, ResourceBuffer)
+            allocation = self._allocation(buffer.allocation)
             self._event("resource", id=number, allocation=allocation, **describe_buffer(buffer))
 
         return self._named(buffer, self._numbers.of(buffer, describe))
@@ -289,8 +290,8 @@ class Recorder(Observer):
         if isinstance(item, ID3D12Heap):
             self._allocation(item.allocation, fresh=True)
         elif isinstance(item, ID3D12Resource):
-            if item.placement.heap is None:
-                self._allocation(item.placement.allocation, fresh=True)
+            if item.buffer.heap is None:
+                self._allocation(item.buffer.allocation, fresh=True)
             self._resource(item.buffer)
         elif isinstance(item, ID3D12CommandQueue):
             self._queue(item)
@@ -349,11 +350,11 @@ class Recorder(Observer):
 
     def _follows(self, buffer_range: BufferRange) -> bool:
         """Whether the contents follow from what is recorded already; marks them as known."""
-        placement = buffer_range.buffer.placement
-        if cpu_accessible(placement.properties):
+        buffer = buffer_range.buffer
+        if buffer.is_host_visible:
             return False
-        self._allocation(placement.allocation)
-        known, start = self._known[placement.allocation], placement.offset + buffer_range.offset
+        self._allocation(buffer.allocation)
+        known, start = self._known[buffer.allocation], buffer.offset + buffer_range.offset
         if known is None or known.covers(start, start + buffer_range.size):
             return True
         known.add(start, start + buffer_range.size)

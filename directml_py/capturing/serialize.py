@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..d3d12.recorded_commands import AliasingBarrier, Barrier, TransitionBarrier
-from ..d3d12.resource import Buffer
+from ..d3d12.resource import ResourceBuffer
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.graph_desc import GraphDesc, GraphDescNode, GraphInput, Port, Value
 from ..dml.compiler.graph_program import GraphProgram
 from ..graph.desc_json import write_record
+from ..runtime.buffer import Buffer
 
 Bytes = npt.NDArray[np.uint8]
 Store = Callable[[Bytes], object]
@@ -30,14 +31,14 @@ def enumerator_name(value: Any) -> str:
     return "|".join(single) if single else str(int(value))
 
 
-def describe_buffer(buffer: Buffer) -> Json:
+def describe_buffer(buffer: ResourceBuffer) -> Json:
     return {
-        "offset": buffer.placement.offset,
+        "offset": buffer.offset,
         "width": buffer.width,
         "heap": enumerator_name(buffer.heap_type),
         "flags": enumerator_name(buffer.flags),
         "state": enumerator_name(buffer.initial_state),
-        "placed": buffer.placement.heap is not None,
+        "placed": buffer.heap is not None,
         "name": buffer.name,
     }
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from ..abi.arguments import invalid
 from ..abi.physical_memory import physical_memory
 from ..api.d3d12_structs import LUID
-from .allocation import Allocation
+from ..runtime.allocation import Allocation
 
 # No vendor has it: PCI vendor IDs have 16 bits. A real vendor's, or WARP's, would trigger the workarounds that programs
 # have for its drivers.

@@ -26,7 +26,7 @@ from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from .buffer_states import beyond_list, combined_write_state, missing_flag, texture_state
 from .d3d12_constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
 from .recorded_commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
-from .resource import Buffer, ID3D12Resource
+from .resource import ID3D12Resource, ResourceBuffer
 from .sync_validation.resource_states import state_name
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Problem(NamedTuple):
     text: str
 
 
-def _buffer(handle: int | None, name: str, device: ID3D12Device) -> Buffer | None:
+def _buffer(handle: int | None, name: str, device: ID3D12Device) -> ResourceBuffer | None:
     """The buffer of a handle, None for null. Raises ``E_INVALIDARG`` if it is not a live resource of ``device``."""
     if not handle:
         return None
@@ -89,7 +89,7 @@ def decode(
 def transitioned_twice(barriers: Sequence[Barrier]) -> str | None:
     """A message about the first buffer that one ResourceBarrier transitions several times; None if there is none. Each
     transition may be right, since they apply in order, but one would do (d3d12 "Using resource barriers")."""
-    first: dict[Buffer, int] = {}
+    first: dict[ResourceBuffer, int] = {}
     for index, barrier in enumerate(barriers):
         if not isinstance(barrier, TransitionBarrier):
             continue
@@ -150,7 +150,7 @@ def _transition_problems(
             )
 
 
-def _state_problems(states: D3D12_RESOURCE_STATES, buffer: Buffer, name: str) -> Iterator[Problem]:
+def _state_problems(states: D3D12_RESOURCE_STATES, buffer: ResourceBuffer, name: str) -> Iterator[Problem]:
     ids = D3D12_MESSAGE_ID
     combined = combined_write_state(states)
     if combined:

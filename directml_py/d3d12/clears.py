@@ -24,11 +24,11 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
 )
 from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
+from ..runtime.buffer import BufferRange
+from ..runtime.recording import Access, AccessKind, Command
 from .descriptors import ID3D12DescriptorHeap
 from .formats import Format
-from .recorded_commands import Command
-from .resource import BufferRange, ID3D12Resource
-from .sync_validation.access import Access, AccessKind
+from .resource import ID3D12Resource
 from .sync_validation.sync_rules import CLEAR_DESCRIPTOR, CLEAR_RANGE
 from .views import UnorderedAccessView
 

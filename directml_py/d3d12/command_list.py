@@ -29,6 +29,9 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from ..api.iids import IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
+from ..runtime.buffer import BufferRange
+from ..runtime.observers import watchers
+from ..runtime.recording import Command
 from ..text.plural import counted_words
 from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
@@ -38,11 +41,10 @@ from .descriptors import ID3D12DescriptorHeap
 from .device_child import ID3D12DeviceChild, short
 from .execution import Recording, program_of
 from .markers import Marked, Marker
-from .observers import watchers
 from .pipeline_objects import REASON
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
-from .recorded_commands import Barrier, Barriers, Command, Copy, DescriptorHeaps
-from .resource import BufferRange, ID3D12Resource
+from .recorded_commands import Barrier, Barriers, Copy, DescriptorHeaps
+from .resource import ID3D12Resource, ResourceBuffer
 from .untracked import Tracking, untrack, without_methods
 
 if TYPE_CHECKING:
@@ -298,6 +300,7 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
             (destination, copy.destination, D3D12_HEAP_TYPE_UPLOAD),
             (source, copy.source, D3D12_HEAP_TYPE_READBACK),
         ):
+            assert isinstance(part.buffer, ResourceBuffer)
             if part.buffer.heap_type == forbidden:
                 self.fail(id, f"{call}: {name} must not be in a heap of type {forbidden.name}")
                 return

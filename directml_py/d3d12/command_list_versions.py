@@ -12,9 +12,9 @@ from ..api.iids import (
     IID_ID3D12GraphicsCommandList3,
     IID_ID3D12GraphicsCommandList4,
 )
+from ..runtime.buffer import BufferRange
 from .command_list import ID3D12GraphicsCommandList
 from .immediate import WriteImmediate, check_modes, destination
-from .resource import BufferRange
 
 
 class ID3D12GraphicsCommandList1(ID3D12GraphicsCommandList):

@@ -10,6 +10,7 @@ from ..abi.hresult import DXGI_ERROR_INVALID_CALL
 from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE, D3D12_COMMAND_QUEUE_FLAGS, D3D12_MESSAGE_ID
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
 from ..api.iids import IID_ID3D12CommandQueue
+from ..runtime.observers import watchers
 from .barriers import Problem
 from .buffer_rules import check_node_mask
 from .command_allocator import command_list_type
@@ -18,7 +19,6 @@ from .device_child import ID3D12Pageable, short
 from .execution import CallExecution, Execution, Recording
 from .fence import ID3D12Fence
 from .markers import Marked, Marker
-from .observers import watchers
 from .scheduler import WorkQueue, let_go
 from .tile_mappings import Ranges, Regions, check_copy, check_update
 from .timestamps import TICKS_PER_SECOND, ticks

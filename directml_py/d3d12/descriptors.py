@@ -29,8 +29,8 @@ from ..api.d3d12_structs import (
     D3D12_GPU_DESCRIPTOR_HANDLE,
 )
 from ..api.iids import IID_ID3D12DescriptorHeap
+from ..runtime.allocation import CPU_DESCRIPTORS, GPU_DESCRIPTORS
 from ..text.plural import counted_words
-from .allocation import CPU_DESCRIPTORS, GPU_DESCRIPTORS
 from .buffer_rules import check_node_mask
 from .d3d12_constants import (
     D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2,

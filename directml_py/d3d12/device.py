@@ -12,6 +12,7 @@ from ..api.d3d12_enums import D3D12_FENCE_FLAGS
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC, D3D12_QUERY_HEAP_DESC, LUID
 from ..api.iids import IID_ID3D12Device
 from ..late import loading
+from ..runtime.observers import created
 from .adapters import HARDWARE, Adapter
 from .after_fork import devices
 from .allocation_queries import AllocationQueries
@@ -25,7 +26,6 @@ from .descriptor_methods import DescriptorMethods
 from .features import answer_feature
 from .fence import ID3D12Fence1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
-from .observers import created
 from .pipeline_objects import ID3D12RootSignature
 from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .residency import Residency

@@ -24,6 +24,7 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_SEVERITY_ERROR,
 )
 from ..late import loading
+from ..runtime.observers import watchers
 from .adapters import HARDWARE, Adapter
 from .d3d12_constants import UINT64_MAX
 from .debug import debug_layer_enabled
@@ -31,7 +32,6 @@ from .device_child import ID3D12DeviceChild, ID3D12Object
 from .fence import FenceValue
 from .info_queue import ID3D12InfoQueue1, Message
 from .live_objects import Buffers, Living
-from .observers import watchers
 from .rule_messages import message_of
 from .scheduler import WorkQueue
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..abi.hresult import DXGI_ERROR_DEVICE_HUNG
 from ..kernels.launch import steps_in_order
-from .interruptible import still_running
-from .observers import watchers
-from .recorded_commands import Command, any_order
+from ..runtime.interruptible import still_running
+from ..runtime.observers import watchers
+from ..runtime.recording import Command, any_order
 from .scheduler import Work, WorkQueue
 
 if TYPE_CHECKING:

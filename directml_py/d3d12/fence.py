@@ -11,9 +11,9 @@ from ..abi.arguments import unsigned
 from ..abi.lifetime import Lifetime
 from ..api.d3d12_enums import D3D12_FENCE_FLAGS
 from ..api.iids import IID_ID3D12Fence, IID_ID3D12Fence1
+from ..runtime.observers import watchers
 from .d3d12_constants import UINT64_MAX
 from .device_child import ID3D12Pageable
-from .observers import watchers
 from .scheduler import Work, WorkQueue, let_go
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from ..api.d3d12_enums import (
     D3D12_WRITEBUFFERIMMEDIATE_MODE,
 )
 from ..api.d3d12_structs import D3D12_WRITEBUFFERIMMEDIATE_PARAMETER
-from .recorded_commands import Command
-from .resource import BufferRange
-from .sync_validation.access import Access, AccessKind
+from ..runtime.buffer import BufferRange
+from ..runtime.recording import Access, AccessKind, Command
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

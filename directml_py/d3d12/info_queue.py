@@ -27,9 +27,9 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_INFO_QUEUE_FILTER, D3D12_INFO_QUEUE_FILTER_DESC
 from ..api.iids import IID_ID3D12InfoQueue, IID_ID3D12InfoQueue1
+from ..runtime.observers import watchers
 from .d3d12_constants import UINT64_MAX
 from .debug_output import debug_output
-from .observers import watchers
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

@@ -33,7 +33,7 @@ from ..late import loading
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
-    from .resource import Buffer
+    from .resource import ResourceBuffer
 
 T = TypeVar("T")
 
@@ -69,10 +69,10 @@ class Living(Generic[T]):
             return list(self._all)
 
 
-class Buffers(Living["Buffer"]):
+class Buffers(Living["ResourceBuffer"]):
     """The buffers of one device."""
 
-    def at(self, address: int, size: int) -> Buffer | None:
+    def at(self, address: int, size: int) -> ResourceBuffer | None:
         """The buffer that contains ``size`` bytes at a GPU virtual address; the newest one of several that alias."""
         for buffer in reversed(self.living()):
             start = buffer.whole.gpu_address

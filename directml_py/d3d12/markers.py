@@ -10,7 +10,7 @@ from typing import Any
 from ..abi.arguments import uint
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate
-from .recorded_commands import Command
+from ..runtime.recording import Command
 
 # The metadata values for plain text in pix.h, and in pix3.h before it had an encoding of its own.
 UNICODE, ANSI = 0, 1

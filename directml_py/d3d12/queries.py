@@ -19,12 +19,11 @@ from ..api.d3d12_enums import (
 )
 from ..api.d3d12_structs import D3D12_QUERY_HEAP_DESC
 from ..api.iids import IID_ID3D12QueryHeap
+from ..runtime.buffer import BufferRange
+from ..runtime.recording import Access, AccessKind, Command
 from ..text.plural import counted_words
 from .buffer_rules import check_node_mask
 from .device_child import ID3D12Pageable
-from .recorded_commands import Command
-from .resource import BufferRange
-from .sync_validation.access import Access, AccessKind
 from .sync_validation.sync_rules import QUERY_ENDED
 from .timestamps import ticks
 

@@ -66,8 +66,8 @@ class Residency(DeviceBase):
 def _not_an_owner(item: ID3D12Pageable) -> str | None:
     """Why residency changes of an object have no effect; None for those that own memory."""
     if isinstance(item, ID3D12Resource):
-        if item.placement.heap is not None:
-            return f"a placed resource; it must be {item.placement.heap}, which owns the memory"
+        if item.buffer.heap is not None:
+            return f"a placed resource; it must be {item.buffer.heap}, which owns the memory"
         return "a reserved resource, which has no memory" if item.placement.reserved else None
     if isinstance(item, (ID3D12DescriptorHeap, ID3D12Heap, ID3D12QueryHeap)):
         return None

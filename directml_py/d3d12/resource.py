@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import weakref
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from ..abi.arguments import integer, invalid, uint, unsigned
 from ..abi.lifetime import Lifetime
 from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
+    D3D12_HEAP_FLAG_SHARED,
     D3D12_HEAP_FLAGS,
     D3D12_HEAP_TYPE,
     D3D12_HEAP_TYPE_READBACK,
@@ -35,9 +35,9 @@ from ..api.d3d12_structs import (
     D3D12_RESOURCE_DESC1,
 )
 from ..api.iids import IID_ID3D12Resource, IID_ID3D12Resource1, IID_ID3D12Resource2
+from ..runtime.allocation import Allocation, Bytes
+from ..runtime.buffer import Buffer, BufferRange
 from ..text.plural import counted_words
-from .allocation import Allocation
-from .buffer_pool import Bytes
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, short
@@ -66,69 +66,22 @@ class Placement(NamedTuple):
     reserved: bool = False
 
 
-class Dependent(Protocol):
-    def let_go_of_memory(self) -> None:
-        """Drop what refers to the memory of buffers. May be called in any thread."""
+class ResourceBuffer(Buffer):
+    """A resource's memory, with the properties that Direct3D 12 gives it."""
 
-
-class Buffer(Lifetime):
-    """A resource's memory and state, which recorded commands still refer to after the resource is released."""
-
-    __slots__ = (
-        "allows_unordered_access",
-        "dependents",
-        "flags",
-        "gpu_address",
-        "has_fixed_state",
-        "heap_type",
-        "initial_state",
-        "maps",
-        "memory",
-        "placement",
-        "width",
-    )
+    __slots__ = ("allows_unordered_access", "flags", "heap_type")
 
     def __init__(
         self, desc: D3D12_RESOURCE_DESC, placement: Placement, initial_state: D3D12_RESOURCE_STATES
     ) -> None:
-        super().__init__("ID3D12Resource")
-        self.placement = placement
-        self.gpu_address = placement.allocation.gpu_address + placement.offset
-        self.initial_state = initial_state
-        self.width: int = desc.Width
+        super().__init__("ID3D12Resource", placement.allocation, placement.offset, desc.Width, placement.heap)
         self.flags = D3D12_RESOURCE_FLAGS(desc.Flags)
         self.allows_unordered_access = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS in self.flags
         self.heap_type = D3D12_HEAP_TYPE(placement.properties.Type)
+        self.initial_state = initial_state
         self.has_fixed_state = self.heap_type in FIXED_STATES
-        self.memory: Bytes = placement.allocation.bytes[placement.offset : placement.offset + self.width]
-        # The offset and size that may be read through each outstanding Map; 0 bytes if Map has already reported a
-        # hazard. A BufferRange would keep a buffer alive that is released while it is mapped.
-        self.maps: list[tuple[int, int]] = []
-        # Objects that keep something which refers to the memory.
-        self.dependents: weakref.WeakSet[Dependent] | None = None
-
-    def add_dependent(self, dependent: Dependent) -> None:
-        """Have ``dependent`` let the memory go when the resource is released, even if it already is."""
-        if self.dependents is None:
-            self.dependents = weakref.WeakSet()
-        self.dependents.add(dependent)
-        if self.released:
-            dependent.let_go_of_memory()
-
-    def release(self) -> None:
-        super().release()
-        for dependent in self.dependents or ():
-            dependent.let_go_of_memory()
-
-    @property
-    def whole(self) -> BufferRange:
-        return BufferRange(self, 0, self.width)
-
-    def range_problem(self, offset: int, size: int) -> str | None:
-        """Why ``size`` bytes at ``offset`` are not within the buffer; None if they are."""
-        if offset + size <= self.width:
-            return None
-        return f"needs bytes {offset} to {offset + size}, but {self} has {self.width} bytes"
+        self.is_host_visible = cpu_accessible(placement.properties)
+        self.is_shared = bool(placement.flags & D3D12_HEAP_FLAG_SHARED)
 
 
 class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
@@ -148,7 +101,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         placement: Placement,
         initial_state: D3D12_RESOURCE_STATES,
     ) -> None:
-        self.buffer = Buffer(desc, placement, initial_state)
+        self.buffer = ResourceBuffer(desc, placement, initial_state)
         super().__init__(device, self.buffer)
         device.buffers.add(self.buffer)
         self._desc = D3D12_RESOURCE_DESC.from_buffer_copy(desc)
@@ -179,7 +132,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
 
     @property
     def cpu_accessible(self) -> bool:
-        return cpu_accessible(self.placement.properties)
+        return self.buffer.is_host_visible
 
     @property
     def mapped(self) -> bool:
@@ -393,30 +346,3 @@ class ID3D12Resource2(ID3D12Resource1):
         desc = D3D12_RESOURCE_DESC1()
         ctypes.memmove(ctypes.addressof(desc), bytes(self._desc), ctypes.sizeof(D3D12_RESOURCE_DESC))
         return desc
-
-
-class BufferRange(NamedTuple):
-    """Bytes ``offset`` to ``offset + size`` of a buffer; within bounds if created by ``ID3D12Resource.range``."""
-
-    buffer: Buffer
-    offset: int
-    size: int
-
-    @property
-    def bytes(self) -> Bytes:
-        return self.buffer.memory[self.offset : self.offset + self.size]
-
-    @property
-    def gpu_address(self) -> int:
-        return self.buffer.gpu_address + self.offset
-
-    @property
-    def words(self) -> str:
-        return f"bytes {self.offset} to {self.offset + self.size}"
-
-    def overlaps(self, other: BufferRange) -> bool:
-        """Whether both share memory, including through different resources of one heap."""
-        if self.buffer.placement.allocation is not other.buffer.placement.allocation:
-            return False
-        start, other_start = self.gpu_address, other.gpu_address
-        return max(start, other_start) < min(start + self.size, other_start + other.size)

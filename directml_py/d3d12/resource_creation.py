@@ -20,8 +20,9 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_HEAP_DESC, D3D12_HEAP_PROPERTIES
+from ..runtime.allocation import PATTERN, Allocation
+from ..runtime.observers import created
 from .adapters import count_in
-from .allocation import PATTERN, Allocation
 from .buffer_rules import (
     FIXED_STATES,
     check_committed_flags,
@@ -34,11 +35,10 @@ from .buffer_rules import (
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_base import DeviceBase
 from .heap import ID3D12Heap, ID3D12Heap1
-from .observers import created
 from .resource import ID3D12Resource2, Placement
-from .sync_validation.host_memory import HostMemory
+from .sync_validation.host_memory import HOSTS, HostMemory
 from .sync_validation.resource_states import state_name
-from .sync_validation.shadow_memory import ShadowMemory
+from .sync_validation.shadow_memory import SHADOWS, ShadowMemory
 from .tile_mappings import TILE, tiles_of
 
 
@@ -122,12 +122,12 @@ class ResourceCreation(DeviceBase):
             return allocation
         # What is undefined is not tracked where the CPU may write through a pointer.
         if cpu_accessible(properties):
-            allocation.host = HostMemory(allocation.bytes)
+            HOSTS[allocation] = HostMemory(allocation.bytes)
             if not zeroed:
                 allocation.bytes[:] = PATTERN
             return allocation
         try:
-            allocation.shadow = ShadowMemory(allocation.bytes, zeroed)
+            SHADOWS[allocation] = ShadowMemory(allocation.bytes, zeroed)
         except MemoryError:
             raise DMLError(
                 E_OUTOFMEMORY, f"there is no memory for the debug layer's shadow of {size} bytes"

@@ -22,11 +22,11 @@ from ..api.d3d12_enums import (
     D3D12_HEAP_FLAG_SHARED,
     D3D12_RESOURCE_STATE_COMMON,
 )
+from ..runtime.observers import created
 from .device_base import DeviceBase
 from .device_child import ID3D12DeviceChild
 from .fence import ID3D12Fence1
 from .heap import ID3D12Heap, ID3D12Heap1
-from .observers import created
 from .resource import ID3D12Resource, ID3D12Resource2
 
 GENERIC_ALL: Final = 0x1000_0000

@@ -23,9 +23,10 @@ from ..api.d3d12_structs import (
     D3D12_CPU_DESCRIPTOR_HANDLE,
     D3D12_UNORDERED_ACCESS_VIEW_DESC,
 )
+from ..runtime.buffer import BufferRange
 from .descriptors import ID3D12DescriptorHeap
 from .formats import RAW, Format, format_of
-from .resource import BufferRange, ID3D12Resource
+from .resource import ID3D12Resource
 
 if TYPE_CHECKING:
     from .device import ID3D12Device

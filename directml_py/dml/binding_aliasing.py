@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations, product
 
 from ..abi.rules import Severity, rule
-from ..d3d12.resource import BufferRange
+from ..runtime.buffer import BufferRange
 from ..validation.report import Report
 from .binding_point import BindingPoint, Bound, Views
 from .dispatchable import IDMLDispatchable
@@ -109,7 +109,7 @@ def overlapping(views: Views) -> Iterator[tuple[Bound, Bound]]:
         return iter(())
     return (
         (one, other)
-        for one, other in pairs(views, lambda view: id(view.buffer.placement.allocation))
+        for one, other in pairs(views, lambda view: id(view.buffer.allocation))
         if one.view.overlaps(other.view)
     )
 

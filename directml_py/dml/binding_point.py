@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from ..d3d12.resource import BufferRange
+from ..runtime.buffer import BufferRange
 
 
 class BindingPoint(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..abi.call_site import caller
 from ..abi.rules import rule
 from ..api.iids import IID_IDMLBindingTable
-from ..d3d12.resource import BufferRange
+from ..runtime.buffer import BufferRange
 from ..validation.report import Report
 from .binding_point import BindingPoint, Views
 from .bindings import Need, bindable_heaps, names_at, read_binding, read_bindings, single_view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from ..abi.arguments import integer, is_series
 from ..abi.interface import IUnknown
@@ -26,9 +26,10 @@ from ..api.enums import (
 )
 from ..api.structs import DML_BINDING_DESC
 from ..d3d12 import ID3D12Device, ID3D12Resource
-from ..d3d12.resource import BufferRange
+from ..d3d12.resource import ResourceBuffer
 from ..descs.decode import decode_struct
 from ..descs.operator_desc import Record
+from ..runtime.buffer import BufferRange
 from ..validation.decode_rules import FAULT_RULES, check_faults
 from ..validation.report import Report
 
@@ -272,12 +273,13 @@ def check_view(view: BufferRange, need: Need, path: str, report: Report) -> None
         report.add(SIZE, f"{path}.SizeInBytes", f"is {view.size}; at least {need.size} bytes are needed")
     if view.size % 4:
         report.add(DWORDS, f"{path}.SizeInBytes", f"is {view.size}; it must be a multiple of 4")
-    heap_type = view.buffer.heap_type
+    buffer = cast(ResourceBuffer, view.buffer)
+    heap_type = buffer.heap_type
     if heap_type not in need.heap_types:
         *others, last = (kind.name for kind in need.heap_types)
         names = f"{', '.join(others)} or {last}" if others else last
         report.add(HEAP_TYPE, f"{path}.Buffer", f"lies in a heap of {heap_type.name}; it must be {names}")
-    elif heap_type != UPLOAD and not view.buffer.allows_unordered_access:
+    elif heap_type != UPLOAD and not buffer.allows_unordered_access:
         report.add(UNORDERED_ACCESS, f"{path}.Buffer", f"was made without {ALLOW_UNORDERED_ACCESS.name}")
 
 

@@ -14,12 +14,12 @@ from ..api.enums import DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE, DML_EXECUTION_F
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.d3d12_constants import UINT_MAX
-from ..d3d12.resource import BufferRange
-from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.format import summary
 from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
 from ..late import lazy
+from ..runtime.buffer import BufferRange
+from ..runtime.recording import Access, AccessKind
 from ..validation.report import Report
 from .binding_aliasing import (
     IN_PLACE,

@@ -19,8 +19,8 @@ from ..abi.hresult import (
 from ..abi.rules import Diagnostic, Rule, Severity
 from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_CREATE_DEVICE_FLAGS
 from ..d3d12.debug_output import SEVERITIES, debug_output
-from ..d3d12.observers import watchers
 from ..d3d12.rule_messages import message_of
+from ..runtime.observers import watchers
 from ..validation.decode_rules import FAULT_RULES
 from ..validation.report import Report, failure
 

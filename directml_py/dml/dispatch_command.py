@@ -10,9 +10,8 @@ from functools import partial
 from ..abi.hresult import S_OK
 from ..abi.lifetime import Lifetime
 from ..abi.rules import rule
-from ..d3d12.interruptible import run_interruptibly
-from ..d3d12.recorded_commands import Command
-from ..d3d12.sync_validation.access import Access
+from ..runtime.interruptible import run_interruptibly
+from ..runtime.recording import Access, Command
 from ..validation.report import Report
 from .binding_aliasing import check_hazards
 from .binding_point import BindingPoint, Views
@@ -139,10 +138,10 @@ class RecordedDispatch(Command):
             late_run()
         self._removal.remove("Executing a dispatch with late bindings failed:", report, at_call=False)
 
-    def mark(self) -> None:
+    @property
+    def took_effect(self) -> bool:
         # A late dispatch that could not run has removed its device.
-        if self._run is not None or self._removal.reason == S_OK:
-            super().mark()
+        return self._run is not None or self._removal.reason == S_OK
 
     def _late_views(self) -> Views:
         return {slot: self._gpu.read(index) for index, slot in enumerate(self._needs)}

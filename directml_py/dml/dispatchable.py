@@ -14,8 +14,8 @@ from ..abi.lifetime import Lifetime
 from ..abi.rules import LIBRARY, rule
 from ..api.iids import IID_IDMLDispatchable
 from ..api.structs import DML_BINDING_PROPERTIES
-from ..d3d12.resource import BufferRange
-from ..d3d12.sync_validation.access import Access
+from ..runtime.buffer import BufferRange
+from ..runtime.recording import Access
 from ..validation.report import Report
 from .binding_point import NO_VIEWS, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import BUFFER_ARRAY, NONE, Binding, Need, bindable_heaps, binds_nothing, single_view

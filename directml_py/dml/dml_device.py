@@ -20,11 +20,11 @@ from ..api.enums import (
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
 from ..d3d12.debug import debug_layer_enabled
-from ..d3d12.observers import created, watchers
 from ..descs.operator_desc import OperatorDesc
 from ..garbage_collector import paused
 from ..late import loading
 from ..operators import check, kernel_of, operator_of
+from ..runtime.observers import created, watchers
 from ..validation.decode_rules import FAULT_RULES
 from ..validation.report import Report
 from ..validation.tensor_rules import level_name

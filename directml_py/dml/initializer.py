@@ -11,8 +11,8 @@ from ..abi.lifetime import Lifetime
 from ..abi.rules import rule
 from ..api.iids import IID_IDMLOperatorInitializer
 from ..api.structs import DML_BINDING_PROPERTIES
-from ..d3d12.resource import BufferRange
-from ..d3d12.sync_validation.access import Access, AccessKind
+from ..runtime.buffer import BufferRange
+from ..runtime.recording import Access, AccessKind
 from ..text.plural import counted_words
 from ..validation.report import Report
 from .binding_aliasing import (

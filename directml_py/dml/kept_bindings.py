@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
-from ..d3d12.resource import BufferRange
+from ..runtime.buffer import BufferRange
 from .binding_point import BindingPoint, Views
 from .bindings import Names
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..d3d12.allocation import PATTERN
-from ..d3d12.resource import BufferRange
 from ..kernels.native_arrays import Run
+from ..runtime.allocation import PATTERN
+from ..runtime.buffer import BufferRange
 
 Bytes = npt.NDArray[np.uint8]
 

@@ -12,8 +12,8 @@ from ..abi.pointers import locate
 from ..abi.rules import rule
 from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 from ..d3d12 import ID3D12DescriptorHeap
-from ..d3d12.resource import BufferRange
 from ..descs.decode import decode_struct
+from ..runtime.buffer import BufferRange
 from ..validation.decode_rules import FAULT_RULES, check_faults
 from ..validation.report import Report
 from .dispatchable import IDMLDispatchable

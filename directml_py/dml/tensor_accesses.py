@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from ..api.d3d12_enums import D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 from ..api.enums import DML_TENSOR_DATA_TYPE_UINT8
-from ..d3d12.resource import BufferRange
-from ..d3d12.sync_validation.access import Access, AccessKind
 from ..descs.tensor import TensorDesc
 from ..operators.operator import OPERATORS
+from ..runtime.buffer import BufferRange
+from ..runtime.recording import Access, AccessKind
 from .program import Results
 
 UNORDERED_ACCESS = D3D12_RESOURCE_STATE_UNORDERED_ACCESS

@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 
-from directml_py.d3d12.buffer_pool import IDLE, MOST, SIZES, Recycling
+from directml_py.runtime.allocation import IDLE, MOST, SIZES, Recycling
 
 SIZE = 1 << 20
 

@@ -11,7 +11,7 @@ from directml_py import d3d12
 from directml_py.abi.hresult import E_INVALIDARG, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
-from directml_py.d3d12.allocation import AddressSpace
+from directml_py.runtime.allocation import AddressSpace
 
 VIEWS = e.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 

@@ -19,8 +19,8 @@ import directml_py as dml
 from directml_py import d3d12
 from directml_py.abi.hresult import DXGI_ERROR_DEVICE_HUNG, S_OK
 from directml_py.d3d12 import scheduler
-from directml_py.d3d12.interruptible import run_interruptibly
-from directml_py.d3d12.recorded_commands import Command
+from directml_py.runtime.interruptible import run_interruptibly
+from directml_py.runtime.recording import Command
 from directml_py.session import Session
 
 HERE = str(Path(scheduler.__file__).parent)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from directml_py.d3d12.markers import marker_text
-from directml_py.d3d12.observers import Observer, Watchers, watchers
+from directml_py.runtime.observers import Observer, Watchers, watchers
 
 
 class Notes(Observer):

@@ -12,7 +12,7 @@ from directml_py.abi.hresult import E_INVALIDARG, E_NOTIMPL, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
 from directml_py.d3d12.queries import MAX_QUERIES, check_query_heap_desc
-from directml_py.d3d12.recorded_commands import Command
+from directml_py.runtime.recording import Command
 
 from .conftest import Bench
 

@@ -18,7 +18,7 @@ from directml_py.abi.hresult import (
 )
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
-from directml_py.d3d12.recorded_commands import Command
+from directml_py.runtime.recording import Command
 
 SECONDS = 10
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.d3d12.recorded_commands import Command
 from directml_py.kernels.backend import backend
+from directml_py.runtime.recording import Command
 
 from .helpers import DIRECT, identity
 

@@ -9,12 +9,12 @@ import pytest
 
 import directml_py as dml
 from directml_py.cffi import ffi
-from directml_py.d3d12.sync_validation.access import AccessKind
 from directml_py.descs.tensor import TensorDesc
 from directml_py.dml.binding_point import BindingPoint
 from directml_py.dml.bindings import read_bindings
 from directml_py.dml.compiled_operator import IDMLCompiledOperator, align
 from directml_py.dml.tensor_accesses import elements_of
+from directml_py.runtime.recording import AccessKind
 from directml_py.validation.report import Report
 
 from .helpers import DEBUG, VIEWS, Bench, binding, identity, join, spans

@@ -157,7 +157,7 @@ def test_inputs_that_do_not_fit(operator):
 
 
 def test_more_memory_than_there_is(monkeypatch):
-    monkeypatch.setattr("directml_py.d3d12.allocation.physical_memory", lambda: 1 << 16)
+    monkeypatch.setattr("directml_py.runtime.allocation.physical_memory", lambda: 1 << 16)
     x = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1 << 15], [0])
     y = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1 << 15])
     desc = dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(x, y)

@@ -7,9 +7,9 @@ import pytest
 
 import directml_py as dml
 from directml_py.d3d12 import ID3D12Resource
-from directml_py.d3d12.observers import Observer, watchers
 from directml_py.dml.profiles import PROFILE_VARIABLE
 from directml_py.graph import Graph
+from directml_py.runtime.observers import Observer, watchers
 from directml_py.session import RecordedRun
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32

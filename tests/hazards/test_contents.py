@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.d3d12.sync_validation.shadow_memory import PATTERN
+from directml_py.d3d12.sync_validation.shadow_memory import PATTERN, SHADOWS
 from directml_py.descs.operator_desc import TensorSlot
 from directml_py.dml import IDMLCompiledOperator
 
@@ -41,7 +41,7 @@ def test_without_the_debug_layer_memory_is_zero():
         dml.CD3DX12_HEAP_PROPERTIES(DEFAULT), NOT_ZEROED, dml.CD3DX12_RESOURCE_DESC.Buffer(16), 0
     )
     assert bench.read(buffer).tolist() == [0] * 4
-    assert buffer.placement.allocation.shadow is None
+    assert SHADOWS.get(buffer.placement.allocation) is None
 
 
 @pytest.mark.parametrize("heap", [UPLOAD, READBACK])

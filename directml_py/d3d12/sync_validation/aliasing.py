@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON
+from ...runtime.buffer import BufferRange
+from ...runtime.recording import Access, AccessKind
 from ..d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from ..resource import BufferRange
 from . import sync_rules
-from .access import Access, AccessKind
 from .range_map import RangeMap
+from .shadow_memory import SHADOWS
 
 if TYPE_CHECKING:
     from ...abi.rules import Rule
-    from ..allocation import Allocation
-    from ..resource import Buffer
+    from ...runtime.allocation import Allocation
+    from ...runtime.buffer import Buffer
 
 GRANULE = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 
@@ -48,7 +49,7 @@ class AliasingTracker:
     def touched(self, access: Access, execution: object) -> None:
         if access.writes:
             buffer, part = access.range.buffer, access.range
-            owners = self._owners.setdefault(buffer.placement.allocation, RangeMap())
+            owners = self._owners.setdefault(buffer.allocation, RangeMap())
             owner = _Owner(weakref.ref(buffer), str(buffer), execution)
             owners.put(part.gpu_address, part.gpu_address + part.size, owner)
 
@@ -73,7 +74,7 @@ class AliasingTracker:
         return None
 
     def _parts(self, access: Access) -> Iterable[tuple[int, int, _Owner]]:
-        owners = self._owners.get(access.range.buffer.placement.allocation)
+        owners = self._owners.get(access.range.buffer.allocation)
         start = access.range.gpu_address
         return () if owners is None else owners.parts(start, start + access.range.size)
 
@@ -90,7 +91,7 @@ class AliasingTracker:
 
     def _activate(self, buffer: Buffer) -> None:
         """Make contents written through other resources undefined, in all granules that ``buffer`` occupies."""
-        allocation = buffer.placement.allocation
+        allocation = buffer.allocation
         owners = self._owners.get(allocation)
         if owners is None:
             return
@@ -98,13 +99,14 @@ class AliasingTracker:
         for begin, stop, owner in list(owners.parts(part.gpu_address, part.gpu_address + part.size)):
             if owner.buffer() is not buffer and not owner.lost:
                 owners.put(begin, stop, _Owner(weakref.ref(buffer), str(buffer), lost=True))
-                if allocation.shadow is not None:
-                    allocation.shadow.undefine(begin - base, stop - begin)
+                shadow = SHADOWS.get(allocation)
+                if shadow is not None:
+                    shadow.undefine(begin - base, stop - begin)
 
 
 def activation(buffer: Buffer) -> Access:
     """The access that activating ``buffer`` by an aliasing barrier counts as: a write of all granules it occupies."""
-    available = buffer.placement.allocation.bytes.size - buffer.placement.offset
+    available = buffer.allocation.bytes.size - buffer.offset
     size = min(-(-buffer.width // GRANULE) * GRANULE, available)
     return Access(
         BufferRange(buffer, 0, size), AccessKind.SCRATCH, D3D12_RESOURCE_STATE_COMMON, "pResourceAfter"

@@ -17,18 +17,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
-from ...api.d3d12_enums import D3D12_HEAP_FLAG_SHARED
+from ...runtime.allocation import Allocation
+from ...runtime.recording import AccessKind
 from . import sync_rules
-from .access import AccessKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ...abi.rules import Rule
+    from ...runtime.buffer import Buffer
+    from ...runtime.recording import Access
     from ..fence import FenceValue
-    from ..resource import Buffer
     from ..scheduler import WorkQueue
-    from .access import Access
 
 # Signals kept per fence. A wait for an earlier one joins the clock of the oldest kept.
 SIGNALS: Final = 64
@@ -73,10 +73,9 @@ class _Use(NamedTuple):
     @staticmethod
     def of(execution: int, title: str, recorded: str, access: Access) -> _Use:
         start, end = access.range.gpu_address, access.range.gpu_address + access.range.size
-        placement = access.range.buffer.placement
-        has_others = placement.heap is not None or placement.flags & D3D12_HEAP_FLAG_SHARED
-        where = str(access) if has_others else ""
-        reference = weakref.ref(access.range.buffer)
+        buffer = access.range.buffer
+        where = str(access) if buffer.heap is not None or buffer.is_shared else ""
+        reference = weakref.ref(buffer)
         return _Use(execution, title, recorded, access.use, access.name, start, end, where, reference)
 
     def conflicts(self, access: Access) -> bool:
@@ -95,6 +94,10 @@ class Uses(dict[object, _Use]):
         super().__init__()
         self.of = weakref.ref(of)
         self.queue = ""
+
+
+# By queue number: an allocation may be shared with other devices.
+USES: Final[WeakKeyDictionary[Allocation, dict[int, Uses]]] = WeakKeyDictionary()
 
 
 class HappensBefore:
@@ -166,7 +169,7 @@ class HappensBefore:
         """
         clock, number = self._clock(queue), self._number(queue)
         for access in accesses:
-            queues = access.range.buffer.placement.allocation.uses
+            queues = USES.setdefault(access.range.buffer.allocation, {})
             # Copies, since another device may be adding its own.
             for other, uses in list(queues.items()):
                 known = clock.get(other, 0)

@@ -11,18 +11,18 @@ were submitted and what it holds when they begin, and between the beginning of a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakSet
+from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 import numpy.typing as npt
 
-from ..allocation import PATTERN
+from ...runtime.allocation import PATTERN, Allocation
 from .range_map import RangeMap
 
 if TYPE_CHECKING:
-    from ..resource import Buffer, BufferRange
-    from .access import Access
+    from ...runtime.buffer import Buffer, BufferRange
+    from ...runtime.recording import Access
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -116,7 +116,7 @@ class HostMemory:
         """Whether an outstanding map names bytes of ``part`` as read."""
         start, end = extent(part)
         return any(
-            buffer.placement.offset + offset < end and start < buffer.placement.offset + offset + size
+            buffer.offset + offset < end and start < buffer.offset + offset + size
             for buffer in list(self._mapped)
             for offset, size in list(buffer.maps)
         )
@@ -157,14 +157,17 @@ class HostMemory:
                 piece.content[first - piece.start : last - piece.start] = self._memory[first:last]
 
 
+HOSTS: Final[WeakKeyDictionary[Allocation, HostMemory]] = WeakKeyDictionary()
+
+
 def host_memory(part: BufferRange) -> HostMemory | None:
     """The memory of a range if the CPU can access it and the debug layer watches it."""
-    return part.buffer.placement.allocation.host
+    return HOSTS.get(part.buffer.allocation)
 
 
 def extent(part: BufferRange) -> tuple[int, int]:
     """The bytes of a range, as offsets in its allocation."""
-    start = part.buffer.placement.offset + part.offset
+    start = part.buffer.offset + part.offset
     return start, start + part.size
 
 

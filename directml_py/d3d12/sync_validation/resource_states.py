@@ -12,18 +12,18 @@ from weakref import WeakKeyDictionary
 
 from ...abi.rules import Rule
 from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATES
+from ...runtime.recording import Access
 from ..buffer_states import WRITE_STATES
-from .access import Access
 from .sync_rules import BEFORE, BEFORE_COMMON
 
 if TYPE_CHECKING:
+    from ...runtime.buffer import Buffer
     from ..recorded_commands import TransitionBarrier
-    from ..resource import Buffer
 
 COMMON = D3D12_RESOURCE_STATE_COMMON
 
 
-def state_name(state: D3D12_RESOURCE_STATES) -> str:
+def state_name(state: int) -> str:
     """The names of the state flags, joined by ``|``."""
     if state == COMMON:
         return COMMON.name or ""
@@ -38,8 +38,8 @@ def state_name(state: D3D12_RESOURCE_STATES) -> str:
 class _Left(NamedTuple):
     """The state after the last transition of a buffer, or its initial one, and the last state of any kind."""
 
-    transitioned: D3D12_RESOURCE_STATES
-    last: D3D12_RESOURCE_STATES
+    transitioned: int
+    last: int
 
 
 class DecayedStates:
@@ -51,10 +51,10 @@ class DecayedStates:
     def of(self, buffer: Buffer) -> _Left:
         return self._left.get(buffer) or _Left(buffer.initial_state, buffer.initial_state)
 
-    def used(self, buffer: Buffer, state: D3D12_RESOURCE_STATES) -> None:
+    def used(self, buffer: Buffer, state: int) -> None:
         self._left[buffer] = self.of(buffer)._replace(last=state)
 
-    def transitioned(self, buffer: Buffer, state: D3D12_RESOURCE_STATES) -> None:
+    def transitioned(self, buffer: Buffer, state: int) -> None:
         self._left[buffer] = _Left(state, state)
 
 
@@ -63,10 +63,10 @@ class ResourceStates:
 
     def __init__(self, decayed: DecayedStates) -> None:
         self._decayed = decayed
-        self._states: dict[Buffer, D3D12_RESOURCE_STATES] = {}
+        self._states: dict[Buffer, int] = {}
         self._promoted: set[Buffer] = set()
 
-    def of(self, buffer: Buffer) -> D3D12_RESOURCE_STATES:
+    def of(self, buffer: Buffer) -> int:
         return self._states.get(buffer, COMMON)
 
     def begin(self, barrier: TransitionBarrier) -> tuple[Rule, str] | None:
@@ -78,14 +78,14 @@ class ResourceStates:
         """Apply a transition, or the second half of one. Returns a mismatch of StateBefore, or None."""
         return self._set(barrier, barrier.after)
 
-    def _set(self, barrier: TransitionBarrier, state: D3D12_RESOURCE_STATES) -> tuple[Rule, str] | None:
+    def _set(self, barrier: TransitionBarrier, state: int) -> tuple[Rule, str] | None:
         problem = self._mismatch(barrier.buffer, barrier.before)
         self._states[barrier.buffer] = state
         self._promoted.discard(barrier.buffer)
         self._decayed.transitioned(barrier.buffer, state)
         return problem
 
-    def _mismatch(self, buffer: Buffer, before: D3D12_RESOURCE_STATES) -> tuple[Rule, str] | None:
+    def _mismatch(self, buffer: Buffer, before: int) -> tuple[Rule, str] | None:
         text = f"StateBefore of {buffer} is {state_name(before)}, but it is in {state_name(self.of(buffer))}"
         if buffer in self._states:
             return None if before == self._states[buffer] else (BEFORE, text)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from ..allocation import PATTERN
+from ...runtime.allocation import PATTERN
+from ...runtime.recording import Access, AccessKind
 from . import sync_rules
-from .access import Access, AccessKind
 from .host_memory import extent, host_memory
 from .range_map import RangeMap
 
 if TYPE_CHECKING:
     from ...abi.rules import Rule
-    from ..resource import BufferRange
+    from ...runtime.allocation import Allocation
+    from ...runtime.buffer import BufferRange
+    from ...runtime.recording import Command
 
 DEFINED, UNDEFINED = 1, 0
 
@@ -41,9 +44,11 @@ class ShadowMemory:
         return self._marks[start : start + size]
 
 
+SHADOWS: Final[WeakKeyDictionary[Allocation, ShadowMemory]] = WeakKeyDictionary()
+
+
 def _shadow(part: BufferRange) -> tuple[ShadowMemory | None, int]:
-    placement = part.buffer.placement
-    return placement.allocation.shadow, placement.offset + part.offset
+    return SHADOWS.get(part.buffer.allocation), part.buffer.offset + part.offset
 
 
 def _all_defined(elements: npt.NDArray[Any]) -> Any:
@@ -103,11 +108,21 @@ def nothing_but_undefined(read: BufferRange) -> tuple[int, int, str] | None:
     parts = [] if host is None else list(host.results.parts(start, end))
     if not parts or not all(source for _, _, source in parts):
         return None
-    base = read.buffer.placement.offset
+    base = read.buffer.offset
     parts = [(first - base, last - base, source) for first, last, source in parts]
     if any((read.buffer.memory[first:last] != PATTERN).any() for first, last, _ in parts):
         return None
     return parts[0]
+
+
+def after_command(command: Command) -> None:
+    """Update the marks of what a command has written."""
+    copied = command.copied()
+    if copied is not None:
+        copy_marks(*copied)
+    elif command.took_effect:
+        for access in command.accesses():
+            after(access)
 
 
 def after(access: Access) -> None:

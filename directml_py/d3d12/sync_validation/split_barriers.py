@@ -19,9 +19,9 @@ from .resource_states import state_name
 from .sync_rules import SPLIT_ACROSS, SPLIT_HALVES
 
 if TYPE_CHECKING:
+    from ...runtime.buffer import Buffer
+    from ...runtime.recording import Access
     from ..recorded_commands import TransitionBarrier
-    from ..resource import Buffer
-    from .access import Access
 
 BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 END_ONLY = D3D12_RESOURCE_BARRIER_FLAG_END_ONLY

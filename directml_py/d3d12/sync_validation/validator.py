@@ -19,12 +19,12 @@ from ...api.d3d12_enums import (
     D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
     D3D12_MESSAGE_SEVERITY_INFO,
 )
-from ..interruptible import run_interruptibly
-from ..observers import watchers
-from ..recorded_commands import AliasingBarrier, Barriers, Command, TransitionBarrier
-from ..resource import Buffer
+from ...runtime.buffer import Buffer
+from ...runtime.interruptible import run_interruptibly
+from ...runtime.observers import watchers
+from ...runtime.recording import Access, Command
+from ..recorded_commands import AliasingBarrier, Barriers, TransitionBarrier
 from . import shadow_memory, sync_rules
-from .access import Access
 from .aliasing import AliasingTracker, activation
 from .deadlocks import deadlocked_queues, waiting
 from .happens_before import HappensBefore
@@ -96,7 +96,7 @@ class Submission:
 
 def residence(life: Lifetime) -> Lifetime:
     """The object whose residency an object shares: the heap of a placed resource, else the object itself."""
-    heap = life.placement.heap if isinstance(life, Buffer) else None
+    heap = life.heap if isinstance(life, Buffer) else None
     return life if heap is None else heap
 
 
@@ -272,7 +272,7 @@ class SyncValidator:
         with self._running(command):
             accesses = self._check(command, progress)
             command.execute()
-        command.mark()
+        shadow_memory.after_command(command)
         for access in accesses:
             host = host_memory(access.range)
             if host is not None and access.writes:
@@ -306,7 +306,7 @@ class SyncValidator:
             if problem:
                 self._report(sync_rules.SPLIT_ACCESS, f"{command.title} {problem}", progress)
         self._check_queues(command, accesses, progress)
-        placed = [access for access in accesses if access.range.buffer.placement.heap is not None]
+        placed = [access for access in accesses if access.range.buffer.heap is not None]
         if placed:
             self._check_aliasing(command, placed, progress)
         if command.is_dispatch:

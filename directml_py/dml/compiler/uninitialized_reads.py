@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...d3d12.sync_validation.access import AccessKind
 from ...descs.tensor import TensorDesc
+from ...runtime.recording import AccessKind
 from ...validation.report import Report
 from ..tensor_accesses import elements_of
 from . import graph_rules

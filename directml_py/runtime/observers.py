@@ -6,16 +6,9 @@ Without observers, their only cost is to check that ``watchers.all`` is empty.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from .command_list import ID3D12GraphicsCommandList
-    from .command_queue import ID3D12CommandQueue
-    from .execution import Execution
-    from .fence import ID3D12Fence
-    from .info_queue import Message
-    from .markers import Marker
-    from .recorded_commands import Command
+from .recording import Command
 
 T = TypeVar("T")
 
@@ -23,24 +16,23 @@ T = TypeVar("T")
 class Observer:
     """Base class of observers, with a method for each event to override.
 
-    Methods are called in the thread where the event happens. They must not raise or modify their arguments.
+    Methods are called in the thread where the event happens. They must not raise or modify their arguments, which are
+    objects of the API that the program uses.
     """
 
     def created(self, item: object) -> None:
-        """An object of Direct3D 12, or of an API built on it, was created."""
+        """An object was created."""
 
-    def closed(self, commands: ID3D12GraphicsCommandList) -> None:
+    def closed(self, commands: Any) -> None:
         """A list was closed without errors."""
 
-    def submitted(
-        self, queue: ID3D12CommandQueue, execution: Execution, lists: Sequence[ID3D12GraphicsCommandList]
-    ) -> None:
-        """ExecuteCommandLists was called; the lists may run much later."""
+    def submitted(self, queue: Any, execution: Any, lists: Sequence[Any]) -> None:
+        """Lists were submitted together; they may run much later."""
 
-    def started(self, execution: Execution) -> None:
+    def started(self, execution: Any) -> None:
         """The commands of ``execution`` run in this thread from here to ``finished``."""
 
-    def finished(self, execution: Execution) -> None:
+    def finished(self, execution: Any) -> None:
         """The execution has completed or failed."""
 
     def before(self, command: Command) -> None:
@@ -49,17 +41,17 @@ class Observer:
     def after(self, command: Command) -> None:
         """The command has run."""
 
-    def marked(self, queue: ID3D12CommandQueue, marker: Marker) -> None:
+    def marked(self, queue: Any, marker: Any) -> None:
         """A marker was set on a queue; markers of lists are commands."""
 
-    def signaled(self, queue: ID3D12CommandQueue | None, fence: ID3D12Fence, value: int) -> None:
-        """Signal was called on a queue, or on the fence itself by the CPU (``queue`` None)."""
+    def signaled(self, queue: Any, fence: Any, value: int) -> None:
+        """A queue, or the CPU (``queue`` None), was told to signal."""
 
-    def waited(self, queue: ID3D12CommandQueue | None, fence: ID3D12Fence, value: int) -> None:
-        """Wait was called on a queue, or SetEventOnCompletion by the CPU (``queue`` None)."""
+    def waited(self, queue: Any, fence: Any, value: int) -> None:
+        """A queue, or the CPU (``queue`` None), was told to wait."""
 
-    def reported(self, message: Message) -> None:
-        """The debug layer of Direct3D 12, or of an API built on it, has reported a message."""
+    def reported(self, message: Any) -> None:
+        """A debug layer has reported a message."""
 
     def removed(self, text: str) -> None:
         """A device was removed; ``text`` is the reason."""
