@@ -10,7 +10,7 @@ from ..d3d12.formats import format_of_name
 from ..d3d12.immediate import SIZE
 from ..d3d12.queries import RESULT_SIZE
 from ..dml.binding_point import BindingPoint
-from ..graph.json_reader import Item
+from ..text.json_reading import Item
 from . import event_types as e
 
 UINT64_MAX = (1 << 64) - 1

@@ -15,9 +15,8 @@ import numpy.typing as npt
 from ..abi.hresult import DMLError
 from ..abi.physical_memory import physical_memory
 from ..d3d12.queries import MAX_QUERIES
-from ..graph.json_reader import GraphFileError, Item
 from ..storage import regular_file
-from ..text.json_reading import JsonError, read_json
+from ..text.json_reading import Item, JsonError, read_json
 from . import event_types as e
 from .command_parser import UINT64_MAX, CommandReader, get, marker_of, old, text_of
 from .content_store import CONTENTS, EVENTS, FORMAT, VERSION
@@ -99,7 +98,7 @@ def read_capture(folder: str | Path) -> Captures:
     for path in paths:
         try:
             logs.append(_Reader(path).read())
-        except GraphFileError as error:
+        except JsonError as error:
             raise CaptureError(str(error)) from None
         except FileNotFoundError as error:
             raise CaptureError(f"{error.filename} is missing") from None

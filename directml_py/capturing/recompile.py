@@ -17,11 +17,11 @@ from ..api.structs import (
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
 from ..d3d12 import D3D12CreateDevice
+from ..descs.desc_json import operator_schema, read_operator
 from ..descs.encode import encode
 from ..dml import DMLCreateDevice, IDMLCompiledOperator, IDMLDevice, IDMLDevice1, IDMLOperator
-from ..graph.desc_json import operator_schema, read_operator
 from ..graph.desc_parts import Edge, constant_node, graph_desc, operator_node
-from ..graph.json_reader import Item
+from ..text.json_reading import Item
 
 if TYPE_CHECKING:
     from .parser import CaptureLog
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Operators:
     """Compiles the operators that events describe, each on a device of the feature level it was created on.
 
-    Raises ``DMLError`` for operators that DirectML rejects, ``GraphFileError`` for a malformed description.
+    Raises ``DMLError`` for operators that DirectML rejects, ``JsonError`` for a malformed description.
     """
 
     def __init__(self, log: CaptureLog) -> None:

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from ..d3d12.recorded_commands import AliasingBarrier, Barrier, TransitionBarrier
 from ..d3d12.resource import ResourceBuffer
+from ..descs.desc_json import write_record
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.graph_desc import GraphDesc, GraphDescNode, GraphInput, Port, Value
 from ..dml.compiler.graph_program import GraphProgram
-from ..graph.desc_json import write_record
 from ..runtime.buffer import Buffer
 
 Bytes = npt.NDArray[np.uint8]

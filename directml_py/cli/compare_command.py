@@ -18,7 +18,7 @@ USAGE = """
   %(prog)s FILE --directml PATH --d3d12 PATH     also what both compute, theirs on that library's GPU
   %(prog)s CASES.jsonl                           what the emulator computes for recorded cases
 
-FILE is an operator desc as JSON, a graph that Graph.save wrote, a DxDispatch model, a serialized graph, recorded cases
+FILE is an operator desc as JSON, a serialized graph, a DxDispatch model, recorded cases
 (.jsonl, .jsonl.gz) or the folder of a capture. On WSL: --directml /usr/lib/wsl/lib/libdirectml.so --d3d12
 /usr/lib/wsl/lib/libd3d12.so; on Windows DirectML.dll and d3d12.dll."""
 

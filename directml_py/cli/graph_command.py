@@ -1,4 +1,4 @@
-"""``python -m directml_py graph``: shows a saved graph, a DxDispatch model or a serialized graph."""
+"""``python -m directml_py graph``: shows a serialized graph or a DxDispatch model."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from pathlib import Path
 
 from ..graph.graph import Graph
 from ..graph.pictures.sketch import Fate, sketch
-from ..graph.saving import GraphFileError, load
 from ..text.terminal import shown
 
-HELP = "Show the nodes of a saved graph and the compiled plan, as text or as a picture."
+HELP = "Show the nodes of a serialized graph or a DxDispatch model and the compiled plan, as text or as a picture."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", metavar="FILE", help="a graph that Graph.save wrote, a DxDispatch model, a serialized graph"
+        "file",
+        metavar="FILE",
+        help="a serialized graph, as dxdispatch.save_graph writes it, or a DxDispatch model",
     )
     parser.add_argument("--svg", metavar="OUT", help="write a picture; - writes it to the standard output")
     parser.add_argument("--dot", metavar="OUT", help="write the graph in Graphviz's DOT language; - as above")
@@ -27,10 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..dxdispatch.pictures import ModelError, graph_in
 
     try:
-        graph = graph_in(Path(arguments.file)) or load(None, arguments.file)
-    except GraphFileError as error:
-        print(f"graph: {shown(str(error))}", file=sys.stderr)
-        return 2
+        graph = graph_in(Path(arguments.file))
     except ModelError as error:
         print(f"graph: {arguments.file}: {shown(str(error))}", file=sys.stderr)
         return 2

@@ -18,11 +18,11 @@ from .serialized_graph import SerializedGraph
 __all__ = ["ModelError", "graph_in"]
 
 
-def graph_in(path: Path) -> Graph | None:
-    """The graph of a serialized graph, or of all dispatchables of a model; None if the file is neither.
+def graph_in(path: Path) -> Graph:
+    """The graph of a serialized graph, or of all dispatchables of a model.
 
     With several dispatchables, names of inputs and outputs begin with the dispatchable's (``gemm.ATensor``). Raises
-    ``OSError`` for a file that cannot be read, ``ModelError`` for what cannot be drawn.
+    ``OSError`` for a file that cannot be read, ``ModelError`` for one that is neither and for what cannot be drawn.
     """
     content = read_regular(path)
     # A FlatBuffer begins with an offset below 16 MiB, so with a zero byte that text does not have.
@@ -30,10 +30,10 @@ def graph_in(path: Path) -> Graph | None:
         return read_graph(content).to_graph()
     try:
         top = parse_json(content)
-    except ModelError:
-        return None
-    if not isinstance(top, dict) or "dispatchables" not in top:
-        return None
+        if not isinstance(top, dict) or "dispatchables" not in top:
+            raise ModelError("it has no dispatchables")
+    except ModelError as error:
+        raise ModelError(f"neither a serialized graph nor a model: {error}") from None
     return graph_of_model(parse_dispatchables(top, path.parent))
 
 

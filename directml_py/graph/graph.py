@@ -22,12 +22,12 @@ from ..descs.tensor_size import unsigned_numbers
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.compiled_operator import IDMLOperator
 from ..late import loading
+from ..text.json_reading import is_name
 from ..text.plural import counted_words
 from ..validation.report import Report
 from ..validation.tensor_rules import check_tensor, is_sound
 from .compiled import CompiledGraph
 from .expression import Expression
-from .json_reader import is_name
 from .nodes import ConstantNode, FromInput, FromNode, Input, Node, OperatorNode, Source
 from .operator_functions import SHORT, method, method_names
 from .tensor_policies import TensorPolicy, packed
@@ -41,8 +41,6 @@ Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
 
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .functions import Functions
 else:
     Functions = object
@@ -236,17 +234,6 @@ class Graph(Functions, metaclass=_Made):
         if outputs is not None:
             self.outputs = outputs
         return CompiledGraph(self, flags)
-
-    def save(self, path: str | Path, outputs: Outputs | None = None) -> None:
-        """Write the graph as JSON, its constants as .npy files in a folder beside it; ``outputs`` as in ``desc``.
-
-        Raises ``OSError`` if that fails, leaving existing files unchanged.
-        """
-        with loading:
-            from .saving import save
-        if outputs is not None:
-            self.outputs = outputs
-        save(self, path)
 
     def to_dot(self) -> str:
         """The graph in Graphviz's DOT language."""

@@ -10,18 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..capturing import event_types as e
-from ..capturing.parser import CaptureError, read_capture
+from ..capturing.parser import read_capture
 from ..capturing.replay_state import ReplayState
+from ..descs.desc_json import operator_schema, read_operator
 from ..descs.operator_desc import OperatorDesc
 from ..dml import IDMLCompiledOperator
 from ..dml.compiler.graph_program import GraphProgram
-from ..dxdispatch.pictures import ModelError, graph_in
-from ..graph.desc_json import operator_schema, read_operator
-from ..graph.json_reader import Item
+from ..dxdispatch.pictures import graph_in
 from ..graph.nodes import OperatorNode
-from ..graph.saving import GraphFileError, load
 from ..storage import read_regular
-from ..text.json_reading import JsonError, read_json
+from ..text.json_reading import Item, JsonError, read_json
 from .recorded_cases import Case, read_cases
 
 Array = npt.NDArray[Any]
@@ -50,24 +48,21 @@ def operators_in(path: Path) -> Iterator[SourceOperator]:
             yield from (SourceOperator(case.name, case.desc, case.inputs, case) for case in read_cases(path))
         else:
             yield from _of_file(path)
-    except (CaptureError, GraphFileError, ModelError, ValueError) as error:
+    except ValueError as error:
         raise SourceError(str(error)) from None
 
 
 def _of_file(path: Path) -> Iterator[SourceOperator]:
-    graph = graph_in(path)
-    if graph is None:
-        try:
-            top = read_json(read_regular(path))
-        except JsonError as error:
-            raise SourceError(f"{path}: {error}") from None
-        if isinstance(top, dict) and "operator" in top:
-            members = Item(path, "", top).fields({"operator", "desc"})
-            schema = operator_schema(members["operator"])
-            yield SourceOperator(schema.name, read_operator(schema, members["desc"]))
-            return
-        graph = load(None, path)
-    for node in graph.nodes:
+    try:
+        top = read_json(read_regular(path))
+    except JsonError:
+        top = None
+    if isinstance(top, dict) and "operator" in top:
+        members = Item(path, "", top).fields({"operator", "desc"})
+        schema = operator_schema(members["operator"])
+        yield SourceOperator(schema.name, read_operator(schema, members["desc"]))
+        return
+    for node in graph_in(path).nodes:
         if isinstance(node, OperatorNode):
             yield SourceOperator(node.name, node.desc)
 

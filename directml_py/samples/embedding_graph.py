@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import directml_py as dml
+from directml_py import dxdispatch
 from directml_py.graph import Graph
 
 VOCABULARY = ["<pad>", "the", "cat", "sat", "on", "mat"]
@@ -36,7 +37,7 @@ def main(folder: Path | None = None) -> int:
     table = np.arange(4 * len(VOCABULARY)).reshape(-1, 4).astype(np.float32) / np.float32(4)
     graph = embedding_graph(table)
     if folder is not None:
-        graph.save(folder / "embedding.json")
+        dxdispatch.save_graph(folder / "embedding.bin", graph)
         (folder / "embedding.svg").write_text(graph.to_svg(), encoding="utf-8")
     tokens = np.array([[[VOCABULARY.index(word) for word in words] for words in SENTENCES]], np.int32)
     means = graph.compile().run({"tokens": tokens})["mean"]

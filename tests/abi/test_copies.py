@@ -9,7 +9,6 @@ import pickle
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import pytest
 
@@ -17,10 +16,10 @@ import directml_py as dml
 from directml_py.abi.arguments import WrongObject
 from directml_py.abi.memory import MemoryFault
 from directml_py.descs import OperatorDesc, Scalar, decode_operator_desc, encode
-from directml_py.graph import GraphFileError
 from directml_py.operators import SCHEMAS
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
+from directml_py.text.json_reading import JsonError
 
 from ..api.helpers import Thing, buffer_of, churn, sizes_of
 
@@ -351,7 +350,7 @@ class TestErrors:
         [
             MemoryFault(16, 4),
             WrongObject("device", "must be an ID3D12Device, not None"),
-            GraphFileError(Path("a.json"), "nodes[3]", "is missing"),
+            JsonError("is missing", "nodes[3]"),
         ],
     )
     def test_of_other_kinds(self, error):

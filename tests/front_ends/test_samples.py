@@ -108,11 +108,7 @@ def test_embedding_graph(output, python, tmp_path):
     assert output("embedding_graph") == expected
     process = python("-m", "directml_py.samples.embedding_graph", str(tmp_path))
     assert (process.returncode, process.stderr) == (0, "")
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "embedding.json",
-        "embedding.json.constants",
-        "embedding.svg",
-    }
+    assert {path.name for path in tmp_path.iterdir()} == {"embedding.bin", "embedding.svg"}
 
 
 def test_digits(output):

@@ -9,13 +9,14 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 import directml_py as dml
+from directml_py import dxdispatch
 from directml_py.cli import main
 
 
 @pytest.fixture
 def file(branches, tmp_path):
-    branches.save(tmp_path / "g.json")
-    return tmp_path / "g.json"
+    dxdispatch.save_graph(tmp_path / "g.bin", branches)
+    return tmp_path / "g.bin"
 
 
 def test_a_summary(file, capsys):
@@ -39,30 +40,23 @@ def test_pictures(file, tmp_path, capsys):
     assert capsys.readouterr().out == dot.read_text(encoding="utf-8")
 
 
-def test_a_graph_that_cannot_be_compiled(graph, x, tmp_path, capsys):
-    graph.split(x, axis=2, sizes=[3, 3], name="漢")
-    graph.save(tmp_path / "g.json")
-    assert main(["graph", str(tmp_path / "g.json")]) == 0
-    assert "not compiled: the graph has no outputs" in capsys.readouterr().out
-    assert main(["graph", str(tmp_path / "g.json"), "--svg", str(tmp_path / "g.svg")]) == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (["no.json"], 2, "cannot read no.json: No such file"),
         ([".", "--svg", "x.svg"], 2, "cannot read .: Is a directory"),
-        (["bad.json"], 2, "bad.json: nodes[0].desc.Axis: must be an integer, not 'x'"),
-        (["text.json"], 2, "text.json: line 1 column 1"),
-        (["g.json", "--svg", "no/where.svg"], 1, "cannot write no/where.svg: No such file"),
-        (["g.json", "--dot", "."], 1, "cannot write .: Is a directory"),
-        (["g.json", "--png", "x"], 2, "--png"),
+        (["bad.bin"], 2, "bad.bin: the graph is damaged"),
+        (["text.json"], 2, "neither a serialized graph nor a model: JSON parse error: line 1 column 1"),
+        (["list.json"], 2, "neither a serialized graph nor a model: it has no dispatchables"),
+        (["g.bin", "--svg", "no/where.svg"], 1, "cannot write no/where.svg: No such file"),
+        (["g.bin", "--dot", "."], 1, "cannot write .: Is a directory"),
+        (["g.bin", "--png", "x"], 2, "--png"),
         ([], 2, "FILE"),
     ],
 )
 def test_user_errors(file, python, arguments, code, words):
-    text = file.read_text(encoding="utf-8")
-    file.with_name("bad.json").write_text(text.replace('"Axis": 2', '"Axis": "x"'), encoding="utf-8")
+    file.with_name("bad.bin").write_bytes(file.read_bytes()[:100])
+    file.with_name("list.json").write_text("[]", encoding="utf-8")
     file.with_name("text.json").write_text("a graph", encoding="utf-8")
     process = python("-m", "directml_py", "graph", *arguments, cwd=file.parent)
     assert (process.returncode, process.stdout) == (code, "")
@@ -74,10 +68,10 @@ def test_user_errors(file, python, arguments, code, words):
 def test_names_that_the_terminal_lacks(graph, tmp_path, monkeypatch, option):
     x = graph.input_tensor("漢", dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1])
     graph.outputs = graph.identity(x)
-    graph.save(tmp_path / "g.json")
+    dxdispatch.save_graph(tmp_path / "g.bin", graph)
     binary = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(binary, encoding="ascii"))
-    assert main(["graph", str(tmp_path / "g.json"), *option]) == 0
+    assert main(["graph", str(tmp_path / "g.bin"), *option]) == 0
     assert "漢" in binary.getvalue().decode()
 
 
@@ -93,14 +87,13 @@ def test_help(capsys):
 def test_names_do_not_command_the_terminal(graph, x, tmp_path, capsys):
     """Neither those of a valid file nor text quoted in an error."""
     graph.outputs = {"out": graph.identity(x, name="a\x1b]0;title\x07\u202eb\nc")}
-    graph.save(tmp_path / "g.json")
-    assert main(["graph", str(tmp_path / "g.json")]) == 0
+    dxdispatch.save_graph(tmp_path / "g.bin", graph)
+    assert main(["graph", str(tmp_path / "g.bin")]) == 0
     assert "a\\x1b]0;title\\x07\\u202eb\\nc:" in capsys.readouterr().out
-    assert main(["graph", str(tmp_path / "g.json"), "--dot", "-"]) == 0
+    assert main(["graph", str(tmp_path / "g.bin"), "--dot", "-"]) == 0
     assert "\x1b" not in capsys.readouterr().out
-    text = (tmp_path / "g.json").read_text(encoding="utf-8")
-    (tmp_path / "g.json").write_text(text.replace('"version"', '"\\u001b[2J"'), encoding="utf-8")
-    assert main(["graph", str(tmp_path / "g.json")]) == 2
+    (tmp_path / "g.bin").write_text('{"dispatchables": {"\\u001b[2J": {}}}', encoding="utf-8")
+    assert main(["graph", str(tmp_path / "g.bin")]) == 2
     error = capsys.readouterr().err
     assert "\\x1b[2J" in error
     assert "\x1b" not in error

@@ -17,7 +17,8 @@ from directml_py.d3d12 import debug_output
 from directml_py.descs import TensorDesc, decode_operator_desc
 from directml_py.descs.build import build_operator_desc
 from directml_py.dml import device_removal
-from directml_py.graph import Graph, save
+from directml_py.dxdispatch import save_graph
+from directml_py.graph import Graph
 from directml_py.graph.desc_parts import graph_desc, operator_node
 from directml_py.hardware.loading import OWN
 from directml_py.operators import SCHEMAS
@@ -241,12 +242,12 @@ def test_the_command_on_graphs_and_captures(files):
     graph = Graph()
     doubled = graph.add(*[graph.input_tensor(0, np.float32, (2, 3))] * 2)
     graph.outputs = {"y": graph.activation_relu(doubled)}
-    save(graph, files / "graph.json")
+    save_graph(files / "graph.bin", graph)
     program = files / "program.py"
     program.write_text(PROGRAM)
     recording = [sys.executable, "-m", "directml_py", "capture", str(files / "capture"), "--", str(program)]
     subprocess.run(recording, check=True, env={**os.environ, "DIRECTML_PY_CAPTURE": ""})
-    for file, count in (("graph.json", 2), ("capture", 1)):
+    for file, count in (("graph.bin", 2), ("capture", 1)):
         found = run(files / file, "--directml", DIRECTML, "--d3d12", D3D12)
         assert found.returncode == 0, found.stderr
         assert found.stdout.count("OutputTensor is the same") == count, found.stdout

@@ -12,15 +12,15 @@ import pytest
 import directml_py as dml
 from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.descs import decode_operator_desc, encode
+from directml_py.descs.desc_json import read_operator, write_record
 from directml_py.dml.program import OperatorProgram
 from directml_py.graph import Graph
-from directml_py.graph.desc_json import read_operator, write_record
 from directml_py.graph.inference import ambiguous_outputs
-from directml_py.graph.json_reader import Item
 from directml_py.graph.operator_functions import argument_name, snake_case
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
+from directml_py.text.json_reading import Item
 from directml_py.validation import RULES as KNOWN
 
 from ..rules.derived import DERIVED, invalid_desc_of

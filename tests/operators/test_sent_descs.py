@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.graph.desc_json import read_operator
-from directml_py.graph.json_reader import Item
+from directml_py.descs.desc_json import read_operator
 from directml_py.operators import SCHEMAS
+from directml_py.text.json_reading import Item
 
 from . import twins
 from .values import arrays_for

@@ -110,7 +110,7 @@ def test_rooms_have_tests_of_their_own(tmp_path):
         (tmp_path / "tests" / room / "test_it.py").touch()
     (tmp_path / "tests" / "empty").mkdir()
     paths = [
-        "directml_py/graph/desc_json.py:12",
+        "directml_py/descs/desc_json.py:12",
         "directml_py/graph/",
         "directml_py/session.py",
         "directml_py",

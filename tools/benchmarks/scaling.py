@@ -6,17 +6,16 @@ Linear algorithms stay close to their peer; quadratic ones take four times as lo
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 
 import directml_py as dml
-from directml_py.graph import Graph, GraphFileError, load
+from directml_py.graph import Graph
 from directml_py.session import Session
+from directml_py.text.json_reading import JsonError, read_json
 
 from .interleaved_timing import Row, fresh_collector
 
@@ -44,16 +43,14 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def duplicate(count: int) -> float:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "graph.json"
-        names = [*map(str, range(count)), str(count - 1)]
-        path.write_text("{" + ", ".join(f"{json.dumps(name)}: 0" for name in names) + "}", encoding="utf-8")
+    names = [*map(str, range(count)), str(count - 1)]
+    text = "{" + ", ".join(f"{json.dumps(name)}: 0" for name in names) + "}"
 
-        def refuse() -> None:
-            with suppress(GraphFileError):
-                load(None, path)
+    def refuse() -> None:
+        with suppress(JsonError):
+            read_json(text.encode())
 
-        return seconds(refuse)
+    return seconds(refuse)
 
 
 def picture(count: int) -> float:

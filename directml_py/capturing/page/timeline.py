@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...descs.data_types import type_name
+from ...descs.desc_json import write_record
 from ...descs.format import braces
 from ...dml.compiler.graph_program import GraphProgram
-from ...graph.desc_json import write_record
 from ...text.html import HTML, element, join
 from .. import event_types as e
 from ..parser import CaptureLog

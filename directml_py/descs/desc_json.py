@@ -10,15 +10,15 @@ import numpy as np
 
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
-from ..api.schema_data import STRUCTS
-from ..descs.build import RANGES
-from ..descs.data_types import PREFIX, type_name
-from ..descs.operator_desc import OperatorDesc, Record, Scalar
-from ..descs.tensor import TensorDesc
-from ..descs.types_by_name import enum_class
-from ..operators import SCHEMAS
-from .json_reader import Item
+from ..api.schema_data import OPERATORS, STRUCTS
+from ..text.json_reading import Item
+from .build import RANGES
+from .data_types import PREFIX, type_name
+from .operator_desc import OperatorDesc, Record, Scalar
+from .tensor import TensorDesc
+from .types_by_name import enum_class
 
+SCHEMAS = {schema.name: schema for schema in OPERATORS.values()}
 UINT64_MAX = (1 << 64) - 1
 LARGEST = {"FLOAT": float(np.finfo(np.float32).max), "DOUBLE": sys.float_info.max}
 
