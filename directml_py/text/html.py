@@ -1,15 +1,18 @@
-"""HTML fragments. Text that is not ``HTML`` is always escaped."""
+"""HTML and SVG fragments. Text that is not ``HTML`` is always escaped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+# Characters that XML cannot represent, even escaped.
+ILLEGAL = dict.fromkeys(
+    [*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\N{REPLACEMENT CHARACTER}"
+)
 # As ``html.escape`` writes them; importing ``html`` takes longer than most modules here.
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
-
-
-def escape(content: str) -> str:
-    return content.translate(_ESCAPES)
+_ESCAPES = {
+    **ILLEGAL,
+    **str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}),
+}
 
 
 class HTML(str):
@@ -19,22 +22,28 @@ class HTML(str):
 
 
 def text(content: str) -> HTML:
-    return content if isinstance(content, HTML) else HTML(escape(content))
+    return content if isinstance(content, HTML) else HTML(content.translate(_ESCAPES))
 
 
 def join(parts: Iterable[str]) -> HTML:
-    return HTML("".join(text(part) for part in parts))
+    return HTML("".join(map(text, parts)))
 
 
-def element(tag: str, content: str = "", **attributes: str | None) -> HTML:
-    """An HTML element. ``class_`` is the attribute class; other underscores become hyphens. Attributes that are None
-    are omitted."""
+def number(value: float) -> str:
+    return f"{value:.1f}".rstrip("0").rstrip(".")
+
+
+def element(tag: str, content: str | None = None, **attributes: object) -> HTML:
+    """An element; one without content closes itself, as in SVG. ``class_`` is the attribute class; other underscores
+    become hyphens. Attributes that are None are omitted; floats have at most one decimal."""
     attribute_text = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
+        f' {name.rstrip("_").replace("_", "-")}="{text(number(value) if isinstance(value, float) else str(value))}"'
         for name, value in attributes.items()
         if value is not None
     )
-    return HTML(f"<{tag}{attribute_text}>{text(content)}</{tag}>")
+    return HTML(
+        f"<{tag}{attribute_text}/>" if content is None else f"<{tag}{attribute_text}>{text(content)}</{tag}>"
+    )
 
 
 LEFT = "text-align: left; vertical-align: top"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...text.html import ILLEGAL
 from .sketch import Fate, Figure, sketch, tensor_lines
-from .svg import ILLEGAL
 
 if TYPE_CHECKING:
     from ..graph import Graph

@@ -53,7 +53,7 @@ def draw_memory(plan: Plan) -> tuple[float, float, list[str]]:
 
 
 def _grid(plan: Plan, heights: dict[int, float], top: float, bottom: float, right: float) -> list[str]:
-    parts = []
+    parts: list[str] = []
     last = None
     for offset, height in heights.items():
         y = bottom - height

@@ -1,9 +1,12 @@
-"""A minimal SVG writer: elements, escaped text, and text widths."""
+"""Parts of SVG pictures, and whole ones that follow the reader's preference for light or dark pages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from xml.sax.saxutils import escape, quoteattr
+
+from ...text.html import HTML, element, number
+
+__all__ = ["clipped", "document", "element", "group", "number", "text", "text_width", "title"]
 
 FONT = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 # The class of whole pictures.
@@ -44,10 +47,6 @@ DARK = {
     "#cdebe8": "#1c4a46",
     "#ead9cc": "#4c3d31",
 }
-# Characters that XML cannot represent, even escaped.
-ILLEGAL = dict.fromkeys(
-    [*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\N{REPLACEMENT CHARACTER}"
-)
 
 
 def text_width(text: str, size: float) -> float:
@@ -58,31 +57,17 @@ def clipped(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def number(value: float) -> str:
-    return f"{value:.1f}".rstrip("0").rstrip(".")
+def text(x: float, y: float, content: str, size: float = 11, **attributes: object) -> HTML:
+    return element("text", content, x=x, y=y, font_size=size, **attributes)
 
 
-def element(tag: str, content: str | None = None, **attributes: object) -> str:
-    """``font_size=9`` becomes ``font-size="9"``; None attributes are left out."""
-    parts = [tag]
-    for name, value in attributes.items():
-        if value is not None:
-            shown = number(value) if isinstance(value, float) else str(value)
-            parts.append(f"{name.rstrip('_').replace('_', '-')}={quoteattr(shown.translate(ILLEGAL))}")
-    return f"<{' '.join(parts)}/>" if content is None else f"<{' '.join(parts)}>{content}</{tag}>"
-
-
-def text(x: float, y: float, content: str, size: float = 11, **attributes: object) -> str:
-    return element("text", escape(content.translate(ILLEGAL)), x=x, y=y, font_size=size, **attributes)
-
-
-def title(content: str) -> str:
+def title(content: str) -> HTML:
     """A tooltip for the enclosing element."""
-    return element("title", escape(content.translate(ILLEGAL)))
+    return element("title", content)
 
 
-def group(parts: Sequence[str], **attributes: object) -> str:
-    return element("g", "\n".join(parts), **attributes)
+def group(parts: Sequence[str], **attributes: object) -> HTML:
+    return element("g", HTML("\n".join(parts)), **attributes)
 
 
 def document(width: float, height: float, parts: Sequence[str]) -> str:
@@ -107,4 +92,4 @@ def _dark_style(body: str) -> str:
         for attribute in ("fill", "stroke")
         if f' {attribute}="{light}"' in body
     ]
-    return element("style", "\n".join(["@media (prefers-color-scheme: dark) {", *rules, "}"]))
+    return element("style", HTML("\n".join(["@media (prefers-color-scheme: dark) {", *rules, "}"])))

@@ -10,6 +10,7 @@ import numpy as np
 
 from directml_py.descs.format import braces
 from directml_py.graph.pictures.svg import element, group, number, text, text_width
+from directml_py.text.html import HTML
 
 CELL, GAP, LABEL, ARROW, SIZE = 26.0, 14.0, 20.0, 64.0, 12.0
 # Tensors with a greater total height are stacked in several columns.
@@ -134,10 +135,9 @@ def _moved(box: GridBox, x: float, y: float) -> list[str]:
 
 def framed(width: float, height: float, parts: Sequence[str], label: str, caption: str) -> str:
     """An SVG in a figure that scrolls horizontally on narrow screens."""
-    content = "\n".join(parts)
     picture = element(
         "svg",
-        content,
+        HTML("\n".join(parts)),
         viewBox=f"-1 -1 {number(width + 2)} {number(height + 2)}",
         width=number(width + 2),
         height=number(height + 2),
