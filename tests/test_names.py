@@ -65,7 +65,6 @@ SAME_CLASSES = {
 TERMS = {
     "in_place": "an output takes the memory of an input",
     "unordered_access": "D3D12's unordered access view",
-    "adam_moments": "Adam's first and second moment estimates",
 }
 
 

@@ -42,7 +42,7 @@ def parse(text: str) -> list[list[Room]]:
 
 def draw(floors: list[list[Room]]) -> str:
     """An SVG element, styled by the style sheet's classes ``roof`` and ``bar``."""
-    parts = [
+    parts: list[str] = [
         svg.element("path", d=f"M0 {ROOF} L{WIDTH / 2} 4 L{WIDTH} {ROOF} z", class_="roof"),
     ]
     y = ROOF

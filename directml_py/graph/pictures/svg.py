@@ -57,16 +57,16 @@ def clipped(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def text(x: float, y: float, content: str, size: float = 11, **attributes: object) -> HTML:
+def text(x: float, y: float, content: str, size: float = 11, **attributes: object) -> str:
     return element("text", content, x=x, y=y, font_size=size, **attributes)
 
 
-def title(content: str) -> HTML:
+def title(content: str) -> str:
     """A tooltip for the enclosing element."""
     return element("title", content)
 
 
-def group(parts: Sequence[str], **attributes: object) -> HTML:
+def group(parts: Sequence[str], **attributes: object) -> str:
     return element("g", HTML("\n".join(parts)), **attributes)
 
 
