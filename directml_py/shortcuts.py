@@ -76,15 +76,18 @@ def _runner(desc: Any, level: DML_FEATURE_LEVEL) -> Runner:
     profile = profile_of(None)
     decoded, faults = decode_operator_desc(desc)
     if decoded is not None and not faults and not are_new_devices_observed(profile):
-        decoded, diagnostics = checked(decoded, level)
-        if not diagnostics:
-            return _kept_runner(decoded, level)
+        kept = _kept_runner(decoded, level)
+        if kept is not None:
+            return kept
     device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
     return Runner(device.CompileOperator(device.CreateOperator(desc)))
 
 
 @lru_cache(maxsize=256)
-def _kept_runner(desc: OperatorDesc, level: DML_FEATURE_LEVEL) -> Runner:
+def _kept_runner(desc: OperatorDesc, level: DML_FEATURE_LEVEL) -> Runner | None:
+    """None for a desc that a device of this kind would refuse or warn of."""
+    if checked(desc, level)[1]:
+        return None
     device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=KIND)
     return Runner(device.CompileOperator(device.checked_operator(desc, Report())))
 

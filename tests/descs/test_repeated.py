@@ -12,8 +12,8 @@ import pytest
 import directml_py as dml
 from directml_py.abi.array_lengths import note_extent
 from directml_py.abi.memory import MemorySnapshot
-from directml_py.abi.owned_snapshot import OwnedSnapshot
 from directml_py.descs import decode_operator_desc, repeated
+from directml_py.descs.repeated import OwnedSnapshot
 
 TIMES = 3
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
