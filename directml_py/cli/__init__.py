@@ -16,6 +16,8 @@ from ..text.terminal import escape_what_streams_cannot_encode, shown
 
 DESCRIPTION = "DirectML on an emulated Direct3D 12 device, on any machine."
 SCRIPT = "directml-py"
+# The exit code of a shell's command that Ctrl-C ended.
+INTERRUPTED = 130
 
 
 class CommandModule(Protocol):
@@ -40,14 +42,11 @@ COMMANDS = {
         "doctor",
         "dispatch",
         "exec",
-        "explain",
         "graph",
         "info",
         "onnx",
-        "rules",
         "run",
-        "schema",
-        "support",
+        "show",
         "wine",
     )
 }
@@ -73,17 +72,18 @@ def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code: 0 for success, 1 if its output cannot be written, 2 for bad arguments or a
-    file that cannot be opened."""
+    file that cannot be opened, 130 after Ctrl-C. Without a command the help is printed."""
     escape_what_streams_cannot_encode()
     try:
         try:
             words = sys.argv[1:] if arguments is None else arguments
             top = parser(words[:1] if words and words[0] in COMMANDS else COMMANDS)
             if "_ARGCOMPLETE" in os.environ:
-                from .completion import complete
-
-                complete(top)
-            parsed = top.parse_args(arguments)
+                _complete(top)
+            if not words:
+                top.print_help()
+                return 0
+            parsed = top.parse_args(words)
             # The doctor reports it in its table.
             problem = "" if parsed.command == "doctor" else _wrong_environment()
             if problem:
@@ -93,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except DMLError as error:
         print(shown(str(error)), file=sys.stderr)
         return 2
@@ -109,10 +111,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
+def _complete(parser: argparse.ArgumentParser) -> None:
+    """Answer a completion request of the shell and exit; does nothing without argcomplete."""
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    argcomplete.autocomplete(parser)
+
+
 def _wrong_environment() -> str:
     """The first problem of this package's variables. To know them takes longer than many a command."""
     if not any(name.startswith("DIRECTML_PY_") for name in os.environ):
         return ""
-    from .environment import wrong_environment
+    from .doctor_command import wrong_environment
 
     return wrong_environment()

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
 HELP = "Record what a program does with DirectML, show it as a page, replay it."
 USAGE = """
-  %(prog)s OUT -- PROGRAM [ARGS]   run a program, in Python or with libdirectml.so, and record into the folder OUT
-  %(prog)s show OUT [--html FILE]  write a page, OUT/index.html or FILE (- is the standard output)
-  %(prog)s replay OUT              replay dispatches and clears and compare what they write, bit for bit
+  %(prog)s OUT -- PROGRAM [ARGS]
+      run a program, in Python or with libdirectml.so, and record into OUT
+  %(prog)s show OUT [--html FILE]
+      write a page, OUT/index.html or FILE (- is the standard output)
+  %(prog)s replay OUT
+      replay dispatches and clears and compare what they write, bit for bit
   %(prog)s export OUT N [--json FILE]
-                                   write dispatch N with its inputs as a DxDispatch model, dispatch-N.json or FILE
+      write dispatch N with its inputs as a DxDispatch model, dispatch-N.json or
+      FILE
 
 With -- the command records, so a folder may also be named show."""
 # The exit code of a replay whose recording is incomplete.
@@ -32,7 +36,7 @@ CUT = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = USAGE.lstrip("\n")
+    parser.usage = USAGE.strip()
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("words", metavar="...", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
@@ -138,7 +142,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     from ..capturing import event_types as e
     from ..capturing.parser import read_capture
     from ..capturing.replay import is_unknown, replay, replayed_count
-    from .progress import track
+    from ..text.terminal import track
 
     words = {
         e.DispatchEvent: "dispatches",

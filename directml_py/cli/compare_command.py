@@ -14,18 +14,21 @@ if TYPE_CHECKING:
 
 HELP = "Compare Microsoft's DirectML with the emulator: which operators each accepts, and what they compute."
 USAGE = """
-  %(prog)s FILE --directml PATH                  whether both accept each operator of FILE
-  %(prog)s FILE --directml PATH --d3d12 PATH     also what both compute, theirs on that library's GPU
-  %(prog)s CASES.jsonl                           what the emulator computes for recorded cases
+  %(prog)s FILE --directml PATH
+      whether both accept each operator of FILE
+  %(prog)s FILE --directml PATH --d3d12 PATH
+      also what both compute, theirs on that library's GPU
+  %(prog)s CASES.jsonl
+      what the emulator computes for recorded cases
 
-FILE is an operator desc as JSON, a serialized graph, a DxDispatch model, recorded cases
-(.jsonl, .jsonl.gz) or the folder of a capture. On WSL: --directml /usr/lib/wsl/lib/libdirectml.so --d3d12
-/usr/lib/wsl/lib/libd3d12.so; on Windows DirectML.dll and d3d12.dll."""
+FILE is an operator desc as JSON, a serialized graph, a DxDispatch model,
+recorded cases (.jsonl, .jsonl.gz) or the folder of a capture. On WSL:
+--directml /usr/lib/wsl/lib/libdirectml.so --d3d12 /usr/lib/wsl/lib/libd3d12.so;
+on Windows DirectML.dll and d3d12.dll."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = USAGE.lstrip("\n")
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.usage = USAGE.strip()
     parser.add_argument("file", metavar="FILE", type=Path)
     parser.add_argument("--directml", metavar="PATH", help="Microsoft's DirectML library")
     parser.add_argument("--d3d12", metavar="PATH", help="a Direct3D 12 library, to compare results too")
@@ -92,7 +95,7 @@ def _replay(sources: list[SourceOperator]) -> int:
     """Run recorded cases on the emulator and compare."""
     if any(source.case is None for source in sources):
         return _wrong("give --directml, the library to compare with; only recorded cases (.jsonl) need none")
-    from .progress import track
+    from ..text.terminal import track
 
     cases = [source.case for source in sources if source.case is not None]
     codes = [_same_as_recorded(case) for case in track(cases, "cases", len(cases))]

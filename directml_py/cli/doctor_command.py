@@ -13,14 +13,54 @@ from typing import NamedTuple
 
 from ..abi.hresult import DMLError
 from ..abi.memory import memory_probing
-from ..dml.profiles import profile_of
-from ..kernels.backend import backend
+from ..capturing import VARIABLE as CAPTURE_VARIABLE
+from ..d3d12.adapters import COUNT_VARIABLE, enumerated_adapters
+from ..dml.profiles import PROFILE_VARIABLE, profile_of
+from ..kernels.backend import KERNELS_VARIABLE, THREADS_VARIABLE, backend
 from ..wine.loader import WineError, find_loader
 from ..wine.loader import check_library as check_dlls
 from .config_command import LIBRARY, SYSTEM_HEADERS, Missing, check_library, guids
-from .environment import PREFIX, VARIABLES, problem_of
 
 HELP = "List what this installation lacks, what it is needed for, and the package that provides it."
+
+
+PREFIX = "DIRECTML_PY_"
+
+
+def _any_value() -> object:
+    """For variables that take any value, or whose value is checked when it is used."""
+    return None
+
+
+# The check of each variable: it raises DMLError, ValueError or ImportError for a wrong value.
+VARIABLES: dict[str, Callable[[], object]] = {
+    KERNELS_VARIABLE: lambda: bool(backend.wanted and backend.native),
+    THREADS_VARIABLE: lambda: backend.threads,
+    PROFILE_VARIABLE: lambda: profile_of(None),
+    COUNT_VARIABLE: enumerated_adapters,
+    CAPTURE_VARIABLE: _any_value,
+    f"{PREFIX}LIBDIR": _any_value,
+    f"{PREFIX}REQUIRE_TOOLS": _any_value,
+    f"{PREFIX}TEST_ISA": _any_value,
+}
+
+
+def problem_of(variable: str) -> str:
+    """What is wrong with the value of a variable that the package reads, in one line; empty if nothing."""
+    if variable not in os.environ:
+        return ""
+    try:
+        VARIABLES[variable]()
+    except DMLError as error:
+        return str(error.diagnostics[0].message if error.diagnostics else error.args[-1])
+    except (ValueError, ImportError) as error:
+        return str(error)
+    return ""
+
+
+def wrong_environment() -> str:
+    """The first problem of a variable, in one line; empty if there is none."""
+    return next(filter(None, map(problem_of, VARIABLES)), "")
 
 
 class NotHere(Exception):
@@ -164,6 +204,6 @@ PARTS = (
     Part("hypothesis", "directml_py.testing.strategies", _module("hypothesis", "hypothesis")),
     Part("rich", "progress bars", _module("rich", "'directml-py[shell]'")),
     Part("argcomplete", "completion in the shell", _module("argcomplete", "'directml-py[shell]'")),
-    Part("scikit-learn", "the samples with digits", _module("sklearn", "'directml-py[samples]'")),
+    Part("scikit-learn", "the photograph sample", _module("sklearn", "'directml-py[samples]'")),
     Part("Pillow", "the photograph sample", _module("PIL", "'directml-py[samples]'")),
 )

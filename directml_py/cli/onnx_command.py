@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..api.enums import DML_FEATURE_LEVEL
-from .progress import track
+from ..text.terminal import track
 
 if TYPE_CHECKING:
     from ..onnx.budget import Limits

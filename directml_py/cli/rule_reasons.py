@@ -1,9 +1,13 @@
-"""The rationale of rules: one sentence per kind of rule, by identifier patterns; the first match applies."""
+"""The rationale of rules, one sentence per kind of rule, and the pages that they come from."""
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 
+from ..abi.rules import LIBRARY, OWN
+
+# By identifier patterns; the first match applies.
 REASONS = {
     "D3D12-AliasingBarrier-*": (
         "Resources that share memory may be cached separately. Without an aliasing barrier a GPU may read stale "
@@ -251,3 +255,19 @@ def reason_of(identifier: str) -> str:
     return next(
         (reason for pattern, reason in REASONS.items() if fnmatchcase(identifier, pattern)), OTHERWISE
     )
+
+
+LEARN = "https://learn.microsoft.com/windows"
+API = re.compile(r"n[esfn]-(?P<header>[a-z0-9]+)-")
+
+
+def learn(source: str) -> str:
+    """The URL of the page that a rule names as its source; empty for a rule that no page states."""
+    if source in (OWN, LIBRARY):
+        return ""
+    match = API.match(source)
+    if match:
+        return f"{LEARN}/win32/api/{match['header']}/{source}"
+    if source.startswith(("dml-", "directml-")):
+        return f"{LEARN}/ai/directml/{source}"
+    return f"{LEARN}/win32/direct3d12/{source}"

@@ -22,7 +22,8 @@ HELP = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
         "%(prog)s [--prefix PREFIX] PROGRAM.exe [ARGS ...]\n"
-        "       %(prog)s --install PREFIX | --uninstall PREFIX | --environment"
+        "       %(prog)s --install PREFIX | --uninstall PREFIX\n"
+        "       %(prog)s --environment"
     )
     parser.add_argument(
         "--prefix",

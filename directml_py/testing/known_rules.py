@@ -28,5 +28,5 @@ def check_rule(identifier: str) -> None:
         return
     close = get_close_matches(identifier, RULES, 3, 0.75)
     if close or identifier.startswith(OWN):
-        hint = f"; there is {', '.join(close)}" if close else "; python -m directml_py rules lists them"
+        hint = f"; there is {', '.join(close)}" if close else "; python -m directml_py show rules lists them"
         raise ValueError(f"there is no rule {identifier}{hint}")

@@ -16,9 +16,10 @@ from toolchain import later
 import directml_py as dml
 from directml_py import cli
 from directml_py.api.schema_data import OPERATORS as CATALOG
-from directml_py.cli import config_command, main, progress
+from directml_py.cli import COMMANDS, config_command, main
 from directml_py.cli.catalog_document import API_VERSION
 from directml_py.operators import SCHEMAS
+from directml_py.text import terminal
 
 
 @pytest.fixture
@@ -46,7 +47,8 @@ def succeeds(process):
 
 
 def test_info(run):
-    """One ``name: value`` a line."""
+    """One ``name: value`` a line, of which a terminal shows all."""
+    assert len(succeeds(run("info")).splitlines()) <= 15
     lines = dict(re.split(r":\s+", line, maxsplit=1) for line in succeeds(run("info")).splitlines())
     assert lines["directml-py"] == dml.__version__
     assert lines["DirectML API"] == "1.15"
@@ -57,9 +59,9 @@ def test_info(run):
     assert "kernels" in lines
 
 
-def test_info_names_the_checks_of_the_debug_layers(run):
+def test_the_checks_of_the_debug_layers(run):
     """The rules that only debug devices report, and no others."""
-    checks = re.findall(r"^debug check: +(\S+)$", succeeds(run("info")), re.MULTILINE)
+    checks = identifiers(succeeds(run("show", "rules", "--debug")))
     assert len(checks) == len(set(checks)) >= 16
     assert {
         "D3D12-UAVBarrier-missing",
@@ -71,7 +73,7 @@ def test_info_names_the_checks_of_the_debug_layers(run):
 
 
 def test_the_list_of_operators(run):
-    names = succeeds(run("support")).split()
+    names = succeeds(run("show", "operators")).split()
     assert {"JOIN", "SPLIT", "REDUCE", "GATHER", "ARGMIN", "ARGMAX", "ELEMENT_WISE_IDENTITY"} <= set(names)
     assert names == sorted(SCHEMAS)
 
@@ -79,7 +81,7 @@ def test_the_list_of_operators(run):
 @pytest.mark.parametrize("name", ["JOIN", "join", "DML_OPERATOR_JOIN", "dml_operator_join"])
 def test_a_support_table(answer, name):
     """The rows of DML_JOIN_OPERATOR_DESC's page, newest level first."""
-    code, table, errors = answer("support", name)
+    code, table, errors = answer("show", name)
     assert (code, errors) == (0, "")
     assert table.splitlines()[0] == "DML_OPERATOR_JOIN (DML_JOIN_OPERATOR_DESC)"
     assert re.findall(r"(DML_FEATURE_LEVEL_\d_\d) and above", table) == [
@@ -113,21 +115,21 @@ def test_pkg_config_has_the_version_of_the_api():
 
 def test_tables_for_the_values_of_an_attribute(run):
     """REDUCE has separate tables for ARGMIN and ARGMAX."""
-    tables = succeeds(run("support", "REDUCE"))
+    tables = succeeds(run("show", "REDUCE"))
     assert re.search(r"^Function: .*DML_REDUCE_FUNCTION_ARGM(IN|AX)", tables, re.M)
     assert "DML_REDUCE_FUNCTION_SUM_SQUARE" in tables
 
 
 def test_every_operator_has_an_answer(capsys):
     for entry in CATALOG.values():
-        assert main(["support", entry.name]) == 0
+        assert main(["show", entry.name]) == 0
         table = capsys.readouterr().out
         assert table.startswith(f"DML_OPERATOR_{entry.name} ")
 
 
 def test_rules(run):
     """Four lines per rule: identifier and severity, text, source, test."""
-    blocks = succeeds(run("rules")).rstrip("\n").split("\n\n")
+    blocks = succeeds(run("show", "rules")).rstrip("\n").split("\n\n")
     names = [block.split()[0] for block in blocks]
     assert names == sorted(names)
     assert len(set(names)) == len(names)
@@ -152,7 +154,7 @@ def test_rules(run):
 
 
 def test_rules_in_markdown(run):
-    lines = succeeds(run("rules", "--markdown")).splitlines()
+    lines = succeeds(run("show", "rules", "--markdown")).splitlines()
     assert lines[1] == "| --- | --- | --- | --- | --- |"
     assert all(
         re.fullmatch(r"\| `[\w-]+` \| .+ \| .+ \| (error|warning) \| `tests/.+` \|", line)
@@ -162,20 +164,22 @@ def test_rules_in_markdown(run):
         "| `DML-SLICE-bounds` | Every element of the slice lies within InputTensor "
         "| ns-directml-dml_slice_operator_desc | error | `tests/rules/test_rules.py::test_rule[DML-SLICE-bounds]` |"
     ) in lines
-    plain = succeeds(run("rules")).rstrip("\n").split("\n\n")
+    plain = succeeds(run("show", "rules")).rstrip("\n").split("\n\n")
     assert len(lines) - 2 == len(plain)
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["info", "--help"], ["rules", "--help"], ["support", "--help"], ["-h"]]
+    "arguments", [[], ["--help"], ["-h"], *([name, "--help"] for name in COMMANDS)], ids=" ".join
 )
-def test_help(answer, arguments):
+def test_help(answer, arguments, monkeypatch):
+    """It fits a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
     code, usage, errors = answer(*arguments)
     assert (code, errors) == (0, "")
     assert usage.startswith("usage: python -m directml_py")
-    if arguments[0].startswith("-"):
-        assert "info" in usage
-        assert "support" in usage
+    assert max(map(len, usage.splitlines())) <= 80
+    if not arguments or arguments[0].startswith("-"):
+        assert all(re.search(rf"^    {name} ", usage, re.MULTILINE) for name in COMMANDS)
 
 
 def test_version(run):
@@ -185,15 +189,17 @@ def test_version(run):
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        ([], "COMMAND"),
         (["nonsense"], "nonsense"),
-        (["support", "NONSENSE"], "DML_OPERATOR_NONSENSE"),
-        (["support", ""], "operator"),
-        (["support", "INVALID"], "DML_OPERATOR_INVALID"),
-        (["support", "JOIN", "SPLIT"], "SPLIT"),
+        (["show", "NONSENSE"], "DML_OPERATOR_NONSENSE"),
+        (["show", ""], "operator"),
+        (["show", "INVALID"], "DML_OPERATOR_INVALID"),
+        (["show", "operators", "SPLIT"], "operators takes no further names"),
+        (["show"], "NAME"),
+        (["show", "JOIN", "--debug"], "for rules"),
+        (["show", "JOIN", "--json", "--markdown"], "--markdown"),
         (["info", "--nonsense"], "--nonsense"),
-        (["rules", "JOI"], "JOI"),
-        (["rules", "--html"], "--html"),
+        (["show", "rules", "JOI"], "JOI"),
+        (["show", "rules", "--html"], "--html"),
     ],
 )
 def test_user_errors(answer, arguments, word):
@@ -203,13 +209,17 @@ def test_user_errors(answer, arguments, word):
 
 
 def test_an_error_as_the_shell_sees_it(run):
-    process = run("support", "NONSENSE")
+    process = run("show", "NONSENSE")
     assert (process.returncode, process.stdout) == (2, "")
-    assert process.stderr == "support: there is no operator DML_OPERATOR_NONSENSE\n"
+    assert process.stderr == "show: there is no operator DML_OPERATOR_NONSENSE\n"
 
 
 @pytest.mark.parametrize(
-    "arguments", [["support"], *later(["info"], ["support", "REDUCE"], ["rules"], ["--help"], ["--version"])]
+    "arguments",
+    [
+        ["show", "operators"],
+        *later(["info"], ["show", "REDUCE"], ["show", "rules"], ["--help"], ["--version"]),
+    ],
 )
 @pytest.mark.parametrize("unbuffered", [[], ["-u"]])
 def test_a_reader_that_has_seen_enough(python, arguments, unbuffered):
@@ -227,7 +237,7 @@ def test_a_reader_that_has_seen_enough(python, arguments, unbuffered):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
 def test_a_full_disk(run):
     with open("/dev/full", "w") as full:
-        process = run("support", stdout=full)
+        process = run("show", "operators", stdout=full)
     assert process.returncode == 1
     assert "cannot write" in process.stderr
     assert "Traceback" not in process.stderr
@@ -238,33 +248,34 @@ def identifiers(text):
 
 
 def test_rules_are_chosen_by_parts_of_their_identifiers(answer):
-    code, text, errors = answer("rules", "JOIN")
+    code, text, errors = answer("show", "rules", "JOIN")
     found = identifiers(text)
     assert (code, errors) == (0, "")
     assert {"DML-JOIN-axis", "DML-JOIN-sizes"} <= set(found)
     assert all(one.startswith("DML-JOIN-") for one in found)
-    assert identifiers(answer("rules", "gather", "AXIS")[1]) == [
+    assert identifiers(answer("show", "rules", "gather", "AXIS")[1]) == [
         "DML-GATHER-axis",
         "DML-GATHER-index-dimensions-before-axis",
     ]
-    assert identifiers(answer("rules", "UAVBarrier-miss")[1]) == ["D3D12-UAVBarrier-missing"]
+    assert identifiers(answer("show", "rules", "UAVBarrier-miss")[1]) == ["D3D12-UAVBarrier-missing"]
 
 
-def test_rules_support_and_info_in_json(answer):
-    (rule,) = json.loads(answer("rules", "JOIN", "axis", "--json")[1])
+def test_rules_operators_and_info_in_json(answer):
+    (rule,) = json.loads(answer("show", "rules", "JOIN", "axis", "--json")[1])
     assert (rule["id"], rule["severity"]) == ("DML-JOIN-axis", "error")
-    assert json.loads(answer("support", "JOIN", "--json")[1])["DML_OPERATOR_JOIN"]["struct"] == (
+    assert json.loads(answer("show", "JOIN", "--json")[1])["DML_OPERATOR_JOIN"]["struct"] == (
         "DML_JOIN_OPERATOR_DESC"
     )
-    assert len(json.loads(answer("support", "--json")[1])) == len(CATALOG)
+    assert len(json.loads(answer("show", "operators", "--json")[1])) == len(CATALOG)
+    assert json.loads(answer("show", "DML-JOIN-axis", "--json")[1]) == rule
     assert json.loads(answer("info", "--json")[1])["DirectML API"] == "1.15"
 
 
 @pytest.mark.parametrize(
     ("line", "offers"),
     [
-        ("directml-py rul", {"rules"}),
-        ("directml-py support TIL", {"TILE"}),
+        ("directml-py sho", {"show"}),
+        ("directml-py show TIL", {"TILE"}),
         ("directml-py info --j", {"--json"}),
     ],
 )
@@ -288,19 +299,19 @@ main()
 
 def test_a_bar_is_shown_for_what_takes_long(monkeypatch):
     """On a terminal; the items are passed through."""
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
-    terminal = io.StringIO()
-    monkeypatch.setattr(terminal, "isatty", lambda: True)
-    monkeypatch.setattr(sys, "stderr", terminal)
-    assert list(progress.track([3, 1, 2], "numbers", 3)) == [3, 1, 2]
-    assert "numbers" in terminal.getvalue()
+    monkeypatch.setattr(terminal, "PATIENCE_SECONDS", -1.0)
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert list(terminal.track([3, 1, 2], "numbers", 3)) == [3, 1, 2]
+    assert "numbers" in screen.getvalue()
 
 
 def test_no_bar_is_shown_where_nobody_looks(monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setattr(terminal, "PATIENCE_SECONDS", -1.0)
     file = io.StringIO()
     monkeypatch.setattr(sys, "stderr", file)
-    assert list(progress.track([3, 1, 2], "numbers", 3)) == [3, 1, 2]
+    assert list(terminal.track([3, 1, 2], "numbers", 3)) == [3, 1, 2]
     assert file.getvalue() == ""
 
 
@@ -337,7 +348,7 @@ class Raising:
 
     HELP = "raises"
 
-    def __init__(self, error: OSError) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -358,3 +369,10 @@ def test_errors_of_a_command_are_not_those_of_its_output(monkeypatch, capsys, er
     monkeypatch.setattr(cli, "command", lambda name: Raising(error))
     assert main(["info"]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_ctrl_c(monkeypatch, capsys):
+    """No traceback, and the exit code that a shell gives."""
+    monkeypatch.setattr(cli, "command", lambda name: Raising(KeyboardInterrupt()))
+    assert main(["info"]) == 130
+    assert capsys.readouterr() == ("", "")

@@ -17,7 +17,7 @@ READERS = {
     "compare a capture": (["compare"], "capture/f.jsonl", 2),
     "capture": (["capture", "show"], "capture/f.jsonl", 2),
     "graph": (["graph"], "f.json", 2),
-    "explain": (["explain"], "f.json", 2),
+    "show": (["show"], "f.json", 2),
     "dispatch": (["dispatch"], "f.json", 1),
 }
 DEEP = MAX_DEPTH + 1

@@ -1,4 +1,4 @@
-"""``python -m directml_py schema``: a document from which bindings for other languages can be generated."""
+"""``python -m directml_py show api``: a document from which bindings for other languages can be generated."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ SCALARS |= {"FLOAT": ("f32", 4), "DOUBLE": ("f64", 8)}
 
 
 def printed(capsys, *arguments):
-    assert main(["schema", *arguments]) == 0
+    assert main(["show", *arguments]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 @pytest.fixture
 def document(capsys):
-    return printed(capsys)
+    return printed(capsys, "api")
 
 
 def test_the_document_is_what_its_schema_says(capsys, document):
-    schema = printed(capsys, "--json-schema")
+    schema = printed(capsys, "schema")
     Draft202012Validator.check_schema(schema)
     assert list(Draft202012Validator(schema).iter_errors(document)) == []
 
 
 def test_a_document_with_another_word_is_none(capsys, document):
-    validator = Draft202012Validator(printed(capsys, "--json-schema"))
+    validator = Draft202012Validator(printed(capsys, "schema"))
     document["structs"]["DML_SIZE_2D"]["fields"][0]["colour"] = "red"
     (error,) = validator.iter_errors(document)
     assert list(error.path) == ["structs", "DML_SIZE_2D", "fields", 0]

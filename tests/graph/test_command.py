@@ -99,7 +99,7 @@ def test_names_do_not_command_the_terminal(graph, x, tmp_path, capsys):
     assert "\x1b" not in error
 
 
-@pytest.mark.parametrize("command", ["graph", "explain"])
+@pytest.mark.parametrize("command", ["graph", "show"])
 @pytest.mark.parametrize("kind", ["pipe", "device", "vast"])
 def test_files_that_never_end(tmp_path, python, command, kind):
     """In a process of its own, since a failure of this test would not end."""

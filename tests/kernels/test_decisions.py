@@ -231,7 +231,7 @@ def test_a_model_is_explained(tmp_path, capsys):
         },
     }
     model.write_text(json.dumps({"dispatchables": {"abs": desc}}))
-    assert main(["explain", str(model)]) == 0
+    assert main(["show", str(model)]) == 0
     assert capsys.readouterr().out == f"abs\n  kernel: elementwise, native ({backend.isa})\n"
 
 
@@ -241,11 +241,11 @@ def test_a_model_is_explained(tmp_path, capsys):
 def test_no_model(tmp_path, capsys, text, problem):
     model = tmp_path / "model.json"
     model.write_text(text)
-    assert main(["explain", str(model)]) == 2
-    assert f"explain: {model} {problem}" in capsys.readouterr().err
+    assert main(["show", str(model)]) == 2
+    assert f"show: {model} {problem}" in capsys.readouterr().err
 
 
 def test_a_missing_model(tmp_path, capsys):
     model = tmp_path / "model.json"
-    assert main(["explain", str(model)]) == 2
-    assert f"explain: cannot read {model}: No such file or directory" in capsys.readouterr().err
+    assert main(["show", str(model)]) == 2
+    assert f"show: cannot read {model}: No such file or directory" in capsys.readouterr().err

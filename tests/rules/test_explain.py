@@ -1,12 +1,12 @@
-"""The output of ``explain`` for a rule: the rationale, an example that breaks it, the message, the fix."""
+"""The output of ``show`` for a rule: the rationale, an example that breaks it, the message, the fix."""
 
 from __future__ import annotations
 
 import pytest
 
 from directml_py.cli import main
-from directml_py.cli.explain_command import examples, explanation
 from directml_py.cli.rule_reasons import OTHERWISE, REASONS, reason_of
+from directml_py.cli.show_command import examples, explanation
 from directml_py.operators import check, every_rule
 from directml_py.testing.invalid_desc_search import shortest_invalid_desc_of
 from directml_py.validation import RULES
@@ -48,7 +48,7 @@ def test_reasons_speak_of_their_rule(rule, reason):
 
 
 def test_a_derived_rule(capsys):
-    assert main(["explain", "DML-JOIN-axis"]) == 0
+    assert main(["show", "DML-JOIN-axis"]) == 0
     text = capsys.readouterr().out
     assert "  Axis is less than InputTensors[0].DimensionCount\n" in text
     assert "learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_join_operator_desc\n" in text
@@ -70,21 +70,22 @@ def test_an_example_is_the_test_with_its_argument_known():
     assert "commandList is of type D3D12_COMMAND_LIST_TYPE_COPY;" in example
 
 
-def test_rules_explain_what_they_choose(capsys):
-    assert main(["rules", "Graph-cycle", "--explain"]) == 0
-    assert capsys.readouterr().out.rstrip("\n") == explanation(RULES["DML-Graph-cycle"])
+def test_several_rules(capsys):
+    names = ["DML-Graph-cycle", "DML-Graph-nodes"]
+    assert main(["show", *names]) == 0
+    expected = "\n\n".join(explanation(RULES[name]) for name in names)
+    assert capsys.readouterr().out.rstrip("\n") == expected
 
 
-@pytest.mark.parametrize("arguments", [["explain", "DML-JOIN-axs"], ["rules", "--explain", "DML-JOIN-axs"]])
-def test_close_names_are_offered(capsys, arguments):
-    assert main(arguments) == 2
+def test_close_names_are_offered(capsys):
+    assert main(["show", "DML-JOIN-axs"]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert "there is no rule DML-JOIN-axs; there is DML-JOIN-axis" in output.err
 
 
 def test_nothing_is_explained_beside_an_unknown_rule(capsys):
-    assert main(["explain", "DML-JOIN-axis", "nonsense"]) == 2
+    assert main(["show", "DML-JOIN-axis", "nonsense"]) == 2
     assert capsys.readouterr().out == ""
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.abi.rules import LIBRARY
-from directml_py.cli import rules_command as listed
+from directml_py.cli import show_command as listed
 from directml_py.operators import every_rule
 from directml_py.validation import RULES, Severity
 

@@ -8,7 +8,7 @@ from documentation.markdown import source_link
 
 from directml_py.abi.rules import LIBRARY, OWN
 from directml_py.cli import main
-from directml_py.cli.page_links import learn
+from directml_py.cli.rule_reasons import learn
 from directml_py.testing.known_rules import every_rule
 
 ADDRESS = re.compile(r"https://learn\.microsoft\.com/windows/[\w./-]+")
@@ -23,5 +23,5 @@ def test_every_source_is_a_page_or_none():
 def test_what_only_the_library_says_is_on_the_page_about_it(capsys):
     """DML-BufferTensor-alignment is one that no page states."""
     assert source_link(LIBRARY) == "[DirectML 1.13](/inside/fidelity.md)"
-    assert main(["explain", "DML-BufferTensor-alignment"]) == 0
+    assert main(["show", "DML-BufferTensor-alignment"]) == 0
     assert "  source: DirectML 1.13\n" in capsys.readouterr().out

@@ -38,7 +38,7 @@ def join(*widths, total=None, axis=3, kind=FLOAT32):
         ("DML-JOIN-size", "there is DML-JOIN-sizes"),
         ("JOIN-sizes", "there is DML-JOIN-sizes"),
         ("DML-JION-sizes", "DML-JOIN-sizes"),
-        ("DML-", "python -m directml_py rules lists them"),
+        ("DML-", "python -m directml_py show rules lists them"),
         ("D3D12-ResourceBarrier-befor", "D3D12-ResourceBarrier-before"),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from directml_py.abi.rules import LIBRARY
-from directml_py.cli.page_links import learn
+from directml_py.cli.rule_reasons import learn
 
 
 def cell(text: str) -> str:

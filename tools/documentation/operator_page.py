@@ -13,7 +13,7 @@ from typing import Any
 
 from directml_py.abi.rules import RULES, Rule
 from directml_py.abi.schema import FieldSchema, OperatorSchema
-from directml_py.cli.page_links import learn
+from directml_py.cli.rule_reasons import learn
 from directml_py.graph.operator_functions import OperatorMethod
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.operators.validate import check

@@ -10,7 +10,7 @@ from .markdown import anchored, page, source_link, table
 
 INTRODUCTION = """Each normative sentence of the documentation is one rule with an identifier, which ends every message:
 `Axis is 7; it must be less than InputTensor.DimensionCount, which is 4 [DML-GATHER-axis]`. Identifiers are
-stable, so that a test can expect one: `with dml.expect("DML-GATHER-axis"):`. `python -m directml_py rules`
+stable, so that a test can expect one: `with dml.expect("DML-GATHER-axis"):`. `python -m directml_py show rules`
 prints the same list, with the test that breaks each rule.
 
 A call that breaks a rule fails, unless the rule is a warning. Rules that only the debug layers check are marked."""

@@ -18,11 +18,11 @@ from typing import Any
 from directml_py import hardware
 from directml_py.abi.hresult import E_INVALIDARG, S_OK
 from directml_py.abi.rules import Diagnostic
-from directml_py.cli.progress import track
 from directml_py.descs.encode import encode
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.hardware.real_directml import Library
 from directml_py.operators import SCHEMAS, check
+from directml_py.text.terminal import track
 
 from . import pipelines
 from .streams import LEVEL, NAMES, STREAMS, Judgeable
