@@ -1,12 +1,10 @@
 """Benchmark directml-py against NumPy, PyTorch and ONNX Runtime, interleaved in one process.
 
-Without options, the most informative rows are measured, in less than ten minutes on an idle machine. ``--all`` measures
-every row, ``--only TEXT``, which may be repeated, those that contain every word of some TEXT; ``--list`` lists them. A
-run is printed to the terminal, written to files with ``--json FILE`` and ``--html FILE``, and with ``--readme`` to this
-processor's columns of the table in README.md, of which only the rows are then measured; after Ctrl-C the rows measured
-so far are reported.
-``--load FILE`` loads one or several runs that ``--json`` wrote instead of measuring. ``--profile NETWORK`` profiles a
-network by node.
+Without options, the rows of README.md's table are measured. ``--all`` measures every row, ``--only TEXT``, which may be
+repeated, those that contain every word of some TEXT, or a module's; ``--list`` lists them. After Ctrl-C the rows
+measured so far are reported. ``--output FILE`` keeps a run for pyperf: ``python -m pyperf compare_to BEFORE AFTER``
+says what a change has made faster, ``pyperf check`` and ``stats`` how steady the figures are. ``--readme`` writes this
+processor's columns of README.md's table. ``--profile NETWORK`` profiles a network by node.
 
 Ratios are ours / the fastest peer, and ours / limit: this machine's fastest read or copy of the same bytes, or matrix
 product of as many operations. PyTorch and ONNX Runtime are peers where they are installed. The package beside ``tools``
@@ -19,7 +17,6 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -27,19 +24,16 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from rich.console import Console
+from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import benchmarks
 from benchmarks import architectures, peers, profiler
-from benchmarks.bars import LEFT_OUT, matches
 from benchmarks.benchmark_case import Measurable
-from benchmarks.interleaved_timing import Row, title
-from benchmarks.reports.html_page import page
-from benchmarks.reports.readme import CHOSEN, README, remember, remembered, rewrite
-from benchmarks.reports.text_table import print_table
-from benchmarks.runs import BenchmarkRun, load, save, this_machine, today
+from benchmarks.readme_table import CHOSEN, README, remember, remembered, rewrite
+from benchmarks.runs import Row, comparisons, metadata, suite
 
 import directml_py as dml
 
@@ -48,12 +42,8 @@ def modules() -> Iterator[ModuleType]:
     """The benchmark modules: with ``cases``, one row each, or with ``rows``, which are measured together."""
     for entry in iter_modules(benchmarks.__path__):
         module = import_module(f"benchmarks.{entry.name}")
-        if entry.name != "cases" and (hasattr(module, "cases") or hasattr(module, "rows")):
+        if hasattr(module, "cases") or hasattr(module, "rows"):
             yield module
-
-
-def family(module: ModuleType) -> str:
-    return (module.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
 Wanted = Callable[[str], bool]
@@ -65,22 +55,23 @@ def wanted(filters: Sequence[str], every: bool) -> Wanted:
 
     def is_wanted(name: str) -> bool:
         if filters:
-            return any(matches(name, words) or name == words.split()[0] for words in filters)
-        return every or not any(matches(name, words) for words in LEFT_OUT)
+            return any(
+                all(word in name for word in words.split()) or name == words.split()[0] for words in filters
+            )
+        return every or name in CHOSEN.values()
 
     return is_wanted
 
 
-def chosen(is_wanted: Wanted) -> Iterator[tuple[str, str, Measure]]:
-    """The family and the title of each selected item, and a function that measures it with a number of threads."""
+def chosen(is_wanted: Wanted) -> Iterator[tuple[str, Measure]]:
+    """The title of each selected item, and a function that measures it with a number of threads."""
     for module in modules():
         name = module.__name__.rpartition(".")[2]
         if hasattr(module, "rows") and is_wanted(name):
-            yield family(module), name, partial(together, module)
+            yield name, partial(together, module)
         for case in module.cases() if hasattr(module, "cases") else ():
-            name = title(case.group, case.name)
-            if is_wanted(name):
-                yield family(module), name, partial(alone, case)
+            if is_wanted(case.title):
+                yield case.title, partial(alone, case)
 
 
 def together(module: ModuleType, threads: int) -> Iterator[Row]:
@@ -91,23 +82,23 @@ def alone(case: Measurable, threads: int) -> Iterator[Row]:
     yield case.measure(threads)
 
 
-def measured(is_wanted: Wanted, threads: int) -> BenchmarkRun:
+def measured(is_wanted: Wanted, threads: int) -> list[Row]:
     """Measure the selected rows; failures are reported on standard error and left out."""
     dml.set_thread_count(threads)
     peers.set_threads(threads)
     print(f"measuring {Path(dml.__file__).parent}", file=sys.stderr)
     rows: list[Row] = []
     subjects = list(chosen(is_wanted))
-    for index, (heading, name, measure) in enumerate(subjects):
+    for index, (name, measure) in enumerate(subjects):
         if sys.stderr.isatty():
             print(f"\r\033[K{index + 1} of {len(subjects)}: {name}", end="\r", file=sys.stderr, flush=True)
         try:
-            rows += [replace(row, family=heading) for row in measure(threads)]
+            rows += measure(threads)
         except KeyboardInterrupt:
             break
         except Exception as error:
             print(f"{name} cannot be measured: {type(error).__name__}: {error}", file=sys.stderr)
-    return BenchmarkRun(today(), this_machine(threads), rows)
+    return rows
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -116,39 +107,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add = parser.add_argument
     add("--only", action="append", default=[], metavar="TEXT", help="the rows with all these words")
-    add("--all", action="store_true", help="every row, not only the most informative ones")
+    add("--all", action="store_true", help="every row, not only those of README.md")
     add("--list", action="store_true", help="list the rows and measure nothing")
     add("--threads", type=int, default=dml.thread_count(), help="for all runtimes (default: %(default)s)")
-    add("--load", action="append", default=[], type=Path, metavar="FILE", help="a run that --json wrote")
-    add("--json", type=Path, metavar="FILE", help="write the run as JSON")
-    add("--html", type=Path, metavar="FILE", help="write the run as an HTML page")
-    add(
-        "--readme",
-        action="store_true",
-        help="measure the rows of README.md's table, and write this processor's columns",
-    )
+    add("--output", type=Path, metavar="FILE", help="write the run for pyperf, as JSON")
+    add("--readme", action="store_true", help="write this processor's columns of README.md's table")
     add("--profile", choices=architectures.NETWORKS, help="profile a network by node")
     arguments = parser.parse_args(argv)
     console = Console(width=None if sys.stdout.isatty() else 160)
     is_wanted = wanted(arguments.only, arguments.all)
-    if arguments.readme and not arguments.only and not arguments.all:
-        is_wanted = set(CHOSEN.values()).__contains__
     if arguments.list:
-        for _, name, _ in chosen(is_wanted):
+        for name, _ in chosen(is_wanted):
             print(name)
         return 0
     if arguments.profile:
         dml.set_thread_count(arguments.threads)
         console.print(profiler.profile_table(arguments.profile))
         return 0
-    run = load(arguments.load) if arguments.load else measured(is_wanted, arguments.threads)
-    print_table(run, console)
-    if arguments.json:
-        save(run, arguments.json)
-    if arguments.html:
-        arguments.html.write_text(page(run), encoding="utf-8")
+    rows = measured(is_wanted, arguments.threads)
+    if not rows:
+        return 1
+    run = suite(rows, metadata(arguments.threads))
+    table = Table("row", "ours", "fastest peer", "its", "ours / its", "ours / limit")
+    for comparison in comparisons(run):
+        table.add_row(*comparison)
+    console.print(table)
+    if arguments.output:
+        run.dump(str(arguments.output), replace=True)
     if arguments.readme:
-        remember(run)
+        remember(suite([row for row in rows if row.title in CHOSEN.values()], metadata(arguments.threads)))
         README.write_text(rewrite(README.read_text(encoding="utf-8"), remembered()), encoding="utf-8")
     return 0
 

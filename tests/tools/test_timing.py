@@ -57,17 +57,17 @@ def test_rounds_end_when_they_agree(process):
     """Single calls of 60 ms fill a round, after two calls to warm up."""
     calls, found = measured(process, stable=[0.06, 0.06, 0.0606], wild=[0.06, 0.07, 0.065])
     assert calls == {"stable": 2 + 3, "wild": 2 + 7}
-    assert found["stable"] == pytest.approx(60_000, rel=0.01)
-    assert found["wild"] == pytest.approx(65_000)
+    assert found["stable"] == pytest.approx([0.0606, 0.06, 0.06])
+    assert sorted(found["wild"]) == pytest.approx([0.06, 0.06, 0.065, 0.065, 0.065, 0.07, 0.07])
 
 
 def test_what_is_hopeless_is_measured_once(process):
     calls, found = measured(process, fast=[0.06], slow=[0.5], hopeless=[9.0, 0.7])
     assert calls == {"fast": 5, "slow": 5, "hopeless": 2}
     assert found == {
-        "fast": pytest.approx(60_000),
-        "slow": pytest.approx(500_000),
-        "hopeless": pytest.approx(700_000),
+        "fast": pytest.approx([0.06] * 3),
+        "slow": pytest.approx([0.5] * 3),
+        "hopeless": pytest.approx([0.7]),
     }
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .interleaved_timing import Row, interleaved
+from .interleaved_timing import interleaved
 from .limits import limits
 from .replay_cost import Recorded
+from .runs import LIMIT, OURS, Row
 
 KIB = 1024
 LARGE = 64 << 20
@@ -33,17 +35,14 @@ class Contest(NamedTuple):
 
     @property
     def calls(self) -> dict[str, Callable[[], object] | None]:
-        return {"ours": self.ours.execute, **self.peers}
+        return {OURS: self.ours.execute, **self.peers}
 
 
 class Measurable(Protocol):
     """The interface of what produces a row."""
 
     @property
-    def group(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
+    def title(self) -> str: ...
 
     def measure(self, threads: int) -> Row: ...
 
@@ -61,6 +60,11 @@ class BenchmarkCase:
     make: Callable[[int], Contest]
     limit: tuple[str, int] | None = None
 
+    @property
+    def title(self) -> str:
+        """What it is selected by; a name that begins with the group is not prefixed again."""
+        return self.name if self.name.startswith(self.group) else f"{self.group} {self.name}"
+
     def measure(self, threads: int) -> Row:
         contest = self.make(threads)
         calls = {name: call for name, call in contest.calls.items() if call is not None}
@@ -69,12 +73,11 @@ class BenchmarkCase:
         if known in bounds:
             bounds = {known: bounds[known]}
         times = interleaved({**calls, **bounds})
-        limit = None
+        sides = {name: times[name] for name in calls}
         if bounds:
-            fastest = FASTEST[self.limit, threads] = min(bounds, key=times.__getitem__)
-            limit = times[fastest]
-        peers = {name: times[name] for name in calls if name != "ours"}
-        return Row(self.group, self.name, times["ours"], peers, limit)
+            fastest = min(bounds, key=lambda name: statistics.median(times[name]))
+            FASTEST[self.limit, threads], sides[LIMIT] = fastest, times[fastest]
+        return Row(self.title, sides)
 
 
 def matrix(dtype: str, size: int) -> tuple[int, int]:

@@ -14,7 +14,8 @@ import numpy as np
 import directml_py as dml
 from directml_py.session import Session
 
-from .interleaved_timing import Row, interleaved
+from .interleaved_timing import interleaved
+from .runs import OURS, Row
 
 DISPATCHES = 100
 SIZES = [1, 1, 512, 512]
@@ -27,10 +28,9 @@ def rows() -> Iterator[Row]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "captures")
             numbers = (path / str(number) for number in count())
-            calls = {"captured": partial(captured, run, numbers), PEER: run}
+            calls = {OURS: partial(captured, run, numbers), PEER: run}
             times = interleaved(calls, after=partial(shutil.rmtree, path, ignore_errors=True))
-        title = f"capture {DISPATCHES} ADDs over 1 MiB {name}"
-        yield Row("capture", title, times["captured"] / 1000, {PEER: times[PEER] / 1000}, unit="ms")
+        yield Row(f"capture {DISPATCHES} ADDs over 1 MiB {name}", times)
 
 
 def program(turns: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -15,8 +14,8 @@ from pathlib import Path
 import directml_py
 from directml_py.cli.config_command import SYSTEM_HEADERS, Missing, cflags, libs
 
-from .interleaved_timing import Row
 from .replay_cost import opened
+from .runs import OURS, Row
 from .timing_samples import join_desc
 
 PROGRAM = Path(__file__).with_name("native_round.cpp")
@@ -45,32 +44,21 @@ def rows() -> Iterator[Row]:
         subprocess.run(command, check=True)
         for _ in range(RUNS):
             found = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
-            starts.append(float(found[0]) / 1000)
-            native.append(float(found[1]))
+            starts.append(float(found[0]) / 1e6)
+            native.append(float(found[1]) / 1e6)
             python.append(timed(again))
             begin = time.perf_counter()
             subprocess.run([sys.executable, str(FIRST)], check=True, env=environment)
-            python_starts.append((time.perf_counter() - begin) * 1000)
-    yield Row(
-        "native",
-        "C++: record, execute, wait, reset",
-        statistics.median(native),
-        {"Python": statistics.median(python)},
-    )
-    yield Row(
-        "native",
-        "C++: process start to first dispatch",
-        statistics.median(starts),
-        {"Python": statistics.median(python_starts)},
-        unit="ms",
-    )
+            python_starts.append(time.perf_counter() - begin)
+    yield Row("native C++: record, execute, wait, reset", {OURS: native, "Python": python})
+    yield Row("native C++: process start to first dispatch", {OURS: starts, "Python": python_starts})
 
 
 def timed(call: Callable[[], None]) -> float:
     start = time.perf_counter()
     for _ in range(ROUNDS):
         call()
-    return (time.perf_counter() - start) / ROUNDS * 1e6
+    return (time.perf_counter() - start) / ROUNDS
 
 
 def python_round() -> Callable[[], None]:

@@ -8,7 +8,8 @@ import directml_py as dml
 from directml_py.descs import decode_operator_desc
 from directml_py.operators import check
 
-from .interleaved_timing import Row, interleaved
+from .interleaved_timing import interleaved
+from .runs import OURS, Row
 from .timing_samples import device, join_desc
 
 LEVEL = dml.DML_FEATURE_LEVEL_6_4
@@ -34,9 +35,7 @@ def rows() -> Iterator[Row]:
         )
     finally:
         dml.set_memory_probing(True)
-    yield Row("descs", "validate a JOIN of three tensors", bare["validate"])
-    yield Row(
-        "descs", "the same with probed memory", probed["validate"], {"without probing": bare["validate"]}
-    )
-    yield Row("descs", "decode it with probed memory", probed["decode"], {"without probing": bare["decode"]})
-    yield Row("descs", "CreateOperator + CompileOperator", probed["create"])
+    for name, what in (("validate", "validate a JOIN of three tensors"), ("decode", "decode it")):
+        sides = {OURS: probed[name], "without probing": bare[name]}
+        yield Row(f"descs {what} with probed memory", sides)
+    yield Row("descs CreateOperator + CompileOperator", {OURS: probed["create"]})

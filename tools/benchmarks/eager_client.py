@@ -11,7 +11,7 @@ from pathlib import Path
 
 from directml_py.cli.config_command import SYSTEM_HEADERS, Missing, cflags, libs
 
-from .interleaved_timing import Row
+from .runs import OURS, Row
 
 PROGRAM = Path(__file__).with_name("eager_client.cpp")
 NAMES = {
@@ -40,4 +40,4 @@ def rows() -> Iterator[Row]:
         found = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     for line in found.splitlines():
         name, _, time = line.rpartition(" ")
-        yield Row("eager", NAMES.get(name, name), float(time))
+        yield Row(f"eager {NAMES.get(name, name)}", {OURS: [float(time) / 1e6]})

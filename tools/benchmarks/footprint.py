@@ -1,5 +1,5 @@
-"""``footprint.py RUNTIME NETWORK MODEL THREADS``: run a network once and print this process's peak memory in MiB, the
-milliseconds to import the runtime and compile the network, and those to compile it. ``MODEL`` is its ONNX file.
+"""``footprint.py RUNTIME NETWORK MODEL THREADS``: run a network once and print this process's peak memory in bytes, the
+seconds to import the runtime and compile the network, and those to compile it. ``MODEL`` is its ONNX file.
 
 Before the clock starts only NumPy is imported, which both runtimes need. Before the network runs the other runtime is
 imported as well, so that the same modules are in memory for either. PyTorch is not involved.
@@ -66,24 +66,24 @@ def compiled_by_onnxruntime(model: bytes, image: Array, threads: int) -> ReadyNe
 
 
 def peak() -> float:
-    """This process's peak memory in MiB."""
+    """This process's peak memory in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
-            return int(line.split()[1]) / 1024
+            return int(line.split()[1]) * 1024.0
     return float("nan")
 
 
 def main(runtime: str, name: str, path: str, threads: int) -> None:
     network = NETWORKS[name]()
     image = network.image()
-    if runtime == "ours":
+    if runtime == "directml-py":
         compiled = compiled_by_us(network, image, threads)
     else:
         compiled = compiled_by_onnxruntime(Path(path).read_bytes(), image, threads)
     for module in ("sessions", "translations"):
         import_module(f"benchmarks.{module}")
     compiled.run()
-    print(peak(), (compiled.importing + compiled.compiling) * 1000, compiled.compiling * 1000)
+    print(peak(), compiled.importing + compiled.compiling, compiled.compiling)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Compiled graphs: the overhead of a node, the cost of a JOIN and a SPLIT between nodes, and memory reuse."""
+"""Compiled graphs: the overhead of a node, and the cost of a JOIN and a SPLIT between nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 import directml_py as dml
 
-from .interleaved_timing import Row, interleaved
+from .interleaved_timing import interleaved
+from .runs import OURS, Row
 from .timing_samples import FLOAT32, device, scale_desc
 
 NODES = 50
@@ -20,7 +21,6 @@ WIDE = [64, 16384]
 def rows() -> Iterator[Row]:
     yield tiny_nodes()
     yield from moved_data()
-    yield from memory()
 
 
 def graph_desc(
@@ -76,13 +76,8 @@ def tiny_nodes() -> Row:
         for _ in range(NODES):
             kernel()
 
-    times = interleaved({"graph": bound(chain(NODES, TINY)), "kernels": kernels})
-    return Row(
-        "graphs",
-        f"one of {NODES} tiny nodes",
-        times["graph"] / NODES,
-        {"its kernel alone": times["kernels"] / NODES},
-    )
+    times = interleaved({OURS: bound(chain(NODES, TINY)), "their kernels alone": kernels})
+    return Row(f"graphs {NODES} tiny nodes", times)
 
 
 def moved_data() -> Iterator[Row]:
@@ -115,21 +110,5 @@ def moved_data() -> Iterator[Row]:
         calls[1]()
         calls[2]()
 
-    times = interleaved({"graph": graph, "one by one": one_by_one, "nodes": nodes_alone})
-    yield Row(
-        "graphs", "SPLIT, two nodes, JOIN: a graph", times["graph"], {"one by one": times["one by one"]}
-    )
-    yield Row("graphs", "the same graph", times["graph"], {"the two nodes alone": times["nodes"]})
-
-
-def memory() -> Iterator[Row]:
-    size = 4 * WIDE[0] * WIDE[1]
-    for count in (2, 3, 20):
-        compiled = chain(count, WIDE)
-        yield Row(
-            "graphs",
-            f"temporary memory of a chain of {count}",
-            compiled.temporary_size / 1024,
-            {"unshared": (count - 1) * size / 1024},
-            unit="KiB",
-        )
+    times = interleaved({OURS: graph, "one by one": one_by_one, "the two nodes alone": nodes_alone})
+    yield Row("graphs SPLIT, two nodes, JOIN: a graph", times)

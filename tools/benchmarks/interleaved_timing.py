@@ -1,13 +1,11 @@
-"""Interleaved timing of several calls."""
+"""Interleaved timing of several calls in one process; pyperf has one for each benchmark, one after the other."""
 
 from __future__ import annotations
 
 import gc
-import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -36,46 +34,6 @@ RESTING = 0.1
 LONGEST_PAUSE_SECONDS = 0.5
 
 
-def title(group: str, name: str) -> str:
-    """A row's title, by which it is selected; a name that begins with the group is not prefixed again."""
-    return name if name.startswith(group) else f"{group} {name}"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table, in ``unit``: our time, those of the ``peers``, and the machine's ``limit``.
-
-    ``family`` is the heading of related rows.
-    """
-
-    group: str
-    name: str
-    ours: float
-    peers: Mapping[str, float] = field(default_factory=dict)
-    limit: float | None = None
-    unit: str = "µs"
-    family: str = ""
-
-    @property
-    def title(self) -> str:
-        return title(self.group, self.name)
-
-    @property
-    def best(self) -> str:
-        """The name of the fastest peer; empty if there is none."""
-        return min(self.peers, key=lambda name: self.peers[name], default="")
-
-    @property
-    def ratio(self) -> float | None:
-        """Ours / best peer."""
-        return self.ours / self.peers[self.best] if self.best else None
-
-    @property
-    def limit_ratio(self) -> float | None:
-        """Ours / limit."""
-        return self.ours / self.limit if self.limit else None
-
-
 @contextmanager
 def fresh_collector() -> Iterator[None]:
     """Hides existing objects from the garbage collector, so that earlier rows do not affect what is timed."""
@@ -89,38 +47,34 @@ def fresh_collector() -> Iterator[None]:
 
 def interleaved(
     calls: Mapping[str, Callable[[], object]], after: Callable[[], object] = lambda: None
-) -> dict[str, float]:
-    """The median time of each call in microseconds, interleaved over several rounds.
+) -> dict[str, list[float]]:
+    """The seconds that each call takes in each of several rounds, in which all calls take turns.
 
     Rounds of a call end when they agree or have taken long. ``after`` is called after each round, untimed.
     """
     with fresh_collector():
-        return _interleaved(calls, after)
-
-
-def _interleaved(calls: Mapping[str, Callable[[], object]], after: Callable[[], object]) -> dict[str, float]:
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    once = {name: warm(call) for name, call in calls.items()}
-    most, counts = max(map(repeats, once.values())), {}
-    for name, first_time in once.items():
-        if first_time > max(HOPELESS_SECONDS, HOPELESS * min(once.values())):
-            times[name].append(first_time * 1e6)
-        else:
-            counts[name] = max(repeats(first_time), min(most, int(LONGEST_ROUND_SECONDS / first_time)))
-    for round_ in range(ROUNDS):
-        for name, count in turned(list(counts.items()), round_):
-            call, samples = calls[name], times[name]
-            if round_ >= FEW_ROUNDS and (sum(samples) * count > MOST_SECONDS * 1e6 or agree(samples)):
-                continue
-            if count < ROUND_SECONDS / LONG_SECONDS:
-                rest()
-                heat(call, once[name])
-            start = time.perf_counter()
-            for _ in range(count):
-                call()
-            samples.append((time.perf_counter() - start) / count * 1e6)
-            after()
-    return {name: statistics.median(first_time) for name, first_time in times.items()}
+        times: dict[str, list[float]] = {name: [] for name in calls}
+        once = {name: warm(call) for name, call in calls.items()}
+        most, counts = max(map(repeats, once.values())), {}
+        for name, first_time in once.items():
+            if first_time > max(HOPELESS_SECONDS, HOPELESS * min(once.values())):
+                times[name].append(first_time)
+            else:
+                counts[name] = max(repeats(first_time), min(most, int(LONGEST_ROUND_SECONDS / first_time)))
+        for round_ in range(ROUNDS):
+            for name, count in turned(list(counts.items()), round_):
+                call, samples = calls[name], times[name]
+                if round_ >= FEW_ROUNDS and (sum(samples) * count > MOST_SECONDS or agree(samples)):
+                    continue
+                if count < ROUND_SECONDS / LONG_SECONDS:
+                    rest()
+                    heat(call, once[name])
+                start = time.perf_counter()
+                for _ in range(count):
+                    call()
+                samples.append((time.perf_counter() - start) / count)
+                after()
+    return times
 
 
 def turned(items: list[Item], turn: int) -> list[Item]:

@@ -14,7 +14,8 @@ from directml_py.onnx import load
 from . import exported_models
 from .architectures import NETWORKS
 from .benchmark_case import Measurable
-from .interleaved_timing import Row, interleaved
+from .interleaved_timing import interleaved
+from .runs import OURS, Row
 from .sessions import onnxruntime, session
 from .translations import onnx_model
 from .whole import compare
@@ -87,11 +88,10 @@ class Running:
     """A model run again, inputs and outputs being arrays of the caller."""
 
     model: str
-    group: str = "network"
 
     @property
-    def name(self) -> str:
-        return f"{self.model}, ONNX"
+    def title(self) -> str:
+        return f"network {self.model}, ONNX"
 
     def measure(self, threads: int) -> Row:
         data, inputs = serialized(self.model), MODELS[self.model].inputs()
@@ -100,10 +100,8 @@ class Running:
         names = [item.name for item in peer.get_outputs()]
         for name, expected in zip(names, peer.run(names, inputs)):
             compare(f"{self.model}: {name}", ours.run(inputs)[name], expected)
-        times = interleaved(
-            {"ours": lambda: ours.run(inputs), "ONNX Runtime": lambda: peer.run(None, inputs)}
-        )
-        return Row(self.group, self.name, times.pop("ours"), times)
+        times = interleaved({OURS: lambda: ours.run(inputs), "ONNX Runtime": lambda: peer.run(None, inputs)})
+        return Row(self.title, times)
 
 
 @dataclass(frozen=True)
@@ -111,19 +109,18 @@ class FirstResult:
     """Everything from a model's bytes in memory to the first result, in a process that has run it before."""
 
     model: str
-    group: str = "compile"
 
     @property
-    def name(self) -> str:
-        return f"{self.model}, ONNX, first result"
+    def title(self) -> str:
+        return f"compile {self.model}, ONNX, first result"
 
     def measure(self, threads: int) -> Row:
         data, inputs = serialized(self.model), MODELS[self.model].inputs()
         sizes = {name: array.shape for name, array in inputs.items()}
         times = interleaved(
             {
-                "ours": lambda: load(data, inputs=sizes).run(inputs),
+                OURS: lambda: load(data, inputs=sizes).run(inputs),
                 "ONNX Runtime": lambda: session(data, threads).run(None, inputs),
             }
         )
-        return Row(self.group, self.name, times.pop("ours"), times)
+        return Row(self.title, times)

@@ -1,96 +1,96 @@
-"""A benchmark run: date, machine and rows; stored as JSON."""
+"""What a run measured, as pyperf keeps it: a benchmark for each side of each row, in one suite.
+
+So ``python -m pyperf`` shows a run, checks that it is stable, and compares it with one before a change.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import math
-import os
-import platform
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import pyperf
 
 from directml_py import __version__
 from directml_py.kernels import backend
 
 from . import peers
-from .bars import MEANS, LimitVerdict, verdicts
-from .interleaved_timing import Row
+
+OURS, LIMIT = "directml-py", "limit"
+# Of what pyperf finds out about the machine; the rest changes with each run, or names folders.
+MACHINE = ("date", "cpu_model_name", "cpu_count", "platform", "python_version")
 
 
-@dataclass(frozen=True)
-class BenchmarkRun:
-    """``machine`` describes the hardware and software."""
+class Row(NamedTuple):
+    """A line of the table: what each side needed in each round, in seconds or, if ``unit`` is ``byte``, in bytes.
 
-    date: str
-    machine: Mapping[str, str]
-    rows: Sequence[Row]
+    The sides are this package, its peers, and the machine's limit.
+    """
 
-    def with_means(self) -> Sequence[Row]:
-        """The rows; those of the groups in ``MEANS`` are followed by the geometric mean of their ratios."""
-        rows = list(self.rows)
-        for group in MEANS:
-            own = [(index, row) for index, row in enumerate(rows) if group in row.group and row.ratio]
-            if len(own) > 1:
-                mean = math.exp(sum(math.log(row.ratio or 1) for _, row in own) / len(own))
-                last = own[-1][0]
-                peer = {"best peers": 1.0}
-                rows.insert(
-                    last + 1,
-                    Row(
-                        group, f"geometric mean of {len(own)}", mean, peer, unit="", family=rows[last].family
-                    ),
-                )
-        return rows
-
-    def judged(self) -> list[tuple[Row, list[LimitVerdict]]]:
-        return [(row, verdicts(row)) for row in self.with_means()]
+    title: str
+    sides: Mapping[str, Sequence[float]]
+    unit: str = "second"
 
 
-def this_machine(threads: int) -> dict[str, str]:
-    return {
-        "directml-py": f"{__version__}, {backend.title}",
-        **peers.versions(),
-        "processor": f"{processor()}, {os.cpu_count()} logical, {threads} threads used",
-        "system": f"{platform.system()}, Python {platform.python_version()}",
-    }
+class RowComparison(NamedTuple):
+    """The medians of a row, as pyperf writes them, and ratios of ours; ``best`` is the fastest peer."""
+
+    title: str
+    ours: str = ""
+    best: str = ""
+    theirs: str = ""
+    ratio: str = ""
+    limit_ratio: str = ""
 
 
-def processor() -> str:
-    """The processor's name, where the system reports it."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+def metadata(threads: int) -> dict[str, str | int]:
+    """This machine, and what is installed on it."""
+    found = pyperf.Run([1.0]).get_metadata()
+    machine: dict[str, str | int] = {name: found[name] for name in MACHINE if name in found}
+    versions = {OURS: f"{__version__}, {backend.title}", **peers.versions()}
+    return {**machine, **{f"{name}_version": text for name, text in versions.items()}, "threads": threads}
 
 
-def today() -> str:
-    return time.strftime("%Y-%m-%d %H:%M")
+def suite(rows: Sequence[Row], about: Mapping[str, str | int]) -> pyperf.BenchmarkSuite:
+    return pyperf.BenchmarkSuite(
+        [
+            pyperf.Benchmark(
+                [
+                    pyperf.Run(
+                        values,
+                        metadata={**about, "name": _name(row.title, side), "unit": row.unit},
+                        collect_metadata=False,
+                    )
+                ]
+            )
+            for row in rows
+            for side, values in row.sides.items()
+        ]
+    )
 
 
-def save(run: BenchmarkRun, path: Path) -> None:
-    entries = [
-        {**dataclasses.asdict(row), "best": row.best, "ratio": row.ratio, "limit_ratio": row.limit_ratio}
-        for row in run.rows
-    ]
-    content = {"date": run.date, "machine": run.machine, "rows": entries}
-    path.write_text(json.dumps(content, indent=2) + "\n")
+def _name(title: str, side: str) -> str:
+    return f"{title} [{side}]"
 
 
-def load(paths: Sequence[Path]) -> BenchmarkRun:
-    """Merge the runs of several files; of rows that occur more than once the last one is kept."""
-    contents = [json.loads(path.read_text()) for path in paths]
-    names = [field.name for field in dataclasses.fields(Row)]
-    rows: dict[str, Row] = {}
-    for content in contents:
-        for entry in content["rows"]:
-            values: dict[str, Any] = {name: entry[name] for name in names}
-            row = Row(**values)
-            rows[row.title] = row
-    return BenchmarkRun(contents[-1]["date"], contents[-1]["machine"], list(rows.values()))
+def comparisons(run: pyperf.BenchmarkSuite) -> Iterator[RowComparison]:
+    """Compare the sides of each row."""
+    rows: dict[str, dict[str, pyperf.Benchmark]] = {}
+    for benchmark in run:
+        title, _, side = benchmark.get_name().removesuffix("]").rpartition(" [")
+        rows.setdefault(title, {})[side] = benchmark
+    for title, sides in rows.items():
+        ours, limit = sides.pop(OURS), sides.pop(LIMIT, None)
+
+        def ratio(other: pyperf.Benchmark, ours: pyperf.Benchmark = ours) -> str:
+            return f"{ours.median() / other.median():.2f}"
+
+        comparison = RowComparison(
+            title, ours.format_value(ours.median()), limit_ratio=ratio(limit) if limit else ""
+        )
+        if sides:
+            best = min(sides, key=lambda side: sides[side].median())
+            fastest = sides[best]
+            comparison = comparison._replace(
+                best=best, theirs=fastest.format_value(fastest.median()), ratio=ratio(fastest)
+            )
+        yield comparison

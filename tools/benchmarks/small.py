@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -15,9 +14,10 @@ import numpy as np
 import directml_py as dml
 
 from .cpp_comparison import python_round
-from .interleaved_timing import Row, interleaved
+from .interleaved_timing import interleaved
 from .peers import onnx_call, torch, torch_call
 from .replay_cost import recorded
+from .runs import OURS, Row
 from .timing_samples import convolution_desc, device, join_desc
 
 IMPORT_RUNS = 15
@@ -36,36 +36,33 @@ def rows() -> Iterator[Row]:
     run = onnx_call("Concat", parts, [whole], 1, {"axis": 3})
     cat = torch_call(lambda *t: torch.cat(t[:-1], 3, out=t[-1]), parts, [whole])
     ours = recorded(three, parts)
+
+    def compiled(desc: object) -> object:
+        return own_device.CompileOperator(own_device.CreateOperator(desc))
+
     calls = {
-        "execute": ours.execute,
+        "execute a recorded JOIN of three and signal": ours.execute,
         "NumPy": lambda: np.concatenate(parts, 3, out=whole),
         "PyTorch": cat,
         "ONNX Runtime": run,
-        "round": python_round(),
-        "create": lambda: own_device.CompileOperator(own_device.CreateOperator(three)),
-        "create another": lambda: own_device.CompileOperator(own_device.CreateOperator(next(descs))),
-        "create a convolution": lambda: own_device.CompileOperator(
-            own_device.CreateOperator(next(convolutions))
+        "record, execute, wait and reset a JOIN": python_round(),
+        "CreateOperator + CompileOperator, JOIN of three": lambda: compiled(three),
+        "CreateOperator + CompileOperator, JOINs, no two of one size": lambda: compiled(next(descs)),
+        "CreateOperator + CompileOperator, CONVOLUTION, no two of one size": lambda: compiled(
+            next(convolutions)
         ),
-        "evaluate": lambda: dml.evaluate(three, parts),
-        "validate": lambda: dml.validate(three),
-        "validate another": lambda: dml.validate(next(descs)),
+        "validate a JOIN of three": lambda: dml.validate(three),
+        "validate JOINs, no two of one size": lambda: dml.validate(next(descs)),
+        "evaluate a JOIN of three": lambda: dml.evaluate(three, parts),
     }
     times = interleaved({name: call for name, call in calls.items() if call is not None})
     names: tuple[str, ...] = ("NumPy", "PyTorch", "ONNX Runtime")
-    peers = {name: times[name] for name in names if name in times}
-    yield Row("small", "execute a recorded JOIN of three and signal", times["execute"], peers)
-    yield Row("small", "record, execute, wait and reset a JOIN", times["round"], peers)
-    yield Row("small", "CreateOperator + CompileOperator, JOIN of three", times["create"])
-    yield Row("small", "the same, no two of one size", times["create another"])
-    yield Row(
-        "small",
-        "CreateOperator + CompileOperator, CONVOLUTION, no two of one size",
-        times["create a convolution"],
-    )
-    yield Row("small", "validate a JOIN of three", times["validate"])
-    yield Row("small", "validate JOINs, no two of one size", times["validate another"])
-    yield Row("small", "evaluate a JOIN of three", times["evaluate"], peers)
+    peers = {name: times.pop(name) for name in names if name in times}
+    for name, values in times.items():
+        sides = {OURS: values}
+        if name.startswith(("execute", "record", "evaluate")):
+            sides |= peers
+        yield Row(f"small {name}", sides)
 
 
 def importing(name: str, statement: str) -> Row:
@@ -82,7 +79,5 @@ def importing(name: str, statement: str) -> Row:
             subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
             for _ in range(IMPORT_RUNS + 1)
         ]
-    ours, numpy = (
-        statistics.median(times) * 1000 for times in zip(*(map(float, run.split()) for run in runs[1:]))
-    )
-    return Row("small", name, ours, {"import numpy": numpy}, unit="ms")
+    ours, numpy = zip(*(map(float, run.split()) for run in runs[1:]))
+    return Row(f"small {name}", {OURS: ours, "import numpy": numpy})

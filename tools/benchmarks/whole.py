@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -24,8 +23,9 @@ from directml_py.session import UPLOAD, Session
 from .architectures import NETWORKS, Array
 from .benchmark_case import BenchmarkCase, Contest, Measurable
 from .eager import eager
-from .interleaved_timing import Row, interleaved
+from .interleaved_timing import interleaved
 from .replay_cost import replayed
+from .runs import OURS, Row
 from .sessions import onnxruntime, session
 from .translations import directml, onnx_model
 
@@ -76,19 +76,18 @@ class Compiling:
     """Compilation from descs, or from a model's bytes, with warm caches."""
 
     network: str
-    group: str = "compile"
 
     @property
-    def name(self) -> str:
-        return f"{self.network}, compiled again"
+    def title(self) -> str:
+        return f"compile {self.network}, compiled again"
 
     def measure(self, threads: int) -> Row:
         network = NETWORKS[self.network]()
-        calls: dict[str, Callable[[], object]] = {"ours": compiling(*directml(network))}
+        calls: dict[str, Callable[[], object]] = {OURS: compiling(*directml(network))}
         if onnxruntime is not None:
             calls["ONNX Runtime"] = partial(session, onnx_model(network), threads)
         times = interleaved(calls)
-        return Row(self.group, self.name, times.pop("ours"), times)
+        return Row(self.title, times)
 
 
 @dataclass(frozen=True)
@@ -104,21 +103,20 @@ class Fresh:
     figure: str
 
     @property
-    def name(self) -> str:
-        return f"{self.network}, {self.figure}"
+    def title(self) -> str:
+        return f"{self.group} {self.network}, {self.figure}"
 
     def measure(self, threads: int) -> Row:
-        runtimes = ["ours"] if onnxruntime is None else ["ours", "ONNX Runtime"]
+        runtimes = [OURS] if onnxruntime is None else [OURS, "ONNX Runtime"]
         figures = {runtime: footprint(runtime, self.network, threads)[self.figure] for runtime in runtimes}
-        unit = "MiB" if self.group == "memory" else "ms"
-        return Row(self.group, self.name, figures.pop("ours"), figures, unit=unit)
+        return Row(self.title, figures, "byte" if self.group == "memory" else "second")
 
 
 @cache
-def footprint(runtime: str, network: str, threads: int) -> dict[str, float]:
+def footprint(runtime: str, network: str, threads: int) -> dict[str, Sequence[float]]:
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder, "model.onnx")
-        if runtime != "ours":
+        if runtime != OURS:
             model.write_bytes(onnx_model(NETWORKS[network]()))
         command = [sys.executable, str(FOOTPRINT), runtime, network, str(model), str(threads)]
         # Installed packages have bytecode; a source tree may not, and its environment may say that none is written.
@@ -127,8 +125,7 @@ def footprint(runtime: str, network: str, threads: int) -> dict[str, float]:
             subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
             for _ in range(FRESH_RUNS + 1)
         ]
-    columns = zip(*(map(float, run.split()) for run in runs[1:]))
-    return dict(zip(FIGURES, map(statistics.median, columns)))
+    return dict(zip(FIGURES, zip(*(map(float, run.split()) for run in runs[1:]))))
 
 
 def compiling(graph: Graph, weights: list[Array]) -> Callable[[], object]:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..runs import BenchmarkRun, load, save
-from .phrases import amount, ratio
+import pyperf
 
-README = Path(__file__).resolve().parents[3] / "README.md"
+from .runs import OURS, RowComparison, comparisons
+
+README = Path(__file__).resolve().parents[2] / "README.md"
 # The last run of the table on each processor that could be measured.
-PROCESSORS = Path(__file__).resolve().parents[1] / "processors"
+PROCESSORS = Path(__file__).resolve().parent / "processors"
 BEGIN = "<!-- Written by tools/bench.py --readme -->\n"
 END = "<!-- The end of what is written -->\n"
 # The table's labels, and the titles of their rows.
@@ -36,51 +37,49 @@ CHOSEN: Mapping[str, str] = {
 }
 
 
-def processor_name(run: BenchmarkRun) -> str:
+def processor_name(run: pyperf.BenchmarkSuite) -> str:
     """The processor, and which instructions our loops use there: of one name some have AVX-512 and some do not."""
-    loops = re.search(r"native \((\w+)", run.machine.get("directml-py", ""))
-    name = run.machine["processor"].partition(",")[0]
-    return f"{name} ({loops[1]})" if loops else name
+    found = run.get_metadata()
+    loops = re.search(r"native \((\w+)", found[f"{OURS}_version"])
+    return f"{found['cpu_model_name']} ({loops[1]})" if loops else str(found["cpu_model_name"])
 
 
-def remember(run: BenchmarkRun) -> None:
-    """Keep the table's rows as the measurements of the run's processor. Raises ``ValueError`` naming missing rows."""
-    rows = {row.title: row for row in run.rows}
-    missing = [title for title in CHOSEN.values() if title not in rows]
+def remember(run: pyperf.BenchmarkSuite) -> None:
+    """Keep a run of the table's rows as that of its processor. Raises ``ValueError`` naming missing rows."""
+    missing = set(CHOSEN.values()) - {comparison.title for comparison in comparisons(run)}
     if missing:
-        raise ValueError(
-            f"the run has no row {', '.join(map(repr, missing))}; it was made with --only or without a peer"
-        )
-    kept = BenchmarkRun(run.date, run.machine, [rows[title] for title in CHOSEN.values()])
+        raise ValueError(f"the run has no row {', '.join(map(repr, sorted(missing)))}")
     slug = "-".join(re.findall(r"[a-z0-9]+", processor_name(run).lower()))
-    save(kept, PROCESSORS / f"{slug}.json")
+    run.dump(str(PROCESSORS / f"{slug}.json"), replace=True)
 
 
-def remembered() -> list[BenchmarkRun]:
+def remembered() -> list[pyperf.BenchmarkSuite]:
     """The measurements of each processor."""
-    return [load([path]) for path in sorted(PROCESSORS.glob("*.json"))]
+    return [pyperf.BenchmarkSuite.load(str(path)) for path in sorted(PROCESSORS.glob("*.json"))]
 
 
-def table(runs: Sequence[BenchmarkRun]) -> str:
+def table(runs: Sequence[pyperf.BenchmarkSuite]) -> str:
     """Lines of Markdown, with two columns for each run, empty for rows that it lacks."""
     columns = [cell for run in runs for cell in (processor_name(run), "ours / fastest other")]
     lines = [f"| | {' | '.join(columns)} |", f"|{' --- |' * (len(columns) + 1)}"]
+    found = [{comparison.title: comparison for comparison in comparisons(run)} for run in runs]
     for label, title in CHOSEN.items():
-        cells = [label]
-        for run in runs:
-            row = next((row for row in run.rows if row.title == title), None)
-            cells += (
-                (amount(row.ours, row.unit), f"{ratio(row.ratio)} {row.best}".strip()) if row else ("", "")
-            )
-        lines.append(f"| {' | '.join(cells)} |")
+        rows = [by_title.get(title, RowComparison(title)) for by_title in found]
+        cells = [cell for row in rows for cell in (row.ours, f"{row.ratio} {row.best}".strip())]
+        lines.append(f"| {' | '.join([label, *cells])} |")
     lines.append("")
     for run in runs:
-        machine = ", ".join(f"{name} {text}" for name, text in run.machine.items())
-        lines.append(f"Measured {run.date}: {machine}.")
+        about = run.get_metadata()
+        versions = (name for name in sorted(about) if name.endswith("_version"))
+        software = ", ".join(f"{name.removesuffix('_version')} {about[name]}" for name in versions)
+        lines.append(
+            f"Measured {about['date'][:16]} with {about['threads']} threads on {about['cpu_count']} processors: "
+            f"{software}, {about['platform']}."
+        )
     return "\n".join([*lines, ""])
 
 
-def rewrite(text: str, runs: Sequence[BenchmarkRun]) -> str:
+def rewrite(text: str, runs: Sequence[pyperf.BenchmarkSuite]) -> str:
     """README's text with the table of ``runs`` between the two marks. Raises ``ValueError`` if a mark is missing."""
     before, begin, tail = text.partition(BEGIN)
     _, end, after = tail.partition(END)
