@@ -59,6 +59,46 @@ def webnn(session: nox.Session) -> None:
 
 
 @nox.session
+def mutation(session: nox.Session) -> None:
+    """mutmut (extra ``mutation``): ``nox -s mutation -- directml_py/dml/bindings.py tests/dml tests/d3d12``.
+
+    Changes functions of the module in one place at a time, and names the changes that none of the tests given notices.
+    Such a change is code without a test, or no change in behavior; ``mutmut show NAME``, in the folder that the session
+    prints, shows it.
+    """
+    module, *tests = session.posargs
+    folder = Path(session.create_tmp()).resolve()
+    copied = [
+        "include",
+        "tools",
+        "tests",
+        "docs",
+        "noxfile.py",
+        "pyproject.toml",
+        *map(str, Path().glob("*.md")),
+    ]
+    for name in ("directml_py", *copied):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(Path.cwd() / name)
+    options = {
+        "source_paths": ["directml_py"],
+        "only_mutate": [module],
+        "also_copy": copied,
+        "pytest_add_cli_args_test_selection": tests,
+    }
+    lines = ("[mutmut]", *(f"{name} = " + "\n    ".join(values) for name, values in options.items()))
+    (folder / "setup.cfg").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    # It is there before Python starts, which does not look again for a missing folder of its path.
+    (folder / "mutants").mkdir(exist_ok=True)
+    names = module.removesuffix(".py").replace("/", ".") + ".*"
+    with session.chdir(folder):
+        # Processes that tests start import the mutated copy too.
+        path = {"PYTHONPATH": str(folder / "mutants")}
+        session.run(sys.executable, "-m", "mutmut", "run", names, env=path)
+        session.run(sys.executable, "-m", "mutmut", "results")
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """The documentation (extra ``docs``) in build/docs, in a folder of its version; warnings are errors."""
     version = session.run(
