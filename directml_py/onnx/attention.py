@@ -234,8 +234,13 @@ def attended_groups(node: OnnxNode) -> Rows:
     past = node.shape(3)[2] if node.has(3) else 0
     count = node.get("num_heads") + (0 if node.has(1) else 2 * groups)
     size = shape[2] // count
-    present = (dtype, (shape[0], groups, max(past, total), size))
+    present = (_cache_type(node), (shape[0], groups, max(past, total), size))
     return [(dtype, (*shape[:2], node.get("num_heads") * size)), present, present]
+
+
+def _cache_type(node: OnnxNode) -> np.dtype[Any]:
+    """The type of past and present keys and values."""
+    return node.input(3 if node.has(3) else 0).dtype
 
 
 @operator("GroupQueryAttention", domain=MICROSOFT)
@@ -259,18 +264,24 @@ def group_query_attention(node: OnnxNode) -> Results:
     total = int(node.known(6, "total_sequence_length").reshape(-1)[0])
     lengths = node.tensor(5, (batch,))
     before = node.graph.add(lengths, node.scalar(1 - new, lengths))
-    given: dict[str, Any] = {"past_key": node.tensor(3), "past_value": node.tensor(4)} if past else {}
+    # Past keys and values may have another type than new ones.
+    dtype = np.result_type(node.input().dtype, _cache_type(node))
+    names = ("past_key", "past_value") if past else ()
+    given: dict[str, Any] = {
+        name: node.cast(node.tensor(index), dtype) for index, name in enumerate(names, 3)
+    }
     if not past:
         before = node.packed(node.scalar(0, lengths))
     query, key, value = _projections(node)
     if node.get("do_rotary", 0):
-        if 2 * node.shape(7)[1] * heads != query.shape[2]:
-            raise Refusal("turns a part of each head, which is not translated", "input cos_cache")
-        query, key = (_turned(node, own, before) for own in (query, key))
+        query, key = (
+            _turned(node, own, before, count)
+            for own, count in ((query, heads), (key, node.get("kv_num_heads")))
+        )
     results = node.graph.multihead_attention1(
-        query=node.tensor(query),
-        key=node.tensor(key),
-        value=node.tensor(value),
+        query=node.cast(node.tensor(query), dtype),
+        key=node.cast(node.tensor(key), dtype),
+        value=node.cast(node.tensor(value), dtype),
         past_sequence_lengths=before,
         scale=scale_of(node, query.shape[2] // heads),
         mask_filter_value=FILTER,
@@ -278,13 +289,16 @@ def group_query_attention(node: OnnxNode) -> Results:
         key_value_head_count=node.get("kv_num_heads"),
         mask_type=DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
         present_length=max(past, total),
-        output_data_type=node.input().dtype,
+        output_data_type=dtype,
         # With past lengths, the operator requires tensors for the present keys and values.
         output_present_key=True,
         output_present_value=True,
         **given,
     )
-    return [result if node.wants(index) else None for index, result in enumerate(results)]
+    return [
+        node.cast(result, node.inferred[node.outputs[index]][0]) if node.wants(index) else None
+        for index, result in enumerate(results)
+    ]
 
 
 def _projections(node: OnnxNode) -> list[OnnxValue]:
@@ -303,11 +317,11 @@ def _projections(node: OnnxNode) -> list[OnnxValue]:
     ]
 
 
-def _turned(node: OnnxNode, value: OnnxValue, before: Expression) -> OnnxValue:
+def _turned(node: OnnxNode, value: OnnxValue, before: Expression, heads: int) -> OnnxValue:
     """Queries or keys of tokens behind ``before`` others of each batch, as RotaryEmbedding turns them."""
     batch, new = value.shape[:2]
     part = copy(node)
-    part.attributes = {"interleaved": node.get("rotary_interleaved", 0)}
+    part.attributes = {"interleaved": node.get("rotary_interleaved", 0), "num_heads": heads}
     if node.has(9):
         places = node.input(9)
     else:
@@ -327,15 +341,22 @@ outputs("RotaryEmbedding", domain=MICROSOFT)(like_input)
 
 @operator("RotaryEmbedding", domain=MICROSOFT)
 def rotary_embedding(node: OnnxNode) -> Results:
-    """Pairs of elements rotated by angles from a table, by position."""
-    for name in ("is_packed_batching", "rotary_embedding_dim"):
-        node.only(name, 0, "it is not supported")
+    """Pairs of elements rotated by angles from a table, by position; what the table leaves of each head is kept.
+
+    That batches are packed only says that there may be more tokens than the table has positions.
+    """
     shape, graph = node.shape(), node.graph
     half = node.shape(2)[1]
     batch, length = (shape[0], shape[2]) if len(shape) == 4 else shape[:2]
-    x = node.tensor(sizes=(batch, length, math.prod(shape) // (batch * length * 2 * half), 2 * half))
+    heads = node.get("num_heads", 0) or math.prod(shape) // (batch * length * 2 * half)
     if len(shape) == 4:
-        x = node.transposed(node.tensor(), shape, (0, 2, 1, 3))
+        whole = node.transposed(node.tensor(), shape, (0, 2, 1, 3))
+    else:
+        whole = node.tensor(sizes=(batch, length, heads, shape[2] // heads))
+    size = whole.desc.sizes[3]
+    if size < 2 * half:
+        raise Refusal(f"turns {2 * half} elements of heads of {size}", "input cos_cache")
+    x = whole if size == 2 * half else sliced(node, whole, 3, 0, 2 * half)
     sizes = x.desc.sizes
     places = _positions(node, batch, length)
     cosines, sines = (
@@ -358,8 +379,10 @@ def rotary_embedding(node: OnnxNode) -> Results:
     if node.get("interleaved", 0):
         y = node.transposed(y, (*sizes[:3], 2, half), (0, 1, 2, 4, 3))
         y = graph.reinterpret(y, sizes=sizes)
+    if size > 2 * half:
+        y = graph.join([y, sliced(node, whole, 3, 2 * half, size - 2 * half)], axis=3)
     if len(shape) == 4:
-        y = node.transposed(y, sizes, (0, 2, 1, 3))
+        y = node.transposed(y, y.desc.sizes, (0, 2, 1, 3))
     return graph.reinterpret(y, sizes=shape)
 
 

@@ -49,7 +49,8 @@ def _absence(kind: str, version: int, domain: str) -> str:
     if first is not None:
         return f"{own} has no such operator; it is there from operator set {first} on"
     if kind in OF_ONNX_RUNTIME.get(domain, "").split():
-        return "is an operator of ONNX Runtime that is not translated"
+        own = f" of the domain {domain!r}" if domain else ""
+        return f"is an operator of ONNX Runtime{own} that is not translated"
     return f"{own} has no such operator"
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
 
 from .protobuf import NodeMessage
 from .values import Array, OnnxValue, Sizes, known
@@ -58,14 +59,22 @@ ALL = 1 << 30
 # definitions, or without what some attributes and inputs say. Translators and DirectML's operators do better.
 UNFAITHFUL = {
     "BatchNormalization": 14,
+    "Dropout": ALL,
     "GRU": ALL,
     "Hardmax": 13,
     "LSTM": ALL,
     "LayerNormalization": ALL,
     "LogSoftmax": 13,
     "RNN": ALL,
+    "ReduceLogSumExp": ALL,
     "Slice": ALL,
     "Softmax": 13,
+}
+# Types of outputs that it rounds or clips otherwise than ONNX Runtime.
+ROUNDED_OTHERWISE = {
+    "Cast": {"int4", "uint4"},
+    "CastLike": {"int4", "uint4"},
+    "QuantizeLinear": {"int16", "uint16"},
 }
 # The work of a step: elements that NumPy handles, elements that Python handles.
 ELEMENTS, OBJECTS = 1 << 16, 1 << 4
@@ -88,6 +97,8 @@ def work_of(
     if any(value.array is None for value in inputs.values()) or kind in RANDOM or kind in UNBOUNDED:
         return None
     if not node.domain and node.version < UNFAITHFUL.get(kind, 0):
+        return None
+    if any(dtype.name in ROUNDED_OTHERWISE.get(kind, ()) for dtype, _ in outputs.values()):
         return None
     counts = [value.size for value in inputs.values()]
     counts += [math.prod(shape) for _, shape in outputs.values()]
@@ -216,6 +227,22 @@ def view_of(
     return array if array.shape == shape else array.reshape(shape)
 
 
+class Unique(OpRun):
+    """ONNX's evaluator takes what it does not sort from the first axis, whichever is asked for."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, axis: int | None = None, sorted: int = 1) -> tuple[Array, ...]:
+        _, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
+        inverse = inverse.reshape(-1)
+        if not sorted:
+            order = np.argsort(first)
+            first, inverse, counts = first[order], np.argsort(order)[inverse], counts[order]
+        found = np.take(x, first) if axis is None else np.take(x, first, axis=axis)
+        numbers = (own.astype(np.int64, copy=False) for own in (first, inverse, counts))
+        return (found, *numbers)[: len(self.onnx_node.output)]
+
+
 def folded(
     node: NodeMessage, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]
 ) -> list[Array] | None:
@@ -234,7 +261,9 @@ def folded(
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            results = ReferenceEvaluator(model).run(None, {name: inputs[name].array for name in needed})
+            results = ReferenceEvaluator(model, new_ops=[Unique]).run(
+                None, {name: inputs[name].array for name in needed}
+            )
     except Exception:
         # Nodes that the evaluator cannot compute are left to DirectML's operators, which refuse them if they cannot
         # either.

@@ -78,6 +78,8 @@ def frames_of(node: OnnxNode) -> Division:
         raise Refusal(f"has sizes {list(shape)}; it must have 2 or 3 dimensions", "input signal")
     batch, whole, parts = shape if len(shape) == 3 else (*shape, 1)
     step = int(node.known(1, "frame_step").reshape(-1)[0])
+    if node.has(2) and len(node.shape(2)) != 1:
+        raise Refusal(f"has sizes {list(node.shape(2))}; it must have 1 dimension", "input window")
     length = node.input(2).size if node.has(2) else whole
     if node.has(3):
         length = int(node.known(3, "frame_length").reshape(-1)[0])

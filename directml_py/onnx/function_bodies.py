@@ -37,6 +37,7 @@ def body_of(schema: Any, node: Any, types: Sequence[Any], opsets: dict[str, int]
         return None
     version = opsets.get(schema.domain, 1)
     encoded = b""
+    node = without_effect(node)
     if schema.has_context_dependent_function:
         versions = [item for item in schema.context_dependent_function_opset_versions if item <= version]
         if versions:
@@ -58,6 +59,26 @@ def body_of(schema: Any, node: Any, types: Sequence[Any], opsets: dict[str, int]
     nodes = [bound(inner, own, str) for inner in function.node]
     imports = {entry.domain: entry.version for entry in function.opset_import} or dict(opsets)
     return Body(nodes, list(function.input), list(function.output), {**opsets, **imports})
+
+
+def without_effect(node: Any) -> Any:
+    """``node`` without attributes that do nothing, whatever ONNX's definition does with them.
+
+    ONNX's evaluator and ONNX Runtime take a softcap of Attention that is negative, and a precision that is no type, for
+    none.
+    """
+    if node.op_type != "Attention":
+        return node
+    kept = [
+        item
+        for item in node.attribute
+        if not ((item.name == "softcap" and item.f < 0) or (item.name == "softmax_precision" and item.i == 0))
+    ]
+    result = onnx.NodeProto()
+    result.CopyFrom(node)
+    del result.attribute[:]
+    result.attribute.extend(kept)
+    return result
 
 
 class Functions:

@@ -18,7 +18,8 @@ from ..api.enums import (
 from ..graph import Expression
 from .errors import Refusal
 from .node import OnnxNode
-from .translators import Results, operator, outputs
+from .quantized import FOUR_BITS, from_four_bits, to_four_bits
+from .translators import Results, Rows, operator, outputs
 from .values import Array, Sizes
 
 PADDING_MODES = {
@@ -30,13 +31,28 @@ ENDLESS = (2**31 - 1, 2**63 - 1)
 ORDERS = {"DCR": DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, "CRD": DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH}
 
 
+def _order(node: OnnxNode) -> list[int]:
+    axes = list(range(len(node.shape())))
+    order = [int(axis) for axis in node.get("perm", axes[::-1])]
+    if sorted(order) != axes:
+        raise Refusal(f"is {order}, which is no order of {len(axes)} axes", "attribute perm")
+    return order
+
+
+@outputs("Transpose")
+def transposed(node: OnnxNode) -> Rows:
+    return [(node.input().dtype, tuple(node.shape()[axis] for axis in _order(node)))]
+
+
 @operator("Transpose")
 def transpose(node: OnnxNode) -> Results:
-    shape = node.shape()
-    order = node.get("perm", list(range(len(shape)))[::-1])
+    shape, order = node.shape(), _order(node)
     moved = [axis for axis in order if shape[axis] != 1]
     if moved == sorted(moved):
         return node.moved(sizes=node.output_shape())
+    dtype = node.input().dtype
+    if dtype.name in FOUR_BITS:
+        return to_four_bits(node, node.transposed(from_four_bits(node, node.tensor()), shape, order), dtype)
     return node.transposed(node.tensor(), shape, order)
 
 
@@ -144,21 +160,34 @@ def slice_(node: OnnxNode) -> Results:
     )
 
 
-@operator("Pad")
-def pad(node: OnnxNode) -> Results:
-    """Negative padding crops the input before what is left is padded."""
-    shape = node.shape()
-    pads = node.numbers(1, "pads")
+def _amounts(node: OnnxNode) -> tuple[list[int], list[int]]:
+    """How many elements are added before and after those of each axis, or removed if the numbers are negative."""
+    shape, pads = node.shape(), node.numbers(1, "pads")
     assert pads is not None
     axes = counted(node.numbers(3, "axes") or range(len(shape)), len(shape))
     before, after = [0] * len(shape), [0] * len(shape)
     for axis, low, high in zip(axes, pads, pads[len(axes) :]):
         before[axis], after[axis] = low, high
+    return before, after
+
+
+@outputs("Pad")
+def padded(node: OnnxNode) -> Rows:
+    before, after = _amounts(node)
+    sizes = tuple(size + low + high for size, low, high in zip(node.shape(), before, after))
+    if min(sizes, default=0) < 0:
+        pads = [*before, *after]
+        raise Refusal(f"is {pads}, which leaves an axis with {min(sizes)} elements", "input pads")
+    return [(node.input().dtype, sizes)]
+
+
+@operator("Pad")
+def pad(node: OnnxNode) -> Results:
+    """Negative padding crops the input before what is left is padded."""
+    shape, sizes = node.shape(), node.output_shape()
+    before, after = _amounts(node)
     word = node.get("mode", "constant")
     value = padding_value(node) if word == "constant" else 0
-    sizes = [size + low + high for size, low, high in zip(shape, before, after)]
-    if min(sizes, default=0) < 0:
-        raise Refusal(f"is {pads}, which leaves an axis with {min(sizes)} elements", "input pads")
     kept = [size + min(0, low) + min(0, high) for size, low, high in zip(shape, before, after)]
     if min(kept, default=1) <= 0:
         return _nothing_kept(node, word, value, sizes)

@@ -96,9 +96,12 @@ class OnnxNode:
         return self.input(index).shape
 
     def output_shape(self, index: int = 0) -> Sizes:
-        """The output's inferred sizes. Raises ``Refusal`` if they depend on values."""
+        """The output's inferred sizes. Raises ``UnknownValue`` for the first input on whose value they may depend."""
         name = self.outputs[index]
         if name not in self.inferred:
+            for place, value in enumerate(self.inputs):
+                if place and value is not None and value.dtype.kind == "i" and not value.is_known:
+                    raise UnknownValue(value.name, f"input {place}")
             raise Refusal("its sizes depend on values of inputs", f"output {name}")
         return self.inferred[name][1]
 

@@ -18,8 +18,10 @@ from .values import Sizes
 
 LEVEL_6_3 = 0x6300
 NORMS = {1: DML_REDUCE_FUNCTION_L1, 2: DML_REDUCE_FUNCTION_L2}
-# That of ONNX Runtime's DirectML provider.
-LP_EPSILON = 1e-5
+# That of ONNX Runtime's DirectML provider, which is added to variances and squares.
+PROVIDER_EPSILON = 1e-5
+# ONNX adds 1e-9 to the deviation: this is its square, as DirectML adds to the variance.
+MEAN_EPSILON = 1e-18
 # The smallest normal FLOAT32.
 SMALLEST = float(np.finfo(np.float32).tiny)
 
@@ -119,7 +121,7 @@ def mean_variance_norm(node: OnnxNode) -> Results:
         around_mean(node, node.tensor(), axes),
         axes=axes,
         normalize_variance=bool(node.get("normalize_variance", 1)),
-        epsilon=1e-9,
+        epsilon=PROVIDER_EPSILON if node.as_provider else MEAN_EPSILON,
         fused_activation=activation,
     )
 
@@ -266,7 +268,7 @@ def lp_norm(node: OnnxNode) -> Results:
     if order not in NORMS:
         raise Refusal(f"is {order}; it must be 1 or 2", "attribute p")
     if node.as_provider:
-        return node.graph.lp_normalization(node.tensor(), axis=axis, epsilon=LP_EPSILON, p=order)
+        return node.graph.lp_normalization(node.tensor(), axis=axis, epsilon=PROVIDER_EPSILON, p=order)
     x = node.cast(node.tensor(), np.float32)
     norm = node.graph.reduce(x, function=NORMS[order], axes=[axis], output_data_type=x.desc.data_type)
     divisor = node.graph.max(norm, node.scalar(SMALLEST, norm))

@@ -13,6 +13,7 @@ import numpy as np
 from ..abi.hresult import DMLError
 from ..abi.locks import renew_after_fork
 from ..d3d12 import D3D12CreateDevice
+from ..descs.data_types import data_type_of
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..garbage_collector import paused
 from ..graph import CompiledGraph, Expression, Graph
@@ -329,8 +330,8 @@ def _connect(graph: Graph, outputs: Mapping[str, OnnxValue]) -> None:
         if value.array is None and value.expression is not None:
             own = value.expression
             if isinstance(own.source, FromInput):
-                kind = own.desc.data_type
-                own = graph.reinterpret(graph.identity(_movable(graph, own)), kind)
+                kind, sizes = own.desc.data_type, own.desc.sizes
+                own = graph.reinterpret(graph.identity(_movable(graph, own)), kind, sizes=sizes)
             connected[name] = own
     graph.outputs = connected
     live = live_nodes(graph) if connected else []
@@ -347,4 +348,7 @@ def _connect(graph: Graph, outputs: Mapping[str, OnnxValue]) -> None:
 
 
 def _movable(graph: Graph, own: Expression) -> Expression:
+    """``own`` as elements that IDENTITY copies: doubles as integers, integers of 4 bits as pairs."""
+    if data_type_of(own.desc.data_type).bits == 4:
+        return graph.reinterpret(own, np.uint8, sizes=((own.desc.element_count + 1) // 2,))
     return graph.reinterpret(own, np.uint64) if own.desc.dtype == np.float64 else own

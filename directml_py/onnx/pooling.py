@@ -176,8 +176,8 @@ def unpooled_sizes(node: OnnxNode) -> tuple[Sizes, Sizes]:
     ]
     inferred = (*shape[:2], *least)
     wanted = tuple(node.numbers(2, "output_shape") or inferred)
-    if len(wanted) != len(inferred) or any(want < size for want, size in zip(wanted, inferred)):
-        raise Refusal(f"is {list(wanted)}, smaller than {list(inferred)}", "input output_shape")
+    if len(wanted) != len(inferred):
+        raise Refusal(f"has {len(wanted)} sizes, not {len(inferred)}", "input output_shape")
     return inferred, wanted
 
 
@@ -188,10 +188,9 @@ def unpool_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
 
 @operator("MaxUnpool")
 def unpool(node: OnnxNode) -> Results:
-    """Indices refer to the smallest output that could have been pooled; a larger output is padded with 0."""
+    """Indices refer to the smallest output that could have been pooled, which is cut, or padded with 0, at its ends."""
     shape = node.shape()
     inferred, wanted = unpooled_sizes(node)
-    surplus = [want - size for want, size in zip(wanted, inferred)]
     if len(shape) <= FEWEST:
         x, indices = node.tensor(0, padded(shape)), node.cast(node.tensor(1, padded(shape)), node.index_type)
         placed = node.graph.max_unpooling(x, indices, output_sizes=padded(inferred))
@@ -201,12 +200,14 @@ def unpool(node: OnnxNode) -> Results:
         zero = node.constant(np.zeros(1, node.input().dtype))
         nothing = node.packed(node.spread(zero, (1,), (1, 1, 1, math.prod(inferred))))
         placed = node.graph.scatter(nothing, indices, x, axis=3)
-    if not any(surplus):
+    if wanted == inferred:
         return placed
+    none, kept = [0] * len(shape), [*map(min, inferred, wanted)]
+    whole = node.graph.reinterpret(placed, sizes=inferred)
     return node.graph.padding(
-        node.graph.reinterpret(placed, sizes=inferred),
+        node.graph.slice(whole, offsets=none, sizes=kept, strides=[1] * len(shape)),
         padding_mode=DML_PADDING_MODE_CONSTANT,
         padding_value=0.0,
-        start_padding=[0] * len(surplus),
-        end_padding=surplus,
+        start_padding=none,
+        end_padding=[want - size for want, size in zip(wanted, kept)],
     )

@@ -11,12 +11,44 @@ from ..api.enums import (
     DML_QUANTIZATION_TYPE_SCALE,
     DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT,
     DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN,
+    DML_ROUNDING_MODE_TOWARD_ZERO,
 )
+from ..descs.data_types import data_type_of
 from ..descs.tensor_size import packed_strides
 from ..graph import Expression
 from .node import OnnxNode
 from .translators import MICROSOFT, Results, Rows, operator, outputs
 from .values import data_type
+
+FOUR_BITS = ("int4", "uint4")
+
+
+def from_four_bits(node: OnnxNode, x: Expression) -> Expression:
+    """Integers of 4 bits as FLOAT32: CAST does not read them, DEQUANTIZE does."""
+    kind, floats = DML_QUANTIZATION_TYPE_SCALE, np.float32
+    return node.graph.dequantize(x, [_unit(node, x)], quantization_type=kind, output_data_type=floats)
+
+
+def to_four_bits(node: OnnxNode, x: Expression, dtype: np.dtype[Any]) -> Expression:
+    """The lowest 4 bits of integers, or of floats rounded as ONNX Runtime does, halves away from 0."""
+    graph = node.graph
+    if data_type_of(x.desc.data_type).kind == "F":
+        half = graph.identity(graph.sign(x), scale_bias=(0.5, 0.0))
+        x = graph.round(graph.add(x, half), rounding_mode=DML_ROUNDING_MODE_TOWARD_ZERO)
+    # The lowest bit of the sign is that of 8; added, it becomes a bit that is taken off again.
+    sign = 8 if dtype.name == "int4" else 0
+    x = node.cast(node.cast(x, np.int32), np.uint32)
+    bits = graph.bit_and(graph.add(x, node.scalar(sign, x)), node.scalar(15, x))
+    floats = graph.identity(node.cast(bits, np.float32), scale_bias=(1.0, -float(sign)))
+    kind = DML_QUANTIZATION_TYPE_SCALE
+    return graph.quantize(
+        floats, [_unit(node, floats)], quantization_type=kind, output_data_type=data_type(dtype)
+    )
+
+
+def _unit(node: OnnxNode, x: Expression) -> Expression:
+    """A scale of 1."""
+    return node.constant(np.ones((1,) * len(x.desc.sizes)), np.float32)
 
 
 def parameter_sizes(node: OnnxNode, index: int) -> tuple[int, ...]:
@@ -38,7 +70,7 @@ def is_blocked(node: OnnxNode) -> bool:
 
 def _is_for_blocks(node: OnnxNode, dtype: np.dtype[Any]) -> bool:
     """Whether QUANTIZE and DEQUANTIZE compute it, which take blocks that divide an axis, and 4 or 8 bits."""
-    if dtype.name in ("int4", "uint4"):
+    if dtype.name in FOUR_BITS:
         return True
     divides = all(whole % size == 0 for size, whole in zip(parameter_sizes(node, 1), node.shape()))
     return is_blocked(node) and divides and dtype.itemsize == 1
@@ -59,25 +91,28 @@ def floats(node: OnnxNode) -> Rows:
 def quantize(node: OnnxNode) -> Results:
     dtype = node.input(2).dtype if node.has(2) else _output_type(node)
     x = node.tensor()
+    if node.input().dtype.kind == "f":
+        x = node.cast(x, node.input(1).dtype)
     if _is_for_blocks(node, dtype):
         kind, tensors = _parameters(node)
         return node.graph.quantize(x, tensors, quantization_type=kind, output_data_type=data_type(dtype))
     sizes = x.desc.sizes
-    scale = (
-        node.cast(_spread(node, 1, sizes), node.input().dtype)
-        if node.input().dtype.kind == "f"
-        else _spread(node, 1, sizes)
-    )
+    scale = _spread(node, 1, sizes)
     zero = _spread(node, 2, sizes) if node.has(2) else _zeros(node, dtype, sizes)
     if dtype.kind in "iu" and dtype.itemsize > 1:
-        # QUANTIZE_LINEAR writes 8 bits.
-        info = np.iinfo(dtype)
-        whole = node.graph.round(
-            node.graph.divide(x, scale), rounding_mode=DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN
-        )
-        moved = node.graph.add(whole, node.cast(zero, x.desc.dtype))
-        return node.cast(node.graph.clip(moved, min=float(info.min), max=float(info.max)), dtype)
+        return _quantized_widely(node, x, scale, zero, dtype)
     return node.graph.quantize_linear(x, scale, zero, output_data_type=data_type(dtype))
+
+
+def _quantized_widely(
+    node: OnnxNode, x: Expression, scale: Expression, zero: Expression, dtype: np.dtype[Any]
+) -> Expression:
+    """Integers of 16 bits, which QUANTIZE_LINEAR does not write, and FLOAT16 does not have all of."""
+    x, scale, zero = (node.cast(own, np.float32) for own in (x, scale, zero))
+    info, quotient = np.iinfo(dtype), node.graph.divide(x, scale)
+    whole = node.graph.round(quotient, rounding_mode=DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN)
+    moved = node.graph.add(whole, zero)
+    return node.cast(node.graph.clip(moved, min=float(info.min), max=float(info.max)), dtype)
 
 
 def _output_type(node: OnnxNode) -> np.dtype[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..api.enums import (
     DML_AXIS_DIRECTION_DECREASING,
     DML_AXIS_DIRECTION_INCREASING,
+    DML_IS_INFINITY_MODE_EITHER,
     DML_REDUCE_FUNCTION,
     DML_REDUCE_FUNCTION_AVERAGE,
     DML_REDUCE_FUNCTION_L1,
@@ -73,15 +74,43 @@ def reduction(function: DML_REDUCE_FUNCTION) -> Translator:
 def reduced(node: OnnxNode, x: Expression, function: DML_REDUCE_FUNCTION, axes: list[int]) -> Expression:
     """REDUCE; means of integers are quotients of integers, and their roots and logarithms truncated floats."""
     dtype = node.input().dtype
+    if function == DML_REDUCE_FUNCTION_LOG_SUM_EXP and dtype.kind == "f" and not node.as_provider:
+        return _around_largest(node, x, axes)
     if dtype.kind == "f" or function not in OF_FLOATS:
         return node.graph.reduce(x, function=function, axes=axes, output_data_type=x.desc.data_type)
     if function == DML_REDUCE_FUNCTION_AVERAGE:
         total = reduced(node, x, DML_REDUCE_FUNCTION_SUM, axes)
         count = math.prod(x.desc.sizes[axis] for axis in axes)
         return node.graph.divide(total, node.scalar(count, total))
+    if function == DML_REDUCE_FUNCTION_LOG_SUM_EXP:
+        return _largest_and_count(node, x, axes)
     wide = node.cast(x, np.float32)
     result = node.graph.reduce(wide, function=function, axes=axes, output_data_type=wide.desc.data_type)
     return node.cast(result, dtype)
+
+
+def _around_largest(node: OnnxNode, x: Expression, axes: list[int]) -> Expression:
+    """ReduceLogSumExp of floats whose exponentials may be infinite: that of the differences from the largest one."""
+    graph, kind = node.graph, x.desc.data_type
+    largest = graph.reduce(x, function=DML_REDUCE_FUNCTION_MAX, axes=axes, output_data_type=kind)
+    is_infinite = graph.is_infinity(
+        largest, infinity_mode=DML_IS_INFINITY_MODE_EITHER, output_data_type=np.uint8
+    )
+    largest = graph.if_(is_infinite, node.scalar(0, largest), largest)
+    rest = graph.subtract(x, node.spread(largest, largest.desc.sizes, x.desc.sizes))
+    function = DML_REDUCE_FUNCTION_LOG_SUM_EXP
+    return graph.add(largest, graph.reduce(rest, function=function, axes=axes, output_data_type=kind))
+
+
+def _largest_and_count(node: OnnxNode, x: Expression, axes: list[int]) -> Expression:
+    """ReduceLogSumExp of integers as ONNX Runtime computes it: the largest one, and the logarithm of how often it is
+    there, since it truncates the exponentials of the differences."""
+    graph, kind = node.graph, x.desc.data_type
+    largest = graph.reduce(x, function=DML_REDUCE_FUNCTION_MAX, axes=axes, output_data_type=kind)
+    whole = node.spread(largest, largest.desc.sizes, x.desc.sizes)
+    is_largest = node.cast(graph.logical_equals(x, whole, output_data_type=np.uint8), np.float32)
+    count = graph.reduce(is_largest, function=DML_REDUCE_FUNCTION_SUM, axes=axes, output_data_type=np.float32)
+    return graph.add(largest, node.cast(graph.log(count), node.input().dtype))
 
 
 def extreme(function: str) -> Translator:

@@ -27,13 +27,17 @@ DIFFERENCES = {
     "LpNormalization": Difference(
         "small inputs", "the quotient by the norm", "0.00001 is added under the norm's root"
     ),
+    "MeanVarianceNormalization": Difference(
+        "elements that hardly differ", "the quotient by the deviation", "0.00001 is added to the variance"
+    ),
+    "ReduceLogSumExp": Difference("exponentials beyond the type's range", "as if it had none", "infinite"),
     "Resize": Difference(
         "`antialias` when downsampling, modes `linear` and `nearest`",
         "ONNX's filter, as wide as the input's share of a result",
         "the filter of RESAMPLE3",
     ),
     "RoiAlign": Difference(
-        "mode `max`", "refused: the maximum of weighted elements", "the maximum of interpolated values"
+        "mode `max`", "the maximum of weighted elements", "the maximum of interpolated values"
     ),
 }
 
@@ -47,12 +51,25 @@ class Deviation(NamedTuple):
     there: str
 
 
+NO_PRODUCTS = "no products to add", "0 times the scale, and the bias", "what was in memory"
+NO_STEPS = "no steps", "the state that the network starts from", "what was in memory"
 SAME_PADDING = "a result for each stride, as ONNX says", "the dilations are left out of the padding"
 # docs/onnx.md prints this table too.
 DEVIATIONS = [
     *(
         Deviation(kind, "`auto_pad` SAME with `dilations`", *SAME_PADDING)
         for kind in ("AveragePool", "LpPool", "MaxPool")
+    ),
+    *(
+        Deviation(kind, *NO_PRODUCTS)
+        for kind in ("DynamicQuantizeMatMul", "MatMulIntegerToFloat", "QLinearMatMul")
+    ),
+    *(Deviation(kind, *NO_STEPS) for kind in ("GRU", "LSTM", "RNN")),
+    Deviation(
+        "LayerNormalization",
+        "statistics of all dimensions, before operator set 17 with a scale of another type",
+        "a size of 1 for each dimension",
+        "no dimensions",
     ),
     Deviation("Clip", "NaN", "the minimum, as CLIP computes it", "NaN"),
     Deviation("Clip", "doubles", "refused, as DirectML has no arithmetic on doubles", "computed"),
@@ -69,7 +86,10 @@ DEVIATIONS = [
         "indices refer to the output",
     ),
     Deviation(
-        "MeanVarianceNormalization", "a single element", "0, as ONNX adds 1e-9 to the deviation", "NaN"
+        "MeanVarianceNormalization",
+        "elements that are all the same, or a single one",
+        "0, as ONNX adds 1e-9 to the deviation",
+        "NaN",
     ),
     Deviation("ReduceProd", "integers that overflow", "they wrap", "the largest or smallest integer"),
     Deviation("Resize", "`antialias` of INT8", "signed results", "0 for results below 0"),
@@ -79,5 +99,4 @@ DEVIATIONS = [
         "results outside of the input are `extrapolation_value`",
         "others are",
     ),
-    Deviation("RoiAlign", "mode `max`", "refused", "the maximum of weighted elements"),
 ]

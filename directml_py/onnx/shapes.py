@@ -11,6 +11,7 @@ from ..graph import Expression
 from .element_wise import common_shape
 from .errors import Refusal
 from .node import OnnxNode
+from .quantized import FOUR_BITS, from_four_bits, to_four_bits
 from .translators import Results, Rows, operator, outputs
 from .values import OnnxValue, Sizes, data_type, known
 
@@ -75,6 +76,10 @@ def cast_to(node: OnnxNode, dtype: np.dtype[np.generic]) -> Expression | OnnxVal
     if source.dtype == dtype:
         return source
     x = node.tensor()
+    if source.dtype.name in FOUR_BITS:
+        x = from_four_bits(node, x)
+    if dtype.name in FOUR_BITS:
+        return to_four_bits(node, x, dtype)
     if dtype != np.bool_:
         return node.cast(x, dtype)
     zero = node.scalar(0, x)
@@ -104,6 +109,13 @@ def bit_cast(node: OnnxNode) -> Results:
 # Operators whose outputs have sizes that follow from the content of these inputs.
 COUNTED = {
     "ConstantOfShape": ("input",),
+    "MelWeightMatrix": (
+        "num_mel_bins",
+        "dft_length",
+        "sample_rate",
+        "lower_edge_hertz",
+        "upper_edge_hertz",
+    ),
     "NonMaxSuppression": (
         "boxes",
         "scores",

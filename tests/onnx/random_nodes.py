@@ -19,7 +19,14 @@ ELEMENTS = {
     "ConvInteger": TensorProto.INT32,
     "IsInf": TensorProto.BOOL,
 }
-SECOND = {"MaxPool": [TensorProto.INT64], "TopK": [TensorProto.INT64]}
+SECOND = {
+    "Dropout": [TensorProto.BOOL],
+    "MaxPool": [TensorProto.INT64],
+    "TopK": [TensorProto.INT64],
+    "Unique": [TensorProto.INT64] * 3,
+}
+# The input that has the type of the output, if it is not the first one.
+LIKE = {"OneHot": 2, "QuantizeLinear": 2}
 
 
 class Draw(NamedTuple):
@@ -60,7 +67,7 @@ class Draw(NamedTuple):
     @property
     def elements(self):
         """The types of the outputs: that of the first input, or what the operator or an attribute says."""
-        own = helper.np_dtype_to_tensor_dtype(self.inputs[2 if self.kind == "OneHot" else 0].dtype)
+        own = helper.np_dtype_to_tensor_dtype(self.inputs[LIKE.get(self.kind, 0)].dtype)
         return self.attributes.get("dtype", ELEMENTS.get(self.kind, own)), *SECOND.get(self.kind, [own] * 4)
 
     @property

@@ -220,7 +220,13 @@ REFUSED = {
     ),
     "an operator that is not translated": (
         parsed(BODY + "{ y = com.microsoft.Inverse(x) }", check=False),
-        "node 'y' (Inverse): is an operator of ONNX Runtime that is not translated",
+        "node 'y' (Inverse): is an operator of ONNX Runtime of the domain 'com.microsoft' that is not translated",
+    ),
+    "an operator of models for one processor": (
+        onnx.parser.parse_model(
+            OWN.replace("own", "com.microsoft.nchwc") + BODY + "{ y = com.microsoft.nchwc.ReorderInput(x) }"
+        ),
+        "(ReorderInput): is an operator of ONNX Runtime of the domain 'com.microsoft.nchwc' that is not translated",
     ),
     "an operator that nobody knows": (
         parsed(BODY + "{ y = com.microsoft.Nonesuch(x) }", check=False),

@@ -249,7 +249,9 @@ def roi_align(random, kind):
         attributes |= random.some(
             coordinate_transformation_mode=random.one(("half_pixel", "output_half_pixel"))
         )
-    return Draw(kind, opset, [x, regions(random, count, 8), batches], (), attributes)
+    # How many samples a region has by default decides about the graph, where the maximum is asked for.
+    is_known = attributes.get("mode") == "max" and not attributes.get("sampling_ratio")
+    return Draw(kind, opset, [x, regions(random, count, 8), batches], [1] if is_known else (), attributes)
 
 
 @draws("MaxRoiPool")
