@@ -12,7 +12,7 @@ from ..abi.hresult import DMLError
 from ..abi.rules import Diagnostic
 from ..descs.operator_desc import OperatorDesc
 from ..shortcuts import evaluate, validate
-from ..testing.tolerances import ulps_apart
+from ..testing.ulps import ulps_apart
 from .inputs import random_inputs
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ import pytest
 
 import directml_py as dml
 from directml_py.kernels.backend import backend
-from directml_py.testing.tolerances import ulps_apart
+from directml_py.testing.ulps import ulps_apart
 
-from .recorded import UNWRITTEN, Case, cases
-from .tolerances import FUNCTIONS, SOFTWARE_DEVICE, SUMS, SUMS_OF_EACH_STEP, SUMS_OF_NUMPY
+from ..operators.records import RECORDS
+from ..operators.records.library import OfElements
+from .recorded import SOFTWARE_DEVICE, UNWRITTEN, Case, cases
 
 CASES = cases()
 LEVEL = dml.DML_FEATURE_LEVEL_6_2
@@ -34,16 +35,13 @@ def excess(case: Case, own: np.ndarray, theirs: np.ndarray) -> np.ndarray:
 
 def allowed(case: Case, theirs: np.ndarray) -> np.ndarray | float:
     """The largest difference from each element."""
-    name = case.desc.name
-    if name in FUNCTIONS:
-        magnitude = np.abs(theirs.astype(np.float64))
+    bound = RECORDS[case.desc.name].library
+    if isinstance(bound, OfElements):
         rounding = np.abs(np.spacing(theirs)).astype(np.float64)
-        return rounding if theirs.dtype == np.float16 else FUNCTIONS[name].error(magnitude)
-    count = SUMS.get(name, 0)
-    if name in SUMS_OF_EACH_STEP:
-        count = SUMS_OF_EACH_STEP[name] * case.desc.InputTensor.sizes[1]
-    if backend.native is None:
-        count = SUMS_OF_NUMPY.get(name, count)
+        return rounding if theirs.dtype == np.float16 else bound.error(np.abs(theirs.astype(np.float64)))
+    count = bound.ulps * (case.desc.InputTensor.sizes[1] if bound.each_step else 1)
+    if backend.native is None and bound.numpy is not None:
+        count = bound.numpy
     values = [np.abs(x[np.isfinite(x)]).max(initial=0) for x in (*case.inputs, theirs) if x is not None]
     return count * float(np.spacing(theirs.dtype.type(max(map(float, values)))))
 

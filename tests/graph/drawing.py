@@ -22,7 +22,7 @@ from directml_py.testing.desc_changes import change, change_tensor, with_packed_
 from directml_py.testing.valid_descs import make_desc, valid_desc
 
 from ..operators.helpers import SPECIAL, PreferringFloats, generator
-from ..operators.references import ROWS
+from ..operators.records import RECORDS
 from ..operators.values import as_stored, values_for
 from .any_graph import FILL, AnyGraph, Input, Node
 
@@ -308,7 +308,7 @@ class Drawer:
         if tensor is None:
             return None
         if PARTICULAR.search(slot.field):
-            drawn = ROWS[desc.name].draw(generator(desc.name, self.random.randrange(1000)), desc)
+            drawn = RECORDS[desc.name].draw(generator(desc.name, self.random.randrange(1000)), desc)
             array = drawn[[one.path for one in desc.inputs].index(slot.path)]
         else:
             array = numbers(self.rng, tensor)

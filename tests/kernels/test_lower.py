@@ -12,7 +12,7 @@ from directml_py.kernels.elementwise import activations, functions, lower
 from directml_py.kernels.elementwise.ir import Untraceable
 from directml_py.kernels.elementwise.map import map_whole
 from directml_py.kernels.elementwise.trace import traced
-from directml_py.testing.tolerances import ulps_apart
+from directml_py.testing.ulps import ulps_apart
 
 from .variants import LAYOUTS, guarded
 

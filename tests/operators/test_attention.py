@@ -15,9 +15,9 @@ from directml_py.kernels import attention
 from directml_py.session import Session
 
 from .helpers import generator, tensor, tensor_of
-from .references import ROWS
-from .references.onnx_node import MICROSOFT, run
-from .references.row import exactly
+from .records import RECORDS
+from .records.onnx_node import MICROSOFT, run
+from .records.record import exactly
 from .test_references import differences, sample
 
 MHA, MHA1 = "MULTIHEAD_ATTENTION", "MULTIHEAD_ATTENTION1"
@@ -214,9 +214,9 @@ def test_a_few_queries_at_a_time(operator, monkeypatch):
     monkeypatch.setattr(attention, "SCORES", 4)
     for seed in range(40):
         desc, level = sample(operator, seed)
-        inputs = ROWS[operator].draw(generator(seed), desc)
+        inputs = RECORDS[operator].draw(generator(seed), desc)
         results = dml.evaluate(desc, inputs, feature_level=level)
-        for result, wanted in zip(results, ROWS[operator].reference(desc, *map(exactly, inputs))):
+        for result, wanted in zip(results, RECORDS[operator].reference(desc, *map(exactly, inputs))):
             assert result is None or not differences(desc, result, wanted).any()
 
 

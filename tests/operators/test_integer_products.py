@@ -9,7 +9,7 @@ import directml_py as dml
 from directml_py.descs import decode_operator_desc
 
 from .helpers import generator, tensor, tensor_of
-from .references.onnx_node import MICROSOFT, run, saturates
+from .records.onnx_node import MICROSOFT, run, saturates
 
 INTEGERS = "MATRIX_MULTIPLY_INTEGER"
 TO_FLOAT = "MATRIX_MULTIPLY_INTEGER_TO_FLOAT"

@@ -11,11 +11,11 @@ from directml_py.operators import SCHEMAS, kernel_of, operator_of
 from directml_py.operators.normalization.axis_normalization import InRows
 from directml_py.operators.operator import computing_kernel
 from directml_py.testing.decision_source import RandomSource
-from directml_py.testing.tolerances import ulps_apart
+from directml_py.testing.ulps import ulps_apart
 from directml_py.testing.valid_descs import valid_desc
 
 from .helpers import generator
-from .references.onnx_node import run as run_node
+from .records.onnx_node import run as run_node
 from .running import run, run_all
 from .values import arrays_for
 

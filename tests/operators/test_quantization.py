@@ -14,7 +14,7 @@ from directml_py.operators.operator import computing_kernel
 from directml_py.operators.quantization import factors_of, split
 
 from .helpers import LAYOUTS, generator, numpy_type, tensor
-from .references.onnx_node import run
+from .records.onnx_node import run
 
 SCALE, SCALE_ZERO_POINT = dml.DML_QUANTIZATION_TYPE_SCALE, dml.DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT
 

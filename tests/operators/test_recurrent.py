@@ -14,8 +14,8 @@ from directml_py.testing.desc_changes import change
 from directml_py.testing.valid_descs import valid_desc
 
 from .helpers import generator, tensor, tensor_of
-from .references.recurrent import NAMES, ORDER, onnx_recurrent, recurrent
-from .references.row import exactly
+from .records.record import exactly
+from .records.recurrent import NAMES, ORDER, onnx_recurrent, recurrent
 from .values import values_for
 
 FORWARD = dml.DML_RECURRENT_NETWORK_DIRECTION_FORWARD

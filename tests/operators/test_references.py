@@ -10,14 +10,13 @@ from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.operators import SCHEMAS
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_changes import change
-from directml_py.testing.tolerances import ulps_apart
+from directml_py.testing.ulps import ulps_apart
 from directml_py.testing.valid_descs import valid_desc
 
 from .helpers import generator
-from .references import ROWS
-from .references.onnx_node import BEYOND_OLD_RUNTIME, OLD_RUNTIME
-from .references.row import exactly
-from .references.tolerances import tolerance, zeros_have_signs
+from .records import RECORDS, tolerance, zeros_have_signs
+from .records.onnx_node import BEYOND_OLD_RUNTIME, OLD_RUNTIME
+from .records.record import exactly
 
 MAX_ELEMENTS = 200
 LEVELS = sorted(DML_FEATURE_LEVEL)
@@ -56,16 +55,18 @@ def activation_for(desc, seed, level):
 
 @pytest.mark.parametrize("operator", sorted(SCHEMAS))
 def test_reference(operator):
-    assert operator in ROWS, f"{operator} has no row in references/{SCHEMAS[operator].family}.py"
+    assert operator in RECORDS, (
+        f"{operator} has no record in tests/operators/records/{SCHEMAS[operator].family}.py"
+    )
     if OLD_RUNTIME and operator in BEYOND_OLD_RUNTIME:
         pytest.skip("needs ONNX Runtime 1.24 or newer")
-    row = ROWS[operator]
-    for seed in range(row.samples):
+    record = RECORDS[operator]
+    for seed in range(record.samples):
         desc, level = sample(operator, seed)
-        inputs = row.draw(generator(operator, seed), desc)
+        inputs = record.draw(generator(operator, seed), desc)
         results = dml.evaluate(desc, inputs, feature_level=level)
         with np.errstate(all="ignore"):
-            expected = row.reference(desc, *map(exactly, inputs))
+            expected = record.reference(desc, *map(exactly, inputs))
         expected = expected if isinstance(expected, list) else [expected]
         for slot, result, wanted in zip(desc.outputs, results, expected, strict=True):
             assert (result is None) == (wanted is None) == (slot.tensor is None)
@@ -101,5 +102,5 @@ def described(seed, desc, inputs, result, wanted, wrong):
     )
 
 
-def test_every_row_is_of_an_operator():
-    assert set(ROWS) <= set(SCHEMAS)
+def test_every_record_is_of_an_operator():
+    assert set(RECORDS) <= set(SCHEMAS)

@@ -15,7 +15,7 @@ from directml_py.operators import kernel_of, operator_of
 from directml_py.operators.operator import computing_kernel
 
 from .helpers import DECREASING, INCREASING, generator, padded_strides, tensor, tensor_of
-from .references.onnx_node import run
+from .records.onnx_node import run
 
 NEAREST, LINEAR = dml.DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR, dml.DML_INTERPOLATION_MODE_LINEAR
 HALF_PIXELS, CORNERS = (0.5, -0.5), (0.0, 0.0)

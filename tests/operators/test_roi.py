@@ -12,7 +12,7 @@ from directml_py.kernels.roi import patches
 
 from .dispatch import FILL, Dispatch
 from .helpers import FLOATS, LAYOUTS, function, generator, numpy_type, tensor, tensor_of
-from .references.onnx_node import run
+from .records.onnx_node import run
 
 NEAREST, LINEAR = dml.DML_INTERPOLATION_MODE_NEAREST_NEIGHBOR, dml.DML_INTERPOLATION_MODE_LINEAR
 BOTH = pytest.mark.parametrize("mode", [NEAREST, LINEAR], ids=["nearest", "linear"])

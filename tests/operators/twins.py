@@ -6,18 +6,9 @@ import numpy as np
 
 from directml_py.operators import kernel_of, operator_of
 from directml_py.operators.operator import Operator, computing_kernel
-from directml_py.testing.tolerances import FUNCTION_TOLERANCES, ulps_apart
+from directml_py.testing.ulps import ulps_apart
 
-from .references.tolerances import tolerance
-
-# Their kernels and references sum in different orders, which shows unless all sums are exact.
-ATTENTION = ("MULTIHEAD_ATTENTION", "MULTIHEAD_ATTENTION1")
-SUMS_OF_PRODUCTS = ("GEMM", "GRU", "LSTM", "RNN", *ATTENTION)
-# The functions of a step differ by some ULPs, and sums in later steps may cancel.
-APART = {**dict.fromkeys(("GRU", "LSTM", "RNN"), 64), **dict.fromkeys(ATTENTION, 4)}
-# How far they may be apart where terms cancel, in units of the largest element: BATCH_NORMALIZATION's kernel computes
-# in FLOAT32 where that is safe, and sums of many steps lose what is small.
-CANCELLING = {"BATCH_NORMALIZATION": 2, **dict.fromkeys(("GRU", "LSTM", "RNN"), 128)}
+from .records import RECORDS, fused_into, tolerance
 
 
 def has_twin(operator):
@@ -38,12 +29,12 @@ def check(desc, inputs, cancels=False):
 
     ``cancels``: inputs may be such that terms cancel.
     """
-    if desc.name in SUMS_OF_PRODUCTS:
+    twins = RECORDS[desc.name].twins
+    if twins.dyadic:
         inputs = [
             x if x is None or x.dtype.kind != "f" else np.round(x * 8) / x.dtype.type(8) for x in inputs
         ]
-    if desc.name in ATTENTION:
-        # Weights are rounded, so that products must not cancel.
+    if twins.positive:
         inputs = [None if x is None else np.abs(x) for x in inputs]
     results = []
     # Previous contents must not show, not even through zeros that some operators write. Those that are inputs are 0,
@@ -60,17 +51,16 @@ def check(desc, inputs, cancels=False):
         ]
         kernel.bind(inputs, outputs, np.empty(kernel.scratch, np.uint8))()
         results.append(outputs)
-    fused = desc.FusedActivation if "FusedActivation" in desc.struct.index else None
-    functions = {desc.name} if fused is None else {desc.name, fused.name}
-    may_differ = functions & FUNCTION_TOLERANCES.keys() or desc.name in SUMS_OF_PRODUCTS
+    fused = fused_into(desc)
+    is_function = any(RECORDS[one.name].is_function for one in (desc, fused) if one is not None)
     for one, other in zip(*results):
+        is_float = one is not None and one.dtype.kind == "f"
         allowed = 0
-        if one is not None and one.dtype.kind == "f" and may_differ:
+        if is_float and (is_function or twins.dyadic):
             allowed = tolerance(desc, one.dtype)
-            allowed = min(allowed, APART.get(desc.name, allowed))
-        if cancels and desc.name in CANCELLING and one is not None and one.dtype.kind == "f":
-            largest = np.abs(other[np.isfinite(other)]).max(initial=0)
-            unit = CANCELLING[desc.name] * np.spacing(largest)
+            allowed = allowed if twins.ulps is None else min(allowed, twins.ulps)
+        if is_float and cancels and twins.largest is not None:
+            unit = twins.largest * np.spacing(np.abs(other[np.isfinite(other)]).max(initial=0))
             np.testing.assert_allclose(one, other, rtol=0, atol=unit)
         elif allowed:
             assert ulps_apart(one, other).max(initial=0) <= allowed

@@ -6,7 +6,7 @@ import inspect
 
 import numpy as np
 import pytest
-from operators.references.onnx_node import run as onnx
+from operators.records.onnx_node import run as onnx
 
 from directml_py import pydirectml as dml
 

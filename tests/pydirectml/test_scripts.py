@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from operators.references.onnx_node import run as onnx
+from operators.records.onnx_node import run as onnx
 
 SCRIPTS = Path(__file__).parent / "scripts"
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,21 +6,17 @@ import math
 import re
 import subprocess
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import accuracy
 import numpy as np
 import pytest
-from measuring import magnitude_samples
-from measuring.error_search import errors, measured
-from measuring.measured_functions import FUNCTIONS
-from measuring.precise import quotient, to_odd
+from accuracy import FUNCTIONS, errors, measured, tolerance
 
-import directml_py as dml
-from directml_py.operators import SCHEMAS, element_wise
-from directml_py.testing.tolerances import EXACT, FUNCTION_TOLERANCES, NOWHERE_NEAR, ulps_apart
-from directml_py.validation.support_tables import support_of
+from directml_py.operators import element_wise
+from directml_py.testing.ulps import NOWHERE_NEAR, ulps_apart
+
+from ..operators.records import RECORDS, magnitudes
 
 SCRIPT = Path(accuracy.__file__)
 FLOATS = ("float16", "float32", "float64")
@@ -54,35 +50,6 @@ def test_distances(name):
     assert ulps_apart(other, one).tolist() == list(wanted)
 
 
-@pytest.mark.parametrize(
-    ("number", "dtype", "wanted"),
-    [
-        (1 + Fraction(1, 2**24), np.float32, 1),
-        (1 + Fraction(1, 2**24) + Fraction(1, 2**200), np.float32, 1 + 2**-23),
-        (-1 - 3 * Fraction(1, 2**24) + Fraction(1, 2**200), np.float32, -1 - 2**-23),
-        (Fraction(1, 3), np.float32, float(np.float32(1 / 3))),
-        (Fraction(1, 2**150) + Fraction(1, 2**290), np.float32, 2.0**-149),
-        (Fraction(1, 2**150), np.float32, 0),
-        (Fraction(2**128) - 2**103, np.float32, INF),
-        (Fraction(2**128) - 2**103 - Fraction(1, 2**100), np.float32, 2.0**128 - 2.0**104),
-        (4095 - Fraction(1, 2**60), np.float16, 4094),
-        (Fraction(0), np.float16, 0),
-    ],
-)
-def test_what_is_rounded_to_odd_may_be_rounded_again(number, dtype, wanted):
-    with np.errstate(over="ignore"):
-        assert float(dtype(to_odd(number))) == wanted
-
-
-def test_quotients_by_zero_have_signs():
-    cases = [(1.0, 0.0), (1.0, -0.0), (-1.0, 0.0), (INF, -0.0), (0.0, 0.0), (NAN, 0.0), (3.0, INF)]
-    results = [quotient(a, b) for a, b in cases]
-    assert results[:4] == [INF, -INF, -INF, -INF]
-    assert math.isnan(results[4])
-    assert math.isnan(results[5])
-    assert results[6] == 0
-
-
 def test_errors_say_how_many_results_are_off_and_which_is_worst():
     x = np.linspace(1, 2, 9, dtype=np.float32)
     wanted = np.sqrt(x.astype(np.float64))
@@ -101,25 +68,26 @@ def test_errors_say_how_many_results_are_off_and_which_is_worst():
     assert errors(results, wanted, [x]).ulps == NOWHERE_NEAR
 
 
-def all_float():
-    """ELEMENT_WISE_* and ACTIVATION_* of which every tensor may be FLOAT32, except bit operations."""
-    wanted = dml.DML_TENSOR_DATA_TYPE_FLOAT32
-    for name, schema in SCHEMAS.items():
-        if name.startswith(accuracy.FAMILIES) and "_BIT_" not in name:
-            tensors = support_of(schema)[0].tensors
-            if all(wanted in tensors[entry.name].types for entry in schema.struct.tensors):
-                yield name
-
-
 def test_every_function_of_floats_is_measured():
-    assert set(FUNCTIONS) == set(all_float())
-    assert set(FUNCTION_TOLERANCES) <= set(FUNCTIONS)
+    assert {"ACTIVATION_SOFTMAX1", "ELEMENT_WISE_ATAN_YX", "ELEMENT_WISE_CLIP1"} <= set(FUNCTIONS)
+    assert not {"CAST", "ELEMENT_WISE_BIT_NOT", "ELEMENT_WISE_IS_NAN"} & set(FUNCTIONS)
+    assert {name for name, record in RECORDS.items() if record.is_function} <= set(FUNCTIONS)
+
+
+def test_a_record_without_attributes_is_named(monkeypatch):
+    monkeypatch.setitem(
+        accuracy.RECORDS, "ACTIVATION_CELU", RECORDS["ACTIVATION_CELU"]._replace(attributes=[{}])
+    )
+    with pytest.raises(
+        ValueError, match="record of ACTIVATION_CELU has no attributes to measure with: Alpha"
+    ):
+        measured("ACTIVATION_CELU", np.dtype(np.float32), 2)
 
 
 @pytest.mark.parametrize("name", ["float16", "float32"])
 def test_samples_are_of_all_magnitudes(name):
     dtype = np.dtype(name)
-    (x,) = magnitude_samples.single(dtype, 4)
+    (x,) = magnitudes.single(dtype, 4)
     with np.errstate(invalid="ignore"):
         exponents = np.frexp(x[np.isfinite(x) & (x != 0)].astype(np.float64))[1]
     info = np.finfo(dtype)
@@ -128,8 +96,8 @@ def test_samples_are_of_all_magnitudes(name):
     assert set(special) <= set(x.tolist())
     assert {-one for one in special} <= set(x.tolist())
     assert np.isnan(x).any()
-    assert np.array_equal(magnitude_samples.single(dtype, 4)[0], x, equal_nan=True)
-    for sampler in (magnitude_samples.pairs, magnitude_samples.powers):
+    assert np.array_equal(magnitudes.single(dtype, 4)[0], x, equal_nan=True)
+    for sampler in (magnitudes.pairs, magnitudes.powers):
         first, second = sampler(dtype, 4)
         assert first.shape == second.shape
         assert first.dtype == second.dtype == dtype
@@ -166,7 +134,7 @@ def wide(array):
 
 
 def test_nothing_is_seen_within_the_tolerance(monkeypatch, capsys):
-    assert FUNCTION_TOLERANCES["ELEMENT_WISE_TAN"]["float32"] == 4
+    assert tolerance("ELEMENT_WISE_TAN", np.dtype(np.float32)) == 4
     monkeypatch.setitem(element_wise.SCALED, "TAN", lambda x: np.tan(wide(x)) * (1 + 2**-23))
     assert accuracy.main(["--only", "TAN", "--samples", "4", "--dtype", "float32"]) == 0
     assert "TOO FAR" not in capsys.readouterr().out
@@ -176,14 +144,14 @@ def test_nothing_is_seen_within_the_tolerance(monkeypatch, capsys):
 def test_functions_are_as_exact_as_they_should_be(operator):
     dtype = np.dtype(np.float32)
     found = measured(operator, dtype, 2)
-    assert found.ulps <= FUNCTION_TOLERANCES.get(operator, EXACT)["float32"], found.where
+    assert found.ulps <= tolerance(operator, dtype), found.where
 
 
 def test_one_unit_of_a_subnormal_factor_is_many_of_the_product():
     """The logistic function's last place is 2^-149 there, which the input multiplies by 300."""
     dtype, x = np.dtype(np.float32), np.linspace(290, 346, 1000, dtype=np.float32)
     found = measured("ACTIVATION_SWISH", dtype, 2, [x])
-    assert found.ulps <= FUNCTION_TOLERANCES["ACTIVATION_SWISH"]["float32"], found.where
+    assert found.ulps <= tolerance("ACTIVATION_SWISH", dtype), found.where
 
 
 def script(*arguments, timeout=120):

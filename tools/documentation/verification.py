@@ -43,7 +43,7 @@ def printed_examples(name: str) -> str:
 
 def reference(name: str) -> str:
     return (
-        "An independent reference implementation (`tests/operators/references`): random valid descs at every feature "
+        "An independent reference implementation (`tests/operators/records`): random valid descs at every feature "
         f"level from `{level_name(SCHEMAS[name].level)}` on"
     )
 

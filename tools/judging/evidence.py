@@ -65,7 +65,7 @@ def _references() -> dict[str, str]:
     _find_tests()
     # Not by import statements: these modules have no annotations to check.
     test: Any = import_module("tests.operators.test_references")
-    onnx_node: Any = import_module("tests.operators.references.onnx_node")
+    onnx_node: Any = import_module("tests.operators.records.onnx_node")
     session = onnx_node.session
     asked: set[str] = set()
 
@@ -76,13 +76,13 @@ def _references() -> dict[str, str]:
     found = {}
     onnx_node.session = watched
     try:
-        for name, row in test.ROWS.items():
+        for name, record in test.RECORDS.items():
             asked.clear()
             for seed in range(TRIED):
                 desc, _ = test.sample(name, seed)
-                inputs = row.draw(test.generator(name, seed), desc)
+                inputs = record.draw(test.generator(name, seed), desc)
                 with np.errstate(all="ignore"):
-                    row.reference(desc, *map(test.exactly, inputs))
+                    record.reference(desc, *map(test.exactly, inputs))
             found[name] = "ONNX Runtime" if asked else "formula"
     finally:
         onnx_node.session = session

@@ -6,7 +6,9 @@ import datetime
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from directml_py import __version__
 from directml_py.abi.rules import LIBRARY, Rule
@@ -89,7 +91,7 @@ Whole models and [PyTorch's operators](../pytorch.md) run on these operators too
 *Within* is the tolerance between a recorded result and ours. Of functions it is the error of FLOAT32 that follows from
 how the software device computes them: y is the element, and FLOAT16 results are within 1 ULP. *ULP of the largest* are
 those of the largest element, for sums; 0 means the same bits. Those of functions hold for every argument, not for the
-recorded ones alone: `tests/fidelity/tolerances.py` says where each comes from, and `tests/fidelity/test_tolerances.py`
+recorded ones alone: `tests/operators/records` says where each comes from, and `tests/fidelity/test_tolerances.py`
 holds it against the device's formula.
 
 | Operator | Descs judged | Stricter here | Recorded cases | Informative | Held by | Within |
@@ -131,8 +133,7 @@ nox -s webnn -- wpt/webnn/conformance_tests
 def write(run: JudgingRun) -> None:
     """Write the page from the figures of ``run``, the tables of tolerances and the rules."""
     sys.path.insert(0, str(ROOT))
-    from tests.fidelity.recorded import cases
-    from tests.fidelity.tolerances import SOFTWARE_DEVICE
+    from tests.fidelity.recorded import SOFTWARE_DEVICE, cases
 
     recorded = Counter(case.desc.name for case in cases())
     telling, held = informative(), evidence()
@@ -140,7 +141,7 @@ def write(run: JudgingRun) -> None:
     rules = every_rule()
     rows = [
         f"| {name} | {run.judged[name]} | {run.listed[name] or ''} | {recorded[name] or ''} | "
-        f"{telling[name] or ''} | {held[name]} | {within.get(name, '0') if recorded[name] else ''} |"
+        f"{telling[name] or ''} | {held[name]} | {within[name] if recorded[name] else ''} |"
         for name in sorted(SCHEMAS)
         if run.judged[name]
     ]
@@ -172,13 +173,10 @@ def _stream(run: JudgingRun, stream: str) -> str:
 
 
 def tolerances() -> dict[str, str]:
-    """Those of the operators that have one, in words."""
-    from tests.fidelity.tolerances import FUNCTIONS, SUMS, SUMS_OF_EACH_STEP
-
-    within = {name: function.text for name, function in FUNCTIONS.items()}
-    within |= {name: f"{ulps} ULP of the largest" for name, ulps in SUMS.items()}
-    within |= {name: f"{ulps} ULP of the largest, each step" for name, ulps in SUMS_OF_EACH_STEP.items()}
-    return within
+    """Those of the operators, in words."""
+    # Not by an import statement: these modules have no annotations to check.
+    records: Any = import_module("tests.operators.records")
+    return {name: record.library.text for name, record in records.RECORDS.items()}
 
 
 def _webnn() -> str:

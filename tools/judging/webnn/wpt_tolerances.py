@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from directml_py.testing.tolerances import ulps_apart
+from directml_py.testing.ulps import ulps_apart
 
 from .cases import Call, WebnnCase
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .row import Row, Values
+from .library import OfLargest
+from .record import ROUNDED_SUMS, Record, Values
 
 
 def adam(desc: Any, x: Any, m: Any, v: Any, gradient: Any, step: Any) -> Any:
@@ -23,9 +24,11 @@ def adam(desc: Any, x: Any, m: Any, v: Any, gradient: Any, step: Any) -> Any:
     ]
 
 
-ROWS = {
-    "ADAM_OPTIMIZER": Row(
+RECORDS = {
+    "ADAM_OPTIMIZER": Record(
         adam,
         {"InputSecondMomentTensor": Values(0, 4), "TrainingStepTensor": Values(1, 40, limited=True)},
+        ulps=ROUNDED_SUMS,
+        library=OfLargest(3),
     ),
 }

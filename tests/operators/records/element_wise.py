@@ -7,7 +7,7 @@ matter (five, and all of 64-bit types), and that minimum and maximum ignore NaN 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,35 @@ import numpy as np
 import directml_py as dml
 
 from .activation import fused, scaled_and_biased, single
+from .library import (
+    ARCSINE,
+    ARCTANGENT,
+    HYPERBOLIC_SINE,
+    LOGARITHM,
+    OF_ANGLES,
+    OF_ERF,
+    OF_EXPONENTIALS,
+    POWER,
+    TANGENT,
+    OfLargest,
+    exponential,
+)
+from .magnitudes import powers
 from .onnx_node import onnx
-from .row import ANY, DYADIC, Reference, Row, Values, floats, integers, of_kind, saturated
+from .record import (
+    ANY,
+    COARSE_FUNCTION,
+    DYADIC,
+    FUNCTION,
+    Attributes,
+    Record,
+    Reference,
+    Values,
+    floats,
+    integers,
+    of_kind,
+    saturated,
+)
 
 SMALL = Values(-9, 9, special=True, limited=True)
 
@@ -44,8 +71,8 @@ def ufunc(function: Callable[..., Any]) -> Reference:
     return lambda desc, *inputs: function(*inputs)
 
 
-def predicate(function: Callable[..., Any]) -> Row:
-    return Row(lambda desc, *inputs: function(*inputs).astype(bool).astype(object) * 1, ANY)
+def predicate(function: Callable[..., Any]) -> Record:
+    return Record(lambda desc, *inputs: function(*inputs).astype(bool).astype(object) * 1, ANY)
 
 
 def truncated(a: int, b: int) -> int:
@@ -122,7 +149,7 @@ def limit(desc: Any, name: str, x: Any) -> Any:
     """Min or Max in the type of ``x``."""
     value = getattr(desc, name)
     value = getattr(value, "value", value)
-    return int(value) if x.dtype == object else value
+    return int(value) if x.dtype == object else float(desc.inputs[0].tensor.dtype.type(value))
 
 
 def clip(desc: Any, x: Any) -> Any:
@@ -142,7 +169,7 @@ def threshold(desc: Any, x: Any) -> Any:
     return np.maximum(x, limit(desc, "Min", x)) if x.dtype == object else np.fmax(x, desc.Min)
 
 
-def bits(function: Callable[..., int]) -> Row:
+def bits(function: Callable[..., int]) -> Record:
     """A function of elements' bit patterns as unsigned integers, and of their width in bits."""
 
     def reference(desc: Any, *inputs: Any) -> Any:
@@ -151,7 +178,7 @@ def bits(function: Callable[..., int]) -> Row:
         encodings = [array.astype(dtype).view(f"u{dtype.itemsize}").astype(object) for array in inputs]
         return integers(lambda *numbers: function(width, *numbers), len(inputs))(*encodings)
 
-    return Row(reference)
+    return Record(reference)
 
 
 def cast(desc: Any, x: Any) -> Any:
@@ -240,52 +267,72 @@ SINGLE = Values(-1.2, 1.2, special=True)
 POSITIVE = Values(0.05, 4)
 EXPONENTS = Values(-5, 5, special=True, limited=True)
 
-UNARY: dict[str, tuple[Reference, Values]] = {
-    "ABS": (ufunc(abs), ANY),
-    "ACOS": (ufunc(np.arccos), SINGLE),
-    "ACOSH": (ufunc(np.arccosh), Values(0.5, 9, special=True)),
-    "ASIN": (ufunc(np.arcsin), SINGLE),
-    "ASINH": (arcsinh, ANY),
-    "ATAN": (ufunc(np.arctan), ANY),
-    "ATANH": (ufunc(np.arctanh), SINGLE),
-    "CEIL": (onnx("Ceil"), ANY),
-    "CLIP": (clip, SMALL),
-    "CLIP1": (clip, SMALL),
-    "CONSTANT_POW": (constant_power, SMALL),
-    "COS": (ufunc(np.cos), ANY),
-    "COSH": (ufunc(np.cosh), ANY),
-    "ERF": (ufunc(floats(math.erf)), ANY),
-    "EXP": (onnx("Exp"), Values(-20, 20, special=True)),
-    "FLOOR": (onnx("Floor"), ANY),
-    "IDENTITY": (ufunc(lambda x: x), ANY),
-    "LOG": (onnx("Log"), Values(-0.5, 9, special=True)),
-    "RECIP": (onnx("Reciprocal"), ANY),
-    "SIN": (onnx("Sin"), ANY),
-    "SINH": (ufunc(np.sinh), ANY),
-    "SQRT": (onnx("Sqrt"), Values(-0.5, 9, special=True)),
-    "TAN": (ufunc(np.tan), ANY),
-    "TANH": (onnx("Tanh"), ANY),
-    "THRESHOLD": (threshold, SMALL),
+LIMITS: Sequence[Attributes] = [{"Min": -1.5, "Max": 2.7}, {"Min": 3, "Max": -3}]
+CLIP = Record(clip, SMALL, either_zero=True, attributes=LIMITS)
+
+# Those with ScaleBias.
+SCALED: dict[str, Record] = {
+    "ABS": Record(ufunc(abs), ANY),
+    "ACOS": Record(ufunc(np.arccos), SINGLE, ulps=FUNCTION, library=ARCSINE),
+    "ACOSH": Record(ufunc(np.arccosh), Values(0.5, 9, special=True), ulps=FUNCTION, library=LOGARITHM),
+    "ASIN": Record(ufunc(np.arcsin), SINGLE, ulps=FUNCTION, library=ARCSINE),
+    "ASINH": Record(arcsinh, ANY, ulps=FUNCTION, library=OF_EXPONENTIALS),
+    "ATAN": Record(ufunc(np.arctan), ANY, ulps=FUNCTION, library=ARCTANGENT),
+    "ATANH": Record(ufunc(np.arctanh), SINGLE, ulps=FUNCTION, library=OF_EXPONENTIALS),
+    "CEIL": Record(onnx("Ceil"), ANY),
+    "CLIP": CLIP,
+    "CLIP1": CLIP,
+    "CONSTANT_POW": Record(
+        constant_power,
+        SMALL,
+        ulps=COARSE_FUNCTION,
+        attributes=[{"Exponent": one} for one in (0, 0.5, 1, 2, 3, 0.3, -1, -2.5, 10, 1e-6, 3e6)],
+    ),
+    "COS": Record(ufunc(np.cos), ANY, ulps=FUNCTION, library=OF_ANGLES),
+    "COSH": Record(ufunc(np.cosh), ANY, ulps=FUNCTION, library=exponential(3, 2)),
+    "ERF": Record(ufunc(floats(math.erf)), ANY, ulps=COARSE_FUNCTION, library=OF_ERF),
+    "EXP": Record(onnx("Exp"), Values(-20, 20, special=True), ulps=FUNCTION, library=exponential(3, 2)),
+    "FLOOR": Record(onnx("Floor"), ANY),
+    "IDENTITY": Record(ufunc(lambda x: x), ANY),
+    "LOG": Record(onnx("Log"), Values(-0.5, 9, special=True), ulps=FUNCTION, library=LOGARITHM),
+    "POW": Record(
+        power,
+        {"InputTensor": SMALL, "ExponentTensor": EXPONENTS},
+        ulps=COARSE_FUNCTION,
+        library=POWER,
+        magnitudes=powers,
+    ),
+    "RECIP": Record(onnx("Reciprocal"), ANY),
+    "SIN": Record(onnx("Sin"), ANY, ulps=FUNCTION, library=OF_ANGLES),
+    "SINH": Record(ufunc(np.sinh), ANY, ulps=FUNCTION, library=HYPERBOLIC_SINE),
+    "SQRT": Record(onnx("Sqrt"), Values(-0.5, 9, special=True)),
+    "TAN": Record(ufunc(np.tan), ANY, ulps=COARSE_FUNCTION, library=TANGENT),
+    "TANH": Record(onnx("Tanh"), ANY, ulps=FUNCTION, library=OF_EXPONENTIALS),
+    "THRESHOLD": Record(threshold, SMALL, either_zero=True, attributes=[{"Min": 0.7}, {"Min": -0.1}]),
 }
-PLAIN: dict[str, Reference] = {
-    "ADD": ufunc(np.add),
-    "ATAN_YX": ufunc(np.arctan2),
-    "DIFFERENCE_SQUARE": of_kind(lambda a, b: (single(a) - single(b)) ** 2, lambda a, b: (a - b) * (a - b)),
-    "DIVIDE": of_kind(np.divide, all_bits_by_zero(truncated)),
-    "MAX": of_kind(np.fmax, np.maximum),
-    "MEAN": mean,
-    "MIN": of_kind(np.fmin, np.minimum),
-    "MODULUS_FLOOR": of_kind(modulus(np.floor), all_bits_by_zero(lambda a, b: a % b)),
-    "MODULUS_TRUNCATE": of_kind(modulus(np.trunc), all_bits_by_zero(lambda a, b: a - b * truncated(a, b))),
-    "MULTIPLY": ufunc(np.multiply),
-    "NEGATE": ufunc(np.negative),
-    "SIGN": of_kind(lambda x: (x > 0) * 1.0 - (x < 0), integers(lambda x: (x > 0) - (x < 0))),
-    "SUBTRACT": ufunc(np.subtract),
-    "CLIP_GRAD": clip_gradient,
-    "CLIP_GRAD1": clip_gradient,
-    "IF": lambda desc, condition, a, b: np.where((condition != 0).astype(bool), a, b),
-    "IS_INFINITY": is_infinity,
-    "ROUND": round_to,
+PLAIN: dict[str, Record] = {
+    "ADD": Record(ufunc(np.add), ANY),
+    "ATAN_YX": Record(ufunc(np.arctan2), ANY, ulps=FUNCTION, library=ARCTANGENT),
+    "CLIP_GRAD": Record(clip_gradient, ANY, attributes=LIMITS),
+    "CLIP_GRAD1": Record(clip_gradient, ANY, attributes=LIMITS),
+    "DIFFERENCE_SQUARE": Record(
+        of_kind(lambda a, b: (single(a) - single(b)) ** 2, lambda a, b: (a - b) * (a - b)), ANY
+    ),
+    "DIVIDE": Record(of_kind(np.divide, all_bits_by_zero(truncated)), ANY),
+    "IF": Record(lambda desc, condition, a, b: np.where((condition != 0).astype(bool), a, b), ANY),
+    "IS_INFINITY": Record(is_infinity, ANY),
+    "MAX": Record(of_kind(np.fmax, np.maximum), ANY, either_zero=True),
+    "MEAN": Record(mean, ANY),
+    "MIN": Record(of_kind(np.fmin, np.minimum), ANY, either_zero=True),
+    "MODULUS_FLOOR": Record(of_kind(modulus(np.floor), all_bits_by_zero(lambda a, b: a % b)), ANY),
+    "MODULUS_TRUNCATE": Record(
+        of_kind(modulus(np.trunc), all_bits_by_zero(lambda a, b: a - b * truncated(a, b))), ANY
+    ),
+    "MULTIPLY": Record(ufunc(np.multiply), ANY),
+    "NEGATE": Record(ufunc(np.negative), ANY),
+    "ROUND": Record(round_to, ANY, attributes=[{"RoundingMode": mode} for mode in dml.DML_ROUNDING_MODE]),
+    "SIGN": Record(of_kind(lambda x: (x > 0) * 1.0 - (x < 0), integers(lambda x: (x > 0) - (x < 0))), ANY),
+    "SUBTRACT": Record(ufunc(np.subtract), ANY),
 }
 PREDICATES: dict[str, Callable[..., Any]] = {
     "IS_NAN": lambda x: x != x,
@@ -308,17 +355,24 @@ BITS: dict[str, Callable[..., int]] = {
     "BIT_SHIFT_RIGHT": shifted_right,
     "BIT_XOR": lambda width, a, b: a ^ b,
 }
-ROWS: dict[str, Row] = {
-    **{f"ELEMENT_WISE_{name}": Row(scaled(one), values) for name, (one, values) in UNARY.items()},
-    **{f"ELEMENT_WISE_{name}": Row(one, ANY) for name, one in PLAIN.items()},
+RECORDS: dict[str, Record] = {
+    **{
+        f"ELEMENT_WISE_{name}": record._replace(reference=scaled(record.reference))
+        for name, record in SCALED.items()
+    },
+    **{f"ELEMENT_WISE_{name}": record for name, record in PLAIN.items()},
     **{f"ELEMENT_WISE_{name}": predicate(one) for name, one in PREDICATES.items()},
     **{f"ELEMENT_WISE_{name}": bits(one) for name, one in BITS.items()},
     # The fused activation could amplify an error of the sum, which must therefore be exact.
-    "ELEMENT_WISE_ADD1": Row(add1, lambda desc: ANY if desc.FusedActivation is None else DYADIC),
-    "ELEMENT_WISE_POW": Row(scaled(power), {"InputTensor": SMALL, "ExponentTensor": EXPONENTS}),
-    "ELEMENT_WISE_QUANTIZE_LINEAR": Row(
+    "ELEMENT_WISE_ADD1": Record(
+        add1,
+        lambda desc: ANY if desc.FusedActivation is None else DYADIC,
+        either_zero=True,
+        library=OfLargest(1),
+    ),
+    "ELEMENT_WISE_QUANTIZE_LINEAR": Record(
         quantize, {"InputTensor": Values(-300, 300, special=True), "ScaleTensor": POSITIVE}
     ),
-    "ELEMENT_WISE_DEQUANTIZE_LINEAR": Row(dequantize),
-    "CAST": Row(cast, Values(-300, 300, special=True)),
+    "ELEMENT_WISE_DEQUANTIZE_LINEAR": Record(dequantize),
+    "CAST": Record(cast, Values(-300, 300, special=True)),
 }

@@ -11,7 +11,8 @@ import numpy as np
 
 import directml_py as dml
 
-from .row import ANY, Row, Values
+from .library import SAME_BITS, OfLargest
+from .record import ANY, Record, Values, of_interpolation
 
 HALF_PIXELS = (0.5, -0.5)
 
@@ -104,11 +105,12 @@ def values(desc: Any) -> Values:
     return ANY if is_nearest(desc) else Values(infinite=True)
 
 
-ROWS = {
-    **dict.fromkeys(
-        ("UPSAMPLE_2D", "RESAMPLE", "RESAMPLE1", "RESAMPLE2"), Row(resampled, values, samples=40)
-    ),
-    "RESAMPLE3": Row(resampled, values, samples=80),
+RESAMPLED = Record(resampled, values, 40, of_interpolation, library=OfLargest(2))
+GRADIENT = Record(gradient, Values(infinite=True), 40, of_interpolation, library=OfLargest(2))
+RECORDS = {
+    **dict.fromkeys(("RESAMPLE", "RESAMPLE1", "RESAMPLE2"), RESAMPLED),
+    "RESAMPLE3": RESAMPLED._replace(samples=80, library=SAME_BITS),
+    "UPSAMPLE_2D": RESAMPLED._replace(library=SAME_BITS),
     # In the training family, but computed alike.
-    **dict.fromkeys(("RESAMPLE_GRAD", "RESAMPLE_GRAD1"), Row(gradient, Values(infinite=True), samples=40)),
+    **dict.fromkeys(("RESAMPLE_GRAD", "RESAMPLE_GRAD1"), GRADIENT),
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..values import as_stored
 from .matrix import by_row, scaled
-from .row import Row, Values, integers
+from .record import Record, Values, integers
 from .window import convolution_integer, steps
 
 
@@ -153,14 +153,14 @@ def pooling_scales(desc: Any) -> dict[str, Values]:
 
 SCALES = ("AScaleTensor", "BScaleTensor", "OutputScaleTensor")
 POSITIVE = Values(0.05, 4)
-ROWS = {
-    "DEQUANTIZE": Row(dequantize, {"QuantizationTensors": POSITIVE}, samples=64),
-    "DYNAMIC_QUANTIZE_LINEAR": Row(dynamic, one_sided, samples=64),
-    "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": Row(quantized_add, dict.fromkeys(SCALES, PowersOfTwo(-2, 2))),
-    "QUANTIZED_LINEAR_AVERAGE_POOLING": Row(quantized_average_pooling, pooling_scales, samples=48),
-    "QUANTIZED_LINEAR_CONVOLUTION": Row(quantized_convolution, convolution_values, samples=48),
-    "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Row(quantized_product, product_scales, samples=72),
-    "QUANTIZE": Row(
+RECORDS = {
+    "DEQUANTIZE": Record(dequantize, {"QuantizationTensors": POSITIVE}, samples=64),
+    "DYNAMIC_QUANTIZE_LINEAR": Record(dynamic, one_sided, samples=64),
+    "ELEMENT_WISE_QUANTIZED_LINEAR_ADD": Record(quantized_add, dict.fromkeys(SCALES, PowersOfTwo(-2, 2))),
+    "QUANTIZED_LINEAR_AVERAGE_POOLING": Record(quantized_average_pooling, pooling_scales, samples=48),
+    "QUANTIZED_LINEAR_CONVOLUTION": Record(quantized_convolution, convolution_values, samples=48),
+    "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Record(quantized_product, product_scales, samples=72),
+    "QUANTIZE": Record(
         quantize,
         {"InputTensor": Values(-300, 300, special=True), "QuantizationTensors": POSITIVE},
         samples=64,

@@ -12,7 +12,7 @@ import directml_py as dml
 
 from .activation import scaled_and_biased
 from .onnx_node import run
-from .row import saturated
+from .record import saturated
 
 UINT_COUNT = 2**32
 NOWHERE = -1

@@ -9,7 +9,7 @@ import numpy as np
 import directml_py as dml
 
 from .onnx_node import run
-from .row import Row, Values
+from .record import Record, Values
 
 # After all infinities, which are represented by half of this: no tensor is FLOAT64.
 NOT_A_NUMBER = 1e300
@@ -39,4 +39,4 @@ def top_k(desc: Any, x: Any) -> Any:
 
 # Few different values, so that there are ties, of zeros of either sign, infinities and NaN too.
 TIED = Values(-2, 2, step=0.25, special=True)
-ROWS = {"TOP_K": Row(top_k, TIED, samples=96), "TOP_K1": Row(top_k, TIED, samples=144)}
+RECORDS = {"TOP_K": Record(top_k, TIED, samples=96), "TOP_K1": Record(top_k, TIED, samples=144)}

@@ -12,8 +12,9 @@ import numpy as np
 
 import directml_py as dml
 
+from .library import OfLargest
 from .onnx_node import run
-from .row import Row, Values
+from .record import ROUNDED_SUMS, Record, Values, of_interpolation
 
 HALF = Fraction(1, 2)
 Tap = tuple[int, float]
@@ -174,11 +175,14 @@ def values(desc: Any) -> dict[str, Values]:
     }
 
 
-ROWS = {
-    "ROI_POOLING": Row(
-        pooling, {"InputTensor": Values(), "ROITensor": Values(-2.0, 6.0, step=0.25)}, samples=48
+RECORDS = {
+    "ROI_POOLING": Record(
+        pooling,
+        {"InputTensor": Values(), "ROITensor": Values(-2.0, 6.0, step=0.25)},
+        samples=48,
+        either_zero=True,
     ),
-    "ROI_ALIGN": Row(align, values, samples=48),
-    "ROI_ALIGN1": Row(align, values, samples=72),
-    "ROI_ALIGN_GRAD": Row(align_gradient, values, samples=72),
+    "ROI_ALIGN": Record(align, values, 48, of_interpolation, either_zero=True, library=OfLargest(1)),
+    "ROI_ALIGN1": Record(align, values, 72, of_interpolation, either_zero=True, library=OfLargest(1)),
+    "ROI_ALIGN_GRAD": Record(align_gradient, values, 72, ROUNDED_SUMS, library=OfLargest(1)),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .row import DYADIC, Row, Values
+from .record import DYADIC, Record, Twins, Values
 
 OPERANDS = ("Query", "Key", "Value")
 
@@ -162,7 +162,10 @@ VALUES = {
     "PastValueTensor": POSITIVE,
     "PastSequenceLengthsTensor": Values(-1, 6, limited=True),
 }
-ROWS = {
-    "MULTIHEAD_ATTENTION": Row(attention, VALUES, samples=64),
-    "MULTIHEAD_ATTENTION1": Row(attention, VALUES, samples=96),
+# Scores, exponentials, their sum and the products are each rounded in FLOAT32.
+ULPS = {"float32": 4, "float16": 1}
+TWINS = Twins(dyadic=True, positive=True, ulps=4)
+RECORDS = {
+    "MULTIHEAD_ATTENTION": Record(attention, VALUES, 64, ulps=ULPS, twins=TWINS),
+    "MULTIHEAD_ATTENTION1": Record(attention, VALUES, 96, ulps=ULPS, twins=TWINS),
 }

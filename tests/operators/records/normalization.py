@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from .activation import fused
+from .library import Bound, OfLargest, ulps
 from .onnx_node import run
-from .row import Row, Values
+from .record import ROUNDED_SUMS, Record, Reference, Twins, Values
 
 
 def batch_normalization(desc: Any, x: Any, *statistics: Any) -> Any:
@@ -198,16 +199,27 @@ def through_statistics(
     ]
 
 
-VARIANCES = {"VarianceTensor": Values(0, 4)}
-ROWS = {
-    "BATCH_NORMALIZATION": Row(batch_normalization, VARIANCES, samples=48),
-    "MEAN_VARIANCE_NORMALIZATION": Row(mean_variance_normalization, samples=48),
-    "MEAN_VARIANCE_NORMALIZATION1": Row(mean_variance_normalization, samples=48),
-    "MEAN_VARIANCE_NORMALIZATION2": Row(mean_variance_normalization, samples=72),
-    "LP_NORMALIZATION": Row(lp_normalization),
-    "LOCAL_RESPONSE_NORMALIZATION": Row(local_response),
-    "LOCAL_RESPONSE_NORMALIZATION_GRAD": Row(local_response_gradient),
-    "BATCH_NORMALIZATION_TRAINING": Row(batch_training, samples=48),
-    "BATCH_NORMALIZATION_GRAD": Row(gradients(through_constants), VARIANCES),
-    "BATCH_NORMALIZATION_TRAINING_GRAD": Row(gradients(through_statistics), VARIANCES),
+PLAIN, VARIANCES = Values(), {"VarianceTensor": Values(0, 4)}
+
+
+def of_sums(reference: Reference, library: Bound | int, values: Any = PLAIN, samples: int = 24) -> Record:
+    bound = OfLargest(library) if isinstance(library, int) else library
+    return Record(reference, values, samples, ROUNDED_SUMS, library=bound)
+
+
+RECORDS = {
+    "BATCH_NORMALIZATION": of_sums(batch_normalization, 1, VARIANCES, 48)._replace(
+        # The kernel computes in FLOAT32 where that is safe.
+        twins=Twins(largest=2)
+    ),
+    "BATCH_NORMALIZATION_GRAD": of_sums(gradients(through_constants), 3, VARIANCES),
+    "BATCH_NORMALIZATION_TRAINING": of_sums(batch_training, 1, samples=48),
+    "BATCH_NORMALIZATION_TRAINING_GRAD": of_sums(gradients(through_statistics), 2, VARIANCES),
+    # A power of the sum of squares, of moderate exponents.
+    "LOCAL_RESPONSE_NORMALIZATION": of_sums(local_response, ulps(16)),
+    "LOCAL_RESPONSE_NORMALIZATION_GRAD": of_sums(local_response_gradient, 2),
+    "LP_NORMALIZATION": of_sums(lp_normalization, ulps(2)),
+    "MEAN_VARIANCE_NORMALIZATION": of_sums(mean_variance_normalization, 1, samples=48),
+    "MEAN_VARIANCE_NORMALIZATION1": of_sums(mean_variance_normalization, 1, samples=48),
+    "MEAN_VARIANCE_NORMALIZATION2": of_sums(mean_variance_normalization, 0, samples=72),
 }

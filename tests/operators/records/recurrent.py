@@ -12,9 +12,10 @@ from releases import has
 
 import directml_py as dml
 
-from .activation import ROWS as ACTIVATIONS
+from .activation import RECORDS as ACTIVATIONS
+from .library import OF_EXPONENTIALS, OfLargest
 from .onnx_node import run
-from .row import Row, Values
+from .record import Record, Twins, Values
 
 FORWARD = dml.DML_RECURRENT_NETWORK_DIRECTION_FORWARD
 BACKWARD = dml.DML_RECURRENT_NETWORK_DIRECTION_BACKWARD
@@ -183,4 +184,19 @@ def values(desc: Any) -> Any:
     return {slot.field: small for slot in desc.inputs} | {"SequenceLengthsTensor": lengths}
 
 
-ROWS = {name: Row(recurrent, values, samples=72) for name in ORDER}
+# Each step rounds in FLOAT32, sums may cancel, and sums of many steps lose what is small.
+ULPS = {"float32": 1 << 13, "float16": 1}
+TWINS = Twins(dyadic=True, ulps=64, largest=128)
+# In exponentials: one for each function of a step, and for GRU's mean of two states.
+FUNCTIONS = {"GRU": 4, "LSTM": 5, "RNN": 1}
+RECORDS = {
+    name: Record(
+        recurrent,
+        values,
+        samples=72,
+        ulps=ULPS,
+        library=OfLargest(count * OF_EXPONENTIALS.ulps, each_step=True),
+        twins=TWINS,
+    )
+    for name, count in FUNCTIONS.items()
+}

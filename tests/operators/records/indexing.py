@@ -9,7 +9,7 @@ import numpy as np
 
 from ..values import as_stored
 from .onnx_node import plain, run
-from .row import ANY, Row, Values
+from .record import ANY, Record, Values
 
 
 class Indices(NamedTuple):
@@ -125,14 +125,14 @@ def around_axis(desc: Any) -> dict[str, Values]:
     return {"IndicesTensor": Values(-size - 2, size + 1, limited=True), "ValuesTensor": ANY}
 
 
-ROWS = {
-    "GATHER": Row(gather, along_axis, samples=72),
-    "GATHER_ELEMENTS": Row(gather_elements, along_axis, samples=72),
-    "GATHER_ND": Row(gather_nd, in_tuples, samples=72),
-    "GATHER_ND1": Row(gather_nd, in_tuples, samples=72),
-    "SCATTER": Row(scatter, along_axis, samples=72),
-    "SCATTER_ND": Row(scatter_nd, in_tuples, samples=72),
-    "ONE_HOT": Row(one_hot, around_axis, samples=72),
+RECORDS = {
+    "GATHER": Record(gather, along_axis, samples=72),
+    "GATHER_ELEMENTS": Record(gather_elements, along_axis, samples=72),
+    "GATHER_ND": Record(gather_nd, in_tuples, samples=72),
+    "GATHER_ND1": Record(gather_nd, in_tuples, samples=72),
+    "SCATTER": Record(scatter, along_axis, samples=72),
+    "SCATTER_ND": Record(scatter_nd, in_tuples, samples=72),
+    "ONE_HOT": Record(one_hot, around_axis, samples=72),
     # Many floats are zeros of either sign, and every third integer.
-    "NONZERO_COORDINATES": Row(nonzero, Values(-1.4, 1.4, step=1, special=True, limited=True), samples=72),
+    "NONZERO_COORDINATES": Record(nonzero, Values(-1.4, 1.4, step=1, special=True, limited=True), samples=72),
 }

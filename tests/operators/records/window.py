@@ -11,8 +11,9 @@ import numpy as np
 import directml_py as dml
 
 from .activation import fused
+from .library import POWER, OfLargest
 from .onnx_node import run
-from .row import DYADIC, Row, Values
+from .record import DYADIC, ROUNDED_SUMS, Record, Values
 
 
 def convolution(desc: Any, x: Any, weights: Any, bias: Any) -> Any:
@@ -187,17 +188,26 @@ def max_pooling_grad(desc: Any, x: Any, gradients: Any) -> Any:
 
 
 TIED = Values(-1, 1, step=0.25)
-ROWS = {
-    "CONVOLUTION": Row(convolution, DYADIC, samples=72),
-    "AVERAGE_POOLING": Row(average_pooling, DYADIC),
-    "AVERAGE_POOLING1": Row(average_pooling, DYADIC),
-    "AVERAGE_POOLING_GRAD": Row(average_pooling_grad, Values(0, 4)),
-    "CONVOLUTION_INTEGER": Row(convolution_integer, samples=48),
-    "LP_POOLING": Row(lp_pooling, samples=32),
-    "LP_POOLING1": Row(lp_pooling, samples=32),
-    "MAX_POOLING": Row(max_pooling, TIED),
-    "MAX_POOLING1": Row(max_pooling, TIED),
-    "MAX_POOLING2": Row(max_pooling, TIED),
-    "MAX_POOLING_GRAD": Row(max_pooling_grad, {"InputTensor": TIED, "InputGradientTensor": DYADIC}),
-    "MAX_UNPOOLING": Row(max_unpooling, few_outside, samples=48),
+RECORDS = {
+    "CONVOLUTION": Record(
+        convolution,
+        DYADIC,
+        samples=72,
+        either_zero=True,
+        # FLOAT16 is rounded before a bias is added backwards, and before the activation.
+        library=OfLargest(1),
+    ),
+    "AVERAGE_POOLING": Record(average_pooling, DYADIC, either_zero=True),
+    "AVERAGE_POOLING1": Record(average_pooling, DYADIC, either_zero=True),
+    "AVERAGE_POOLING_GRAD": Record(average_pooling_grad, Values(0, 4), ulps={"float16": 1}, either_zero=True),
+    "CONVOLUTION_INTEGER": Record(convolution_integer, samples=48),
+    "LP_POOLING": Record(lp_pooling, samples=32, ulps=ROUNDED_SUMS, library=POWER),
+    "LP_POOLING1": Record(lp_pooling, samples=32, ulps=ROUNDED_SUMS, library=POWER),
+    "MAX_POOLING": Record(max_pooling, TIED, either_zero=True),
+    "MAX_POOLING1": Record(max_pooling, TIED, either_zero=True),
+    "MAX_POOLING2": Record(max_pooling, TIED, either_zero=True),
+    "MAX_POOLING_GRAD": Record(
+        max_pooling_grad, {"InputTensor": TIED, "InputGradientTensor": DYADIC}, either_zero=True
+    ),
+    "MAX_UNPOOLING": Record(max_unpooling, few_outside, samples=48),
 }

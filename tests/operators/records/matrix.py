@@ -11,8 +11,9 @@ import directml_py as dml
 
 from . import attention
 from .activation import fused
+from .library import OfLargest
 from .onnx_node import run
-from .row import DYADIC, Row, Values
+from .record import DYADIC, Record, Twins, Values
 
 
 def gemm(desc: Any, a: Any, b: Any, c: Any) -> Any:
@@ -87,9 +88,24 @@ def of_output(desc: Any) -> Any:
     return dict.fromkeys((slot.field for slot in desc.inputs), Values(-100, 100, limited=True)) | scales
 
 
-ROWS = {
-    **attention.ROWS,
-    "GEMM": Row(gemm, DYADIC, samples=72),
-    "MATRIX_MULTIPLY_INTEGER": Row(integers, samples=48),
-    "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": Row(to_float, of_output, samples=72),
+RECORDS = {
+    **attention.RECORDS,
+    "GEMM": Record(
+        gemm,
+        DYADIC,
+        samples=72,
+        either_zero=True,
+        # FLOAT16 is rounded before the activation.
+        library=OfLargest(1, numpy=2),
+        twins=Twins(dyadic=True),
+    ),
+    "MATRIX_MULTIPLY_INTEGER": Record(integers, samples=48),
+    "MATRIX_MULTIPLY_INTEGER_TO_FLOAT": Record(
+        to_float,
+        of_output,
+        samples=72,
+        either_zero=True,
+        # That device cuts some factors to FLOAT16 instead of rounding them; see fidelity/test_products.py.
+        library=OfLargest(1),
+    ),
 }

@@ -11,7 +11,7 @@ import numpy as np
 import directml_py as dml
 
 from .onnx_node import run
-from .row import Row, Values
+from .record import EXACT, Record, Ulps, Values
 
 ONNX_NAMES = {
     "AVERAGE": "ReduceMean",
@@ -104,12 +104,22 @@ def cumulative_product(desc: Any, x: Any) -> Any:
     return np.moveaxis(result, -1, desc.Axis)
 
 
-ROWS = {
+def of_reduction(desc: Any) -> Ulps:
+    """MULTIPLY of FLOAT32 rounds every product; in FLOAT64 all others, and FLOAT16, are rounded once."""
+    function = desc.Function.name.removeprefix("DML_REDUCE_FUNCTION_")
+    if function in ("MAX", "MIN"):
+        return EXACT
+    if function == "MULTIPLY":
+        return {"float32": math.prod(desc.InputTensor.sizes[axis] for axis in desc.Axes), "float16": 1}
+    return {"float32": 2 if function == "L2" else 1, "float16": 1}
+
+
+RECORDS = {
     # Exact, and so large that a sum that was rounded to FLOAT16 on the way would show.
-    "CUMULATIVE_SUMMATION": Row(cumulative_sum, Values(-32, 128, step=0.125, infinite=True), samples=96),
-    "CUMULATIVE_PRODUCT": Row(cumulative_product, Values(-2, 2, infinite=True), samples=96),
+    "CUMULATIVE_SUMMATION": Record(cumulative_sum, Values(-32, 128, step=0.125, infinite=True), samples=96),
+    "CUMULATIVE_PRODUCT": Record(cumulative_product, Values(-2, 2, infinite=True), samples=96),
     # Twelve functions, most of them of integers too.
-    "REDUCE": Row(reduce, values, samples=240),
-    "ARGMIN": Row(arg_operator, TIED, samples=72),
-    "ARGMAX": Row(arg_operator, TIED, samples=72),
+    "REDUCE": Record(reduce, values, samples=240, ulps=of_reduction, either_zero=True),
+    "ARGMIN": Record(arg_operator, TIED, samples=72),
+    "ARGMAX": Record(arg_operator, TIED, samples=72),
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .row import Row
+from .record import Record
 
 MASK = 0xFFFFFFFF
 
@@ -87,10 +87,10 @@ def random(desc: Any, state: Any) -> list[Any]:
     return [numbers(desc, made[:count]), next_state]
 
 
-ROWS: dict[str, Row] = {
-    "DIAGONAL_MATRIX": Row(diagonal),
-    "DIAGONAL_MATRIX1": Row(diagonals),
-    "FILL_VALUE_CONSTANT": Row(constant),
-    "FILL_VALUE_SEQUENCE": Row(sequence, samples=40),
-    "RANDOM_GENERATOR": Row(random),
+RECORDS: dict[str, Record] = {
+    "DIAGONAL_MATRIX": Record(diagonal),
+    "DIAGONAL_MATRIX1": Record(diagonals),
+    "FILL_VALUE_CONSTANT": Record(constant),
+    "FILL_VALUE_SEQUENCE": Record(sequence, samples=40),
+    "RANDOM_GENERATOR": Record(random),
 }
