@@ -148,7 +148,7 @@ def byte_convolution(
     quantization: Quantization | None = None,
 ) -> Run | Declined:
     """The call that stores sums of ``(x - x_zero) * (filters - filter_zeros)``, which wrap, in INT32; or bytes,
-    ``elementary.quantize`` of the sums, if none can exceed INT32.
+    ``functions.quantize`` of the sums, if none can exceed INT32.
 
     Zero points have the type of their tensor: ``x`` has a single one, the filters one or one for each filter, along any
     dimension. All parameters are read when the call runs. The native kernel takes INT8 and UINT8 under the same

@@ -20,7 +20,7 @@ class Stored(NamedTuple):
     floats, and what has loaded them as floats reads the same node.
     """
 
-    slices_at: int
+    node: int
     lane: str
     dtype: np.dtype[Any]
 
@@ -42,7 +42,7 @@ class Chain:
         return Stored(place, lane, dtype)
 
     def output(self, value: Stored) -> None:
-        self.program.outputs.append(value.slices_at)
+        self.program.outputs.append(value.node)
 
     def then(
         self,
@@ -76,10 +76,10 @@ class Chain:
         bits = self.program.add("bits_half", "bits", place) if own == FLOAT16 else place
         integer = Symbol(self.program, bits, np.dtype(f"u{own.itemsize}") if own.kind == "f" else own)
         if dtype.kind != "f":
-            return integer.astype(dtype).slices_at
+            return integer.astype(dtype).node
         if dtype == FLOAT32:
             return bits
-        return self.program.add("half_bits", "float32", integer.astype(np.uint16).slices_at)
+        return self.program.add("half_bits", "float32", integer.astype(np.uint16).node)
 
     def rounded(self, value: Stored) -> int:
         """The node that holds exactly what is in memory."""

@@ -66,7 +66,7 @@ class Symbol(NDArrayOperatorsMixin):
     """A stand-in for an array in a program. FLOAT16 is a storage type only."""
 
     def __init__(self, program: Program, place: int, dtype: np.dtype[Any]) -> None:
-        self.program, self.slices_at, self.dtype = program, place, dtype
+        self.program, self.node, self.dtype = program, place, dtype
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -160,16 +160,16 @@ class Symbol(NDArrayOperatorsMixin):
     def wrapped(self, dtype: np.dtype[Any]) -> Symbol:
         """The 32-bit integer that has this value in ``dtype``."""
         if dtype.kind == "b" or dtype.itemsize == 4:
-            return Symbol(self.program, self.slices_at, dtype)
+            return Symbol(self.program, self.node, dtype)
         if dtype.kind == "i":
-            return self.made(f"{dtype.name}_bits", dtype, [self.slices_at])
+            return self.made(f"{dtype.name}_bits", dtype, [self.node])
         mask = self.program.constant((1 << 8 * dtype.itemsize) - 1, np.dtype(np.uint32))
-        return self.made("and_bits", dtype, [self.slices_at, mask])
+        return self.made("and_bits", dtype, [self.node, mask])
 
     def taken(self, value: Any, dtype: np.dtype[Any]) -> int:
         """The node of an operand, cast to ``dtype``."""
         if isinstance(value, Symbol):
-            place: int = value.astype(dtype).slices_at
+            place: int = value.astype(dtype).node
             return place
         if np.size(value) != 1:
             raise Untraceable("the function uses an array of its own")
@@ -188,26 +188,24 @@ class Symbol(NDArrayOperatorsMixin):
         if self.dtype == np.float16:
             raise Untraceable("the function continues with FLOAT16, which is computed in FLOAT32")
         if dtype == np.float16:
-            return Symbol(self.program, self.exact().slices_at, dtype)
+            return Symbol(self.program, self.exact().node, dtype)
         lane = lane_of(dtype)
         if kind == "b":
-            return self.compared("not_equal", [self.slices_at, self.taken(0, self.dtype)], self.dtype)
+            return self.compared("not_equal", [self.node, self.taken(0, self.dtype)], self.dtype)
         if own == "b":
-            bit = self.made(
-                "and_bits", np.dtype(np.uint32), [self.slices_at, self.taken(1, np.dtype(np.uint32))]
-            )
-            return Symbol(self.program, bit.slices_at, dtype) if kind in "iu" else bit.astype(dtype)
+            bit = self.made("and_bits", np.dtype(np.uint32), [self.node, self.taken(1, np.dtype(np.uint32))])
+            return Symbol(self.program, bit.node, dtype) if kind in "iu" else bit.astype(dtype)
         if kind == "f":
             narrow = None
             if dtype == FLOAT32 and self.dtype == FLOAT64:
-                narrow = self.program.rounded(self.slices_at, is_half=False)
+                narrow = self.program.rounded(self.node, is_half=False)
             if narrow is not None:
                 return Symbol(self.program, narrow, dtype)
-            return self.made(f"{lane}_{lane_of(self.dtype)}", dtype, [self.slices_at])
+            return self.made(f"{lane}_{lane_of(self.dtype)}", dtype, [self.node])
         if own == "f":
             raise Untraceable("floats become integers in a way that C does not define")
         fits = np.can_cast(self.dtype, dtype)
-        return Symbol(self.program, self.slices_at, dtype) if fits else self.wrapped(dtype)
+        return Symbol(self.program, self.node, dtype) if fits else self.wrapped(dtype)
 
     def exact(self) -> Symbol:
         """A non-float as a float type that represents it exactly."""
@@ -217,22 +215,22 @@ class Symbol(NDArrayOperatorsMixin):
 
     def as_half(self) -> Symbol:
         """The float rounded to FLOAT16, for further computation."""
-        return self.made(f"half_{lane_of(self.dtype)}", FLOAT32, [self.slices_at])
+        return self.made(f"half_{lane_of(self.dtype)}", FLOAT32, [self.node])
 
     def saturated(self, dtype: np.dtype[Any]) -> Symbol:
-        """Floats converted to integers, as by ``elementary.saturated``."""
+        """Floats converted to integers, as by ``functions.saturated``."""
         lane = lane_of(dtype)
         if dtype.itemsize == 4:
-            return self.made(f"saturated_{lane_of(self.dtype)}_{lane}", dtype, [self.slices_at])
+            return self.made(f"saturated_{lane_of(self.dtype)}_{lane}", dtype, [self.node])
         limits, wide = np.iinfo(dtype), np.dtype(np.int32)
-        clamped = self.made(f"saturated_{lane_of(self.dtype)}_int32", wide, [self.slices_at])
+        clamped = self.made(f"saturated_{lane_of(self.dtype)}_int32", wide, [self.node])
         clamped = np.minimum(np.maximum(clamped, wide.type(limits.min)), wide.type(limits.max))
-        return Symbol(self.program, clamped.slices_at, dtype)
+        return Symbol(self.program, clamped.node, dtype)
 
     def scaled_by(self, name: str, scale: Any, zero_point: Any, dtype: np.dtype[Any]) -> Symbol:
         """A step that takes a FLOAT32 scale and an integer zero point of up to 16 bits."""
-        zero = self.taken(0, np.dtype(np.int32)) if zero_point is None else zero_point.slices_at
-        return self.made(name, dtype, [self.slices_at, self.taken(scale, FLOAT32), zero])
+        zero = self.taken(0, np.dtype(np.int32)) if zero_point is None else zero_point.node
+        return self.made(name, dtype, [self.node, self.taken(scale, FLOAT32), zero])
 
 
 def lane_of(dtype: np.dtype[Any]) -> str:
@@ -290,13 +288,13 @@ def stored(result: Any, dtype: np.dtype[Any]) -> int:
     if dtype not in (np.float16, FLOAT32):
         if dtype.kind in "fb":
             raise Untraceable(f"{dtype.name.upper()} has no native kernel")
-        return symbol.astype(dtype).slices_at
+        return symbol.astype(dtype).node
     if symbol.dtype == np.float16 and dtype == FLOAT32:
         raise Untraceable("the function continues with FLOAT16, which is computed in FLOAT32")
     if symbol.dtype.kind != "f":
         symbol = symbol.exact() if dtype == np.float16 else symbol.astype(FLOAT32)
     program = symbol.program
-    if program.nodes[symbol.slices_at].lane == "float64":
-        narrow = program.rounded(symbol.slices_at, dtype == np.float16)
-        return symbol.slices_at if narrow is None else narrow
-    return symbol.slices_at
+    if program.nodes[symbol.node].lane == "float64":
+        narrow = program.rounded(symbol.node, dtype == np.float16)
+        return symbol.node if narrow is None else narrow
+    return symbol.node
