@@ -40,6 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the DirectML feature level, such as 5.0 (default: the newest)",
     )
     parser.add_argument(
+        "--semantics",
+        choices=("onnx", "directml"),
+        default="onnx",
+        help=(
+            "whose results are wanted where they differ: ONNX's (default), or those of ONNX Runtime's DirectML "
+            "provider"
+        ),
+    )
+    parser.add_argument(
         "--external-data",
         metavar="FOLDER",
         type=Path,
@@ -159,14 +168,16 @@ def _explained(arguments: argparse.Namespace, level: int | None, bindings: dict[
     def progress(nodes: Sequence[Any]) -> Any:
         return track(nodes, "nodes", len(nodes))
 
-    return explain(
-        arguments.model,
-        level,
-        bindings,
-        progress,
-        external_data=arguments.external_data,
-        limits=_limits(arguments.limit),
-    )
+    return explain(arguments.model, level, bindings, progress, **_settings(arguments))
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What is asked for besides, as ``explain`` and ``differences`` take it."""
+    return {
+        "semantics": arguments.semantics,
+        "external_data": arguments.external_data,
+        "limits": _limits(arguments.limit),
+    }
 
 
 def _print(explanation: Explanation, as_json: bool) -> None:
@@ -206,5 +217,6 @@ def _run(model: Model, arrays: dict[str, Any], arguments: argparse.Namespace, le
     if arguments.compare:
         from ..onnx.comparing import differences
 
-        lines = list(map(str, differences(arguments.model, arrays, level, arguments.every_node)))
+        found = differences(arguments.model, arrays, level, arguments.every_node, **_settings(arguments))
+        lines = list(map(str, found))
     print("\n".join(lines), file=sys.stderr if arguments.json else sys.stdout)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
 
 from ..late import loading
+from .budget import Limits
 from .model_file import ModelFile
 from .onnx_model import built_for, device_of
+from .semantics import ONNX
 from .values import Array
 
 
@@ -28,17 +31,25 @@ class Difference(NamedTuple):
 
 
 def differences(
-    source: Any, inputs: Mapping[str, Array], feature_level: int | None = None, every_node: bool = False
+    source: Any,
+    inputs: Mapping[str, Array],
+    feature_level: int | None = None,
+    every_node: bool = False,
+    *,
+    semantics: str = ONNX,
+    external_data: str | Path | None = None,
+    limits: Limits | None = None,
 ) -> list[Difference]:
     """The differences of the outputs or, with ``every_node``, of all values that nodes compute, in order.
 
-    Raises ``OnnxError`` as ``load`` does, ``ImportError`` without the package onnxruntime, ``ValueError`` for what ONNX
-    Runtime refuses.
+    The other arguments are those of ``load``. Raises ``OnnxError`` as ``load`` does, ``ImportError`` without the
+    package onnxruntime, ``ValueError`` for what ONNX Runtime refuses.
     """
-    model = ModelFile(source)
-    proto = _with_every_value(model) if every_node else model.proto
+    model = ModelFile(source, external_data, limits)
+    proto = _with_every_value(model) if every_node else model.embedded
     expected = _by_onnx_runtime(proto, inputs)
-    made, fixed = built_for(ModelFile(proto) if every_node else model, device_of(feature_level), inputs)
+    own = ModelFile(proto, limits=limits) if every_node else model
+    made, fixed = built_for(own, device_of(feature_level), inputs, semantics)
     found = made.run({name: array for name, array in inputs.items() if name not in fixed})
     return [_difference(name, found[name], values) for name, values in expected.items() if name in found]
 
@@ -60,7 +71,7 @@ def _by_onnx_runtime(model: Any, inputs: Mapping[str, Array]) -> dict[str, Array
 
 def _with_every_value(model: ModelFile) -> Any:
     """The model with every value as an output whose type shape inference can determine."""
-    whole = onnx.shape_inference.infer_shapes(model.proto, data_prop=True)
+    whole = onnx.shape_inference.infer_shapes(model.embedded, data_prop=True)
     present = {item.name for item in whole.graph.output}
     known = {item.name: item for item in whole.graph.value_info if item.type.HasField("tensor_type")}
     names = [name for node in whole.graph.node for name in node.output]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from .budget import Limits
 from .model_file import Bindings, ModelFile
 from .onnx_model import Model, Progress, built, device_of
+from .semantics import ONNX
 
 HOST = "computed by the host"
 
@@ -56,12 +57,18 @@ def explain(
     inputs: Bindings | None = None,
     progress: Progress | None = None,
     *,
+    semantics: str = ONNX,
     external_data: str | Path | None = None,
     limits: Limits | None = None,
 ) -> Explanation:
     """The nodes of a model that its outputs depend on. Raises ``OnnxError`` for problems of the model as a whole."""
     model = built(
-        ModelFile(source, external_data, limits), device_of(feature_level), inputs or {}, True, progress
+        ModelFile(source, external_data, limits),
+        device_of(feature_level),
+        inputs or {},
+        True,
+        progress,
+        semantics,
     )
     rows = [
         NodeReport(

@@ -77,6 +77,11 @@ class ModelFile:
         """The ModelProto, with its weights."""
         return self._whole(self._model)
 
+    @property
+    def embedded(self) -> Any:
+        """The ModelProto with all data in it, external data too. Raises ``OnnxError`` for files that cannot be read."""
+        return self._with_embedded(self.proto, constants=True)
+
     def _whole(self, model: Any) -> Any:
         """``model`` with the weights that were left where they are."""
         for tensor, raw in zip(model.graph.initializer, self._weights):
@@ -114,17 +119,19 @@ class ModelFile:
         self.opsets[""] = OLDEST
         return model
 
-    def _with_embedded(self, model: Any) -> Any:
-        """``model`` with external data in it, except for that of constants, so that whoever evaluates a node need not
-        know of files."""
+    def _with_embedded(self, model: Any, constants: bool = False) -> Any:
+        """``model`` with external data in it, without that of constants unless asked for, so that whoever evaluates a
+        node need not know of files."""
         if not any(
-            uses_external_data(tensor) for _, is_constant, tensor in _tensors(model) if not is_constant
+            uses_external_data(tensor)
+            for _, is_constant, tensor in _tensors(model)
+            if constants or not is_constant
         ):
             return model
         result = onnx.ModelProto()
         result.CopyFrom(model)
         for where, is_constant, tensor in _tensors(result):
-            if not is_constant and uses_external_data(tensor):
+            if (constants or not is_constant) and uses_external_data(tensor):
                 try:
                     array = self.tensors.array_of(tensor)
                 except Refusal as error:

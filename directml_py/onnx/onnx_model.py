@@ -283,15 +283,14 @@ def built(
 
 
 def built_for(
-    model: ModelFile, device: IDMLDevice, arrays: Mapping[str, Array]
+    model: ModelFile, device: IDMLDevice, arrays: Mapping[str, Array], semantics: str = ONNX
 ) -> tuple[Model, dict[str, Array]]:
     """``model`` for inputs like ``arrays``, and those of them whose contents determined it, which are constants."""
     fixed: dict[str, Array] = {}
     while True:
+        bindings = {name: fixed.get(name, array.shape) for name, array in arrays.items()}
         try:
-            return built(
-                model, device, {name: fixed.get(name, array.shape) for name, array in arrays.items()}
-            ), fixed
+            return built(model, device, bindings, semantics=semantics), fixed
         except ValueNeeded as error:
             more = {name: arrays[name] for name in error.inputs if name in arrays and name not in fixed}
             if not more:

@@ -12,6 +12,8 @@ import onnx
 
 from directml_py.cli import main
 from directml_py.dxdispatch import load_graph
+from directml_py.onnx import Limits, comparing
+from directml_py.onnx.model_file import ModelFile
 
 from .models import parsed
 
@@ -124,3 +126,50 @@ def test_inputs_whose_content_decides_are_taken_from_the_arrays(tmp_path, capsys
     assert "pass load the contents of 'shape'" in capsys.readouterr().out
     assert main(["onnx", str(path), "--run", str(inputs), "--compare"]) == 0
     assert "y: differs by at most 0" in capsys.readouterr().out
+
+
+def test_semantics(tmp_path, capsys):
+    """Whether the maximum or the minimum wins, of which ONNX Runtime's CPU provider says the former."""
+    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    path, inputs, results = (str(tmp_path / name) for name in ("model.onnx", "inputs.npz", "results.npz"))
+    bounds = "<float low = {1}, float high = {-1}>"
+    onnx.save(parsed(f"f (float[2] x) => (float[2] y) {bounds} {{ y = Clip(x, low, high) }}"), path)
+    np.savez(inputs, x=np.float32([0, 5]))
+    command = ["onnx", path, "--run", inputs, "--output", results, "--compare"]
+    for words, expected, difference in ([], -1, "0"), (["--semantics", "directml"], 1, "2"):
+        assert main([*command, *words]) == 0
+        assert f"y: differs by at most {difference}," in capsys.readouterr().out
+        np.testing.assert_array_equal(np.load(results)["y"], [expected] * 2)
+
+
+@pytest.mark.parametrize("more", [[], ["--every-node"]])
+def test_a_model_with_external_data_compared(tmp_path, capsys, more):
+    """The data is in another folder, and for ONNX Runtime in none."""
+    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    path, inputs, folder = tmp_path / "model.onnx", tmp_path / "inputs.npz", tmp_path / "weights"
+    model = parsed("f (float[2] x) => (float[2] y) <float[2] w = {3, 4}> { z = Add(x, w) y = Mul(z, w) }")
+    weights = onnx.numpy_helper.from_array(np.float32([3, 4]), "w")
+    model.graph.initializer[0].CopyFrom(weights)
+    onnx.external_data_helper.set_external_data(model.graph.initializer[0], "w.bin", 0, 8)
+    model.graph.initializer[0].ClearField("raw_data")
+    folder.mkdir()
+    (folder / "w.bin").write_bytes(weights.raw_data)
+    path.write_bytes(model.SerializeToString())
+    np.savez(inputs, x=np.float32([1, 2]))
+    command = ["onnx", str(path), "--run", str(inputs), "--compare", *more]
+    assert main(command) == 2
+    assert "w.bin" in capsys.readouterr().err
+    assert main([*command, "--external-data", str(folder)]) == 0
+    assert "y: differs by at most 0," in capsys.readouterr().out
+
+
+def test_limits_of_what_is_compared(model, inputs, monkeypatch, capsys):
+    """A comparison reads the model again; what exceeds the default limits would take long here."""
+    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    read = []
+    monkeypatch.setattr(
+        comparing, "ModelFile", lambda *given, **more: read.append(given) or ModelFile(*given, **more)
+    )
+    limits = ["--limit", "bytes=5000000000", "--limit", "steps=99999"]
+    assert main(["onnx", model, "--run", inputs, "--compare", *limits]) == 0
+    assert read == [(model, None, Limits(5_000_000_000, 99_999))]
