@@ -21,7 +21,6 @@ from ..abi.lifetime import Lifetime
 from ..d3d12.clears import ClearView
 from ..d3d12.command_list import ID3D12GraphicsCommandList
 from ..d3d12.command_queue import ID3D12CommandQueue
-from ..d3d12.execution import Execution, Recording
 from ..d3d12.fence import ID3D12Fence
 from ..d3d12.heap import ID3D12Heap
 from ..d3d12.immediate import WriteImmediate
@@ -37,6 +36,7 @@ from ..dml.initializer import IDMLOperatorInitializer
 from ..kernels import backend
 from ..runtime.allocation import Allocation
 from ..runtime.buffer import Buffer, BufferRange
+from ..runtime.execution import Execution, Recording
 from ..runtime.observers import Observer, watchers
 from ..runtime.recording import Access, AccessKind, Command
 from .content_store import FORMAT, VERSION, CaptureWriter

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..abi.arguments import enumerator, invalid
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
-from ..abi.lifetime import Lifetime
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_LIST_TYPE_COMPUTE,
@@ -20,12 +19,12 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_SEVERITY_ERROR,
 )
 from ..api.iids import IID_ID3D12CommandAllocator
+from ..runtime.execution import CommandMemory
 from .device_child import ID3D12Pageable, short
 
 if TYPE_CHECKING:
     from .command_list import ID3D12GraphicsCommandList
     from .device import ID3D12Device
-    from .execution import Recording
 
 DIRECT: Final = D3D12_COMMAND_LIST_TYPE_DIRECT
 COMPUTE: Final = D3D12_COMMAND_LIST_TYPE_COMPUTE
@@ -46,18 +45,6 @@ def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
     return kind
 
 
-class CommandMemory(Lifetime):
-    """An allocator's memory, which recordings still refer to after the allocator is released."""
-
-    __slots__ = ("generation", "in_flight")
-
-    def __init__(self) -> None:
-        super().__init__("ID3D12CommandAllocator")
-        self.generation = 0
-        # Recordings that are submitted and have not finished; tracked under the debug layer only.
-        self.in_flight: set[Recording] = set()
-
-
 class ID3D12CommandAllocator(ID3D12Pageable):
     """The memory of recorded commands: at most one list records into it at a time, and ``Reset`` invalidates what was
     recorded."""
@@ -65,7 +52,7 @@ class ID3D12CommandAllocator(ID3D12Pageable):
     IID = IID_ID3D12CommandAllocator
 
     def __init__(self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE) -> None:
-        self.memory = CommandMemory()
+        self.memory = CommandMemory("ID3D12CommandAllocator")
         super().__init__(device, self.memory)
         self.type = type
         self._recording: weakref.ref[ID3D12GraphicsCommandList] | None = None

@@ -30,16 +30,16 @@ from ..api.d3d12_enums import (
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from ..api.iids import IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
 from ..runtime.buffer import BufferRange
+from ..runtime.execution import CommandMemory, Recording, program_of
 from ..runtime.observers import watchers
 from ..runtime.recording import Command
 from ..text.plural import counted_words
 from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
-from .command_allocator import CommandMemory, ID3D12CommandAllocator, check_allocator
+from .command_allocator import ID3D12CommandAllocator, check_allocator
 from .compute_state import ComputeState
 from .descriptors import ID3D12DescriptorHeap
 from .device_child import ID3D12DeviceChild, short
-from .execution import Recording, program_of
 from .markers import Marked, Marker
 from .pipeline_objects import REASON
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
@@ -95,7 +95,7 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
     ) -> None:
         """Without an allocator the list is closed, and must be reset before it can record or run."""
         super().__init__(device, type)
-        self._start(CommandMemory() if allocator is None else allocator.memory)
+        self._start(CommandMemory("ID3D12CommandAllocator") if allocator is None else allocator.memory)
         if allocator is None:
             self.open = False
             self.recording.memory.generation += 1
@@ -111,7 +111,7 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
     def _start(self, memory: CommandMemory) -> None:
         self.open = True
         self.errors: list[str] = []
-        self.recording = Recording(self.device, memory)
+        self.recording = Recording(self.device.scheduler, memory)
         self.descriptor_heaps = ()
         self.compute = None
         self._recorded: list[Command] = []
@@ -170,7 +170,7 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
 
         Returns whether the debug layer has reported it.
         """
-        if self.device.removed:
+        if self.device.scheduler.removed:
             return False
         problem = f"{call}: {text}"
         if problem not in self.errors:
@@ -179,7 +179,7 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
 
     def _ready(self, call: str) -> bool:
         """Whether ``call`` may record now."""
-        if self.device.removed:
+        if self.device.scheduler.removed:
             return False
         if not self.open:
             self.fail(D3D12_MESSAGE_ID_COMMAND_LIST_CLOSED, f"{call}: the command list is closed")

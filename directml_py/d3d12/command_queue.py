@@ -10,16 +10,15 @@ from ..abi.hresult import DXGI_ERROR_INVALID_CALL
 from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE, D3D12_COMMAND_QUEUE_FLAGS, D3D12_MESSAGE_ID
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
 from ..api.iids import IID_ID3D12CommandQueue
+from ..runtime.execution import CallExecution, Recording
 from ..runtime.observers import watchers
 from .barriers import Problem
 from .buffer_rules import check_node_mask
 from .command_allocator import command_list_type
 from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
 from .device_child import ID3D12Pageable, short
-from .execution import CallExecution, Execution, Recording
 from .fence import ID3D12Fence
 from .markers import Marked, Marker
-from .scheduler import WorkQueue, let_go
 from .tile_mappings import Ranges, Regions, check_copy, check_update
 from .timestamps import TICKS_PER_SECOND, ticks
 
@@ -52,7 +51,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         super().__init__(device)
         self._desc = desc
         self.type = D3D12_COMMAND_LIST_TYPE(desc.Type)
-        self.work = WorkQueue(device, self.life)
+        self.work = device.scheduler.queue(self.life)
 
     def _about(self) -> str:
         return short(self.type)
@@ -71,61 +70,34 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         else:
             lists = counted(numCommandLists, commandLists, "numCommandLists", "commandLists")
         device = self.device
-        if device.removed or not lists:
+        if device.scheduler.removed or not lists:
             self._check_objects(lists)
             return
-        executions: list[Execution] = []
-        problem = None
-        try:
-            if watchers.all or device.reorders or device.sync_validator is not None:
-                problem = self._submit_call(lists, executions)
-            else:
-                # Not by ``with``, which takes twice as long; ``submit``, or ``let_go`` after an exception, releases it.
-                device.lock.acquire()
-                for entry in lists:
-                    if not self._can_execute(entry):
-                        for execution in executions:
-                            execution.finish()
-                        problem = self._problem(lists)
-                        device.lock.release()
-                        break
-                    executions.append(entry.recording)
-                    entry.recording.start(self.work)
-                else:
-                    device.submit(self.work, executions)
-        except BaseException:
-            let_go(device.lock)
-            for execution in executions:
-                self.work.forget(execution)
-            if executions:
-                device.recover()
-            raise
-        if problem is not None:
+        if watchers.all or device.reorders or device.sync_validator is not None:
+            is_submitted = self._submit_call(lists)
+        else:
+            recordings = self._recordings(lists)
+            is_submitted = recordings is not None and device.scheduler.submit(self.work, recordings)
+        if not is_submitted:
+            problem = self._problem(lists)
             device.remove(DXGI_ERROR_INVALID_CALL, f"ExecuteCommandLists: {problem.text}", problem.id)
 
-    def _submit_call(
-        self, lists: Sequence[ID3D12GraphicsCommandList], executions: list[Execution]
-    ) -> Problem | None:
-        """Submit all lists as one execution, which is added to ``executions`` first."""
-        device = self.device
-        # Created without the lock held: it refers to objects that the program may release meanwhile.
-        call = self._call(lists)
-        if call is None:
-            return self._problem(lists)
-        device.lock.acquire()
-        if self._recordings(lists) is None:
-            problem = self._problem(lists)
-            device.lock.release()
-            return problem
-        executions.append(call)
-        call.start(self.work)
-        device.lock.release()
-        call.submitted()
-        for observer in watchers.all:
-            observer.submitted(self, call, lists)
-        device.lock.acquire()
-        device.submit(self.work, executions)
-        return None
+    def _submit_call(self, lists: Sequence[ID3D12GraphicsCommandList]) -> bool:
+        """Submit all lists as one execution; False if one of them cannot be executed."""
+        device, validator = self.device, self.device.sync_validator
+        recordings = self._recordings(lists)
+        if recordings is None:
+            return False
+        submission = None if validator is None else validator.submit(recordings, self.work)
+        call = CallExecution(device.scheduler, recordings, submission, device.reorders)
+
+        def submitted() -> None:
+            if submission is not None:
+                submission.submitted()
+            for observer in watchers.all:
+                observer.submitted(self, call, lists)
+
+        return device.scheduler.submit(self.work, [call], submitted)
 
     def UpdateTileMappings(
         self,
@@ -182,35 +154,28 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         now = ticks()
         return now, now
 
-    def _can_execute(self, entry: Any) -> bool:
-        if not isinstance(entry, ID3D12GraphicsCommandList):
-            return False
-        recording = entry.recording
-        return (
-            entry.device is self.device
-            and entry.type is self.type
-            and not entry.open
-            and not entry.errors
-            and recording.queue is None
-            and recording.generation == recording.memory.generation
-        )
-
-    def _recordings(self, lists: Sequence[ID3D12GraphicsCommandList]) -> list[Recording] | None:
-        """What is recorded in ``lists``, None if one of them cannot be executed."""
-        recordings: list[Recording] = []
+    def _recordings(self, lists: Sequence[Any]) -> list[Recording] | None:
+        """What is recorded in ``lists``; None if the queue cannot execute one of them, whatever is in flight."""
+        device, type, recordings = self.device, self.type, []
         for entry in lists:
-            if not self._can_execute(entry) or entry.recording in recordings:
+            if (
+                not isinstance(entry, ID3D12GraphicsCommandList)
+                or entry.device is not device
+                or entry.type is not type
+                or entry.open
+                or entry.errors
+            ):
                 return None
             recordings.append(entry.recording)
         return recordings
 
-    def _call(self, lists: Sequence[ID3D12GraphicsCommandList]) -> CallExecution | None:
-        """All lists as one execution; None if one of them cannot be executed."""
-        recordings, validator = self._recordings(lists), self.device.sync_validator
-        if recordings is None:
-            return None
-        submission = None if validator is None else validator.submit(recordings, self.work)
-        return CallExecution(self.device, recordings, submission)
+    def _can_execute(self, lists: Sequence[Any]) -> bool:
+        recordings = self._recordings(lists)
+        return (
+            recordings is not None
+            and len(set(recordings)) == len(recordings)
+            and not any(recording.in_flight or recording.stale for recording in recordings)
+        )
 
     def _check_objects(self, lists: Sequence[Any]) -> None:
         for index, entry in enumerate(lists):
@@ -220,7 +185,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
     def _problem(self, lists: Sequence[ID3D12GraphicsCommandList]) -> Problem:
         """Why the first list that cannot be executed cannot; raises for an object of another kind or device."""
         self._check_objects(lists)
-        firsts = (index for index in range(len(lists)) if self._recordings(lists[: index + 1]) is None)
+        firsts = (index for index in range(len(lists)) if not self._can_execute(lists[: index + 1]))
         # Another thread may have put it right meanwhile.
         index = next(firsts, 0)
         ids = D3D12_MESSAGE_ID
@@ -249,14 +214,14 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
     def Signal(self, fence: ID3D12Fence, value: int) -> None:
         """Set ``fence`` to ``value`` when all preceding work has run."""
         device = self.device
-        if device.removed:
+        if device.scheduler.removed:
             device.check_alive()
         if not isinstance(fence, ID3D12Fence) or fence.device is not device:
             child(fence, ID3D12Fence, "fence", device)
         target = unsigned(value, "value")
         for observer in watchers.all:
             observer.signaled(self, fence, target)
-        device.signal(self.work, fence.state, target)
+        device.scheduler.signal(self.work, fence.state, target)
 
     def Wait(self, fence: ID3D12Fence, value: int) -> None:
         """Block the work submitted after this until ``fence`` reaches ``value``. The caller does not wait."""
@@ -265,4 +230,4 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         target = unsigned(value, "value")
         for observer in watchers.all:
             observer.waited(self, fence, target)
-        self.device.wait(self.work, fence.state, target)
+        self.device.scheduler.wait(self.work, fence.state, target)

@@ -78,7 +78,7 @@ class DescriptorMethods(DeviceBase):
     ) -> None:
         """Copy descriptors between ranges of CPU handles, which may be split differently on the two sides; if sizes are
         None, all are 1. An error is raised and nothing copied; under the debug layer it is a message."""
-        if self.removed:
+        if self.scheduler.removed:
             return
         destination = Ranges(
             "dest", numDestDescriptorRanges, destDescriptorRangeStarts, destDescriptorRangeSizes
@@ -100,7 +100,7 @@ class DescriptorMethods(DeviceBase):
         self, resource: ID3D12Resource | None, counterResource: None, desc: Any, destDescriptor: Any
     ) -> None:
         """Write a raw, typed or structured buffer view to a descriptor; without a resource, a null descriptor."""
-        if self.removed:
+        if self.scheduler.removed:
             return
         heap, index = cpu_slot(self._device, destDescriptor, CBV_SRV_UAV, "destDescriptor")
         heap.write(index, unordered_access_view(self._device, resource, counterResource, desc))
@@ -122,7 +122,7 @@ class DescriptorMethods(DeviceBase):
         self._other_view("CreateSampler", SAMPLER, destDescriptor)
 
     def _other_view(self, call: str, kind: D3D12_DESCRIPTOR_HEAP_TYPE, destination: Any) -> None:
-        if self.removed:
+        if self.scheduler.removed:
             return
         heap, index = cpu_slot(self._device, destination, kind, "destDescriptor")
         heap.write(index, OtherView(call))

@@ -13,8 +13,6 @@ from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC, D3D12_QUERY_HEAP_DESC,
 from ..api.iids import IID_ID3D12Device
 from ..late import loading
 from ..runtime.observers import created
-from .adapters import HARDWARE, Adapter
-from .after_fork import devices
 from .allocation_queries import AllocationQueries
 from .buffer_rules import check_node_mask
 from .command_allocator import ID3D12CommandAllocator, check_allocator, command_list_type
@@ -31,12 +29,9 @@ from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .residency import Residency
 from .resource_creation import ResourceCreation
 from .shared_handles import SharedHandles
-from .work_submission import WorkSubmission
 
 
-class ID3D12Device(
-    DescriptorMethods, ResourceCreation, SharedHandles, AllocationQueries, Residency, WorkSubmission
-):
+class ID3D12Device(DescriptorMethods, ResourceCreation, SharedHandles, AllocationQueries, Residency):
     """A device on a single-node adapter whose GPU is this process. All methods are thread-safe.
 
     Creation methods raise ``E_INVALIDARG`` naming parameter, field and requirement, ``E_NOTIMPL`` for what is not
@@ -44,10 +39,6 @@ class ID3D12Device(
     """
 
     IID = IID_ID3D12Device
-
-    def __init__(self, adapter: Adapter = HARDWARE) -> None:
-        super().__init__(adapter)
-        devices.add(self)
 
     def _about(self) -> str:
         debug = "" if self.info_queue is None else ", debug layer"
@@ -83,10 +74,7 @@ class ID3D12Device(
         self.check_alive()
         queue_desc = struct_at(desc, D3D12_COMMAND_QUEUE_DESC, "desc")
         check_queue_desc(queue_desc, "desc")
-        queue = ID3D12CommandQueue(self, queue_desc)
-        with self.lock:
-            self._queues.add(queue.work)
-        return created(queue)
+        return created(ID3D12CommandQueue(self, queue_desc))
 
     def CreateCommandAllocator(self, type: int) -> ID3D12CommandAllocator:
         self.check_alive()
@@ -138,7 +126,4 @@ class ID3D12Device(
     def CreateFence(self, initialValue: int, fenceFlags: int = 0) -> ID3D12Fence1:
         self.check_alive()
         kind = flags(fenceFlags, D3D12_FENCE_FLAGS, "fenceFlags")
-        fence = ID3D12Fence1(self, unsigned(initialValue, "initialValue"), kind)
-        with self.lock:
-            self._fences.add(fence.state)
-        return created(fence)
+        return created(ID3D12Fence1(self, unsigned(initialValue, "initialValue"), kind))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+import os
 import weakref
 from typing import TYPE_CHECKING, cast
 
 from ..abi.hresult import (
+    DXGI_ERROR_DEVICE_HUNG,
     DXGI_ERROR_DEVICE_REMOVED,
     DXGI_ERROR_INVALID_CALL,
     E_INVALIDARG,
@@ -25,35 +26,31 @@ from ..api.d3d12_enums import (
 )
 from ..late import loading
 from ..runtime.observers import watchers
+from ..runtime.scheduler import Scheduler
 from .adapters import HARDWARE, Adapter
-from .d3d12_constants import UINT64_MAX
 from .debug import debug_layer_enabled
 from .device_child import ID3D12DeviceChild, ID3D12Object
-from .fence import FenceValue
 from .info_queue import ID3D12InfoQueue1, Message
 from .live_objects import Buffers, Living
 from .rule_messages import message_of
-from .scheduler import WorkQueue
 
 if TYPE_CHECKING:
     from .device import ID3D12Device
-    from .sync_validation.deferred_execution import Deferral
     from .sync_validation.validator import SyncValidator
 
 
 class DeviceBase(ID3D12Object):
-    """The state of an ``ID3D12Device``, guarded by ``lock``. Without the debug layer ``info_queue``, ``sync_validator``
+    """The state of an ``ID3D12Device``. Without the debug layer ``info_queue``, ``sync_validator``
     and ``children`` are None.
     """
 
     def __init__(self, adapter: Adapter = HARDWARE) -> None:
         super().__init__()
         self._adapter = adapter
-        self.lock = threading.RLock()
+        self.scheduler = Scheduler(self._hang)
         self.info_queue = ID3D12InfoQueue1(self._device) if debug_layer_enabled() else None
         self.debug_features = D3D12_DEBUG_FEATURE(0)
         self.sync_validator: SyncValidator | None = None
-        self._deferral: Deferral | None = None
         if debug_layer_enabled():
             self._start_validation()
         # Whether CREATE_NOT_ZEROED heaps are filled with garbage even without the debug layer.
@@ -61,16 +58,12 @@ class DeviceBase(ID3D12Object):
         # Whether commands that no barrier orders run in another order than recorded. Not under the debug layer, which
         # reports code that depends on the order.
         self.reorders = False
-        self.removed = False
         self._removed_reason = S_OK
         self._removed_text = ""
-        # Queues that may have runnable work.
-        self.ready: dict[WorkQueue, None] = {}
         # The live objects that it has created; tracked under the debug layer only.
         self.children: Living[ID3D12DeviceChild] | None = Living() if debug_layer_enabled() else None
         self.buffers = Buffers()
-        self._fences: weakref.WeakSet[FenceValue] = weakref.WeakSet()
-        self._queues: weakref.WeakSet[WorkQueue] = weakref.WeakSet()
+        devices.add(self)
 
     @property
     def _device(self) -> ID3D12Device:
@@ -79,9 +72,15 @@ class DeviceBase(ID3D12Object):
     def _start_validation(self) -> None:
         # Imported with the first device that needs it: programs without the debug layer start faster.
         with loading:
-            from .sync_validation.deferred_execution import Deferral
             from .sync_validation.validator import SyncValidator
-        self.sync_validator, self._deferral = SyncValidator(self._device), Deferral(self._device)
+        self.sync_validator = self.scheduler.layer = SyncValidator(self._device)
+
+    @property
+    def removed(self) -> bool:
+        return self.scheduler.removed
+
+    def _hang(self, text: str) -> None:
+        self.mark_removed(DXGI_ERROR_DEVICE_HUNG, text)
 
     def report(
         self,
@@ -116,7 +115,7 @@ class DeviceBase(ID3D12Object):
 
     def check_alive(self) -> None:
         """Raises ``DXGI_ERROR_DEVICE_REMOVED`` on a removed device."""
-        if self.removed:
+        if self.scheduler.removed:
             reason = NAMES.get(self._removed_reason, hex(self._removed_reason))
             raise DMLError(
                 DXGI_ERROR_DEVICE_REMOVED, f"the device was removed ({reason}): {self._removed_text}"
@@ -145,47 +144,45 @@ class DeviceBase(ID3D12Object):
 
     def mark_removed(self, reason: int, text: str) -> None:
         """Remove the device: drop all pending work and complete all fences. Only the first reason is kept."""
-        with self.lock:
-            if self.removed:
+        with self.scheduler.lock:
+            if self.scheduler.removed:
                 return
-            self.removed = True
             self._removed_reason = reason
             self._removed_text = text
-            queues = list(self._queues)
-            # Released without the lock, with the objects of the program that they refer to.
-            dropped = [queue.clear() for queue in queues]
-            fences = list(self._fences)
+            dropped = self.scheduler.remove()
+        # Released without the lock, with the objects of the program that it refers to.
         del dropped
         for observer in watchers.all:
             observer.removed(text)
-        for fence in fences:
-            fence.advance(UINT64_MAX)
-        for fence in fences:
-            fence.deliver()
+        self.scheduler.end_waits()
 
     def after_fork(self) -> None:
-        """In the child process: reset locks, and remove the device if another thread of the parent was using it."""
-        this_thread = threading.get_ident()
-        workers = [queue.thread for queue in list(self._queues) if queue.running is not None]
-        if self._deferral is not None and self._deferral.runner is not None:
-            workers.append(self._deferral.runner.thread)
-        lock_is_free = self.lock.acquire(blocking=False)
-        if lock_is_free:
-            self.lock.release()
-        else:
-            self.lock = threading.RLock()
-        if lock_is_free and all(worker == this_thread for worker in workers):
+        """In the child process: remove the device if another thread of the parent was using it."""
+        if self.scheduler.after_fork():
             return
-        # Fences are not completed: events that waited belong to threads that do not exist in the child.
-        self.removed = True
         self._removed_reason = self._removed_reason or DXGI_ERROR_DEVICE_REMOVED
         self._removed_text = self._removed_text or (
             "the process was forked while another thread used the device; the child must create one of its own"
         )
-        self.ready.clear()
-        for fence in list(self._fences):
-            fence.published()
+        self.scheduler.end_after_fork()
+
+    def flush(self) -> None:
+        """Under the debug layer, once the program has submitted everything: run the work that was never waited for, so
+        that its messages are reported, and report deadlocked queues."""
+        self.scheduler.flush()
 
     def GetDeviceRemovedReason(self) -> int:
         """``S_OK``, or the reason why the device was removed; returned, not raised."""
         return self._removed_reason
+
+
+devices: weakref.WeakSet[DeviceBase] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for device in list(devices):
+        device.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

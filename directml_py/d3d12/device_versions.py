@@ -38,6 +38,7 @@ from ..api.iids import (
     IID_ID3D12Device9,
 )
 from ..late import loading
+from ..runtime.scheduler import Event
 from .adapters import adapter_of
 from .buffer_rules import check_node_mask
 from .command_allocator import command_list_type
@@ -46,7 +47,7 @@ from .command_queue import ID3D12CommandQueue
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT, UINT64_MAX
 from .device import ID3D12Device
 from .features import DEVICE_LEVELS, MAX_FEATURE_LEVEL
-from .fence import Event, ID3D12Fence
+from .fence import ID3D12Fence
 from .heap import ID3D12Heap, ID3D12Heap1
 from .resource import ID3D12Resource2
 
@@ -90,13 +91,9 @@ class ID3D12Device1(ID3D12Device):
         countdown = _Countdown(1 if any_of_them else count, awaited)
         for fence, target in zip(waited, targets):
             fence.SetEventOnCompletion(target, countdown)
-        if event is None and isinstance(awaited, threading.Event) and not awaited.is_set():
-            if self.sync_validator is None:
-                awaited.wait()
-            else:
-                states = [fence.state for fence in waited]
-                with self.sync_validator.cpu_waits(zip(states, targets), bool(any_of_them)):
-                    awaited.wait()
+        if event is None and isinstance(awaited, threading.Event):
+            states = [fence.state for fence in waited]
+            self.scheduler.block(awaited, zip(states, targets), bool(any_of_them))
 
     def SetResidencyPriority(self, numObjects: Any, objects: Any, priorities: Any = None) -> None:
         """Validates the objects only; residency is not prioritized."""

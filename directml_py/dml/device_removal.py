@@ -62,7 +62,7 @@ class Removal:
 
     def alive(self) -> bool:
         """Whether a call may proceed; queried at the start of each."""
-        return self._error is None and not self._d3d12_device.removed
+        return self._error is None and not self._d3d12_device.scheduler.removed
 
     def check(self) -> None:
         """Raise ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if the device is removed."""

@@ -60,7 +60,7 @@ def test_a_device_that_another_thread_uses(debug, held):
 
     def work():
         if held == "lock":
-            with program.device.lock:
+            with program.device.scheduler.lock:
                 wait()
             return
         allocator = program.device.CreateCommandAllocator(dml.D3D12_COMMAND_LIST_TYPE_DIRECT)

@@ -14,7 +14,7 @@ from directml_py import d3d12
 from directml_py.abi.interface import IUnknown
 from directml_py.abi.wintypes import GUID
 from directml_py.api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
-from directml_py.d3d12.scheduler import Work
+from directml_py.runtime.scheduler import Work
 
 SECONDS = 5
 KEY = GUID("6f1d7d0a-54f8-4a2b-8f0e-0c5f7d9f7c11")
@@ -134,7 +134,7 @@ def test_work_that_a_removal_drops(device):
         device.mark_removed(0x887A0006, "for this test")
 
     # On a removed device nothing is created; the lock is asked for all the same.
-    call = device.fences
+    call = device.scheduler.fences
 
     def make(outcomes):
         queue = device.CreateCommandQueue(D3D12_COMMAND_QUEUE_DESC())

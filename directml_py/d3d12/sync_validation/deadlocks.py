@@ -19,12 +19,12 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...abi.lifetime import Lifetime
-from ..after_fork import devices
-from ..fence import FenceSignal, FenceValue, FenceWait
+from ...runtime.scheduler import FenceSignal, FenceValue, FenceWait
+from ..device_base import devices
 
 if TYPE_CHECKING:
+    from ...runtime.scheduler import Work, WorkQueue
     from ..device import ID3D12Device
-    from ..scheduler import Work, WorkQueue
 
 
 class _FinalState(NamedTuple):
@@ -100,7 +100,7 @@ class _CPUWait:
         device = self.device
         if device.removed:
             return None
-        final = _run_to_end(device.queues())
+        final = _run_to_end(device.scheduler.queues())
         missing = [(fence, target) for fence, target in self._targets if final.value(fence) < target]
         if not missing or (self._any_of_them and len(missing) < len(self._targets)):
             return None
@@ -127,7 +127,7 @@ def waiting(
                 report = partial(validator.report_cpu_deadlock, problem)
                 # Only this thread's own wait may raise here.
                 if deadlocked is wait:
-                    validator.breaking(report)
+                    validator.around(report)
                 else:
                     report()
         yield

@@ -9,20 +9,9 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Iterator
 from threading import get_ident
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ..fence import FenceSignal, FenceValue, FenceWait
-from ..scheduler import WorkQueue, let_go
-
-if TYPE_CHECKING:
-    from ..device import ID3D12Device
-
-
-class Worker:
-    """A thread that is running deferred work."""
-
-    def __init__(self) -> None:
-        self.thread = get_ident()
+from ...runtime.scheduler import FenceSignal, FenceValue, FenceWait, Scheduler, WorkQueue
 
 
 class RunnableEntries(NamedTuple):
@@ -39,76 +28,62 @@ class Deferral:
     checks for them before it stops.
     """
 
-    def __init__(self, device: ID3D12Device) -> None:
-        self._device_of = weakref.ref(device)
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = weakref.proxy(scheduler)
         self._polled: list[FenceSignal] = []
-        self._runner: Worker | None = None
+        # The thread that is running work, or None.
+        self.runner: int | None = None
 
-    @property
-    def _device(self) -> ID3D12Device:
-        device = self._device_of()
-        assert device is not None
-        return device
-
-    @property
-    def runner(self) -> Worker | None:
-        """The worker that is running work, or None."""
-        return self._runner
-
-    def poll(self, fence: FenceValue) -> None:
+    def poll(self, fence: FenceValue) -> list[Exception]:
         """The program polls ``fence``: run up to its next signal, so that polling makes progress."""
-        with self._device.lock:
-            signal = Pending(self._device.ready).first(fence)
+        with self._scheduler.lock:
+            signal = Pending(self._scheduler.ready).first(fence)
             if signal is not None:
                 self._polled.append(signal)
-        self.run()
+        return self.run()
 
-    def flush(self) -> None:
+    def flush(self) -> list[Exception]:
         """Run all runnable work, so that every message is reported before the device is released."""
-        while any(queue.run_one() for queue in list(self._device.ready)):
+        failures: list[Exception] = []
+        while any(self._scheduler.run_first(queue, failures) for queue in list(self._scheduler.ready)):
             pass
-        if self._device.sync_validator is not None:
-            self._device.sync_validator.report_deadlocks()
-            self._device.sync_validator.report_begun_splits()
+        return failures
 
-    def run(self) -> None:
+    def run(self) -> list[Exception]:
         """Run the work that awaited and polled fences depend on."""
-        worker = Worker()
+        failures: list[Exception] = []
+        with self._scheduler.lock:
+            if self.runner is not None:
+                return failures
+            self.runner = get_ident()
         try:
-            self._run(worker)
+            while self._run_next(failures):
+                pass
         except BaseException:
-            let_go(self._device.lock)
-            if self._runner is worker:
-                self._runner = None
+            self.runner = None
             raise
+        return failures
 
-    # A separate function: between the end of a ``with`` block and a jump out of it CPython emits instructions that an
-    # ``except`` of the same function does not cover.
-    def _run(self, worker: Worker) -> None:
-        lock = self._device.lock
-        with lock:
-            if self._runner is not None:
-                return
-            self._runner = worker
-        while True:
-            # The objects that one step examines are released without the lock: fences hold events of the program.
-            seen: list[object] = []
-            with lock:
-                entries = self._next(seen)
-                if entries is None:
-                    self._runner = None
-                    return
-            for _ in range(entries.length):
-                if not entries.queue.run_one():
-                    break
+    def _run_next(self, failures: list[Exception]) -> bool:
+        # The objects that one step examines are released without the lock: fences hold events of the program.
+        seen: list[object] = []
+        with self._scheduler.lock:
+            entries = self._next(seen)
+            if entries is None:
+                self.runner = None
+                return False
+        for _ in range(entries.length):
+            if not self._scheduler.run_first(entries.queue, failures):
+                break
+        return True
 
     def _next(self, seen: list[object]) -> RunnableEntries | None:
         """The next entries to run; None if no requested work can run, which also ends all polling. ``seen`` receives
         the objects whose last references this may hold."""
-        ready = self._device.ready
+        ready = self._scheduler.ready
         for queue in [queue for queue in ready if not queue.entries]:
             del ready[queue]
-        fences, polled = self._device.fences(), self._polled
+        fences, polled = self._scheduler.fences(), self._polled
         seen += (fences, polled)
         awaited = [(fence, fence.awaited_value()) for fence in fences]
         targets = [(fence, target) for fence, target in awaited if target is not None]

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from ...abi.rules import Rule
     from ...runtime.buffer import Buffer
     from ...runtime.recording import Access
-    from ..fence import FenceValue
-    from ..scheduler import WorkQueue
+    from ...runtime.scheduler import FenceValue, WorkQueue
 
 # Signals kept per fence. A wait for an earlier one joins the clock of the oldest kept.
 SIGNALS: Final = 64

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ...abi.hresult import E_INVALIDARG, DMLError
 from ...abi.lifetime import Lifetime
@@ -23,10 +23,12 @@ from ...runtime.buffer import Buffer
 from ...runtime.interruptible import run_interruptibly
 from ...runtime.observers import watchers
 from ...runtime.recording import Access, Command
+from ...runtime.scheduler import FenceValue, SchedulingLayer, WorkQueue
 from ..recorded_commands import AliasingBarrier, Barriers, TransitionBarrier
 from . import shadow_memory, sync_rules
 from .aliasing import AliasingTracker, activation
 from .deadlocks import deadlocked_queues, waiting
+from .deferred_execution import Deferral
 from .happens_before import HappensBefore
 from .host_memory import HostMemory, host_memory
 from .resource_states import DecayedStates, ResourceStates
@@ -34,10 +36,11 @@ from .split_barriers import BEGIN_ONLY, SplitBarriers
 from .uav_barriers import AccessesSinceBarrier
 
 if TYPE_CHECKING:
+    from ...runtime.execution import Program, Recording
     from ..device import ID3D12Device
-    from ..execution import Program, Recording
-    from ..fence import FenceValue
-    from ..scheduler import WorkQueue
+
+
+T = TypeVar("T")
 
 
 class Submission:
@@ -58,7 +61,7 @@ class Submission:
             if (host := host_memory(access.range)) is not None
         ]
 
-    def check_maps(self) -> None:
+    def submitted(self) -> None:
         """Report bytes that are mapped for reading while commands write them: correct if they are read after a wait, so
         this is only information."""
         for host, _, access in self.host_accesses:
@@ -122,7 +125,7 @@ class Progress:
         self.muted = False
 
 
-class SyncValidator:
+class SyncValidator(SchedulingLayer):
     """Validates executing commands and reports hazards to the device's info queue.
 
     Messages that the info queue breaks on are raised when the call that let the commands run returns, after all of them
@@ -132,6 +135,7 @@ class SyncValidator:
     def __init__(self, device: ID3D12Device) -> None:
         self._device_of = weakref.ref(device)
         self.happens_before = HappensBefore()
+        self._deferral = Deferral(device.scheduler)
         self._aliasing = AliasingTracker()
         self._splits = SplitBarriers()
         self._decayed = DecayedStates()
@@ -156,24 +160,42 @@ class SyncValidator:
             if self._of_thread.breaks is not None:
                 self._of_thread.breaks.append(diagnostic)
 
-    def breaking(self, call: Callable[[], None]) -> None:
+    def around(self, call: Callable[[], T]) -> T:
         """Make a call that lets commands run, then raise everything that the info queue broke on as one error.
 
         Nested calls made by commands do not raise: that would look like a GPU fault.
         """
         thread = self._of_thread
         if thread.breaks is not None:
-            call()
-            return
+            return call()
         try:
             breaks = thread.breaks = []
-            call()
+            result = call()
+        finally:
             thread.breaks = None
-        except BaseException:
-            thread.breaks = None
-            raise
         if breaks:
             raise DMLError(E_INVALIDARG, "\n".join(map(str, breaks)), breaks, reported=True)
+        return result
+
+    def advance(self) -> Sequence[Exception]:
+        return self.around(self._deferral.run)
+
+    def poll(self, fence: FenceValue) -> Sequence[Exception]:
+        return self.around(partial(self._deferral.poll, fence))
+
+    def flush(self) -> Sequence[Exception]:
+        """Also reports deadlocked queues and split barriers that do not end."""
+
+        def run_all() -> Sequence[Exception]:
+            failures = self._deferral.flush()
+            self.report_deadlocks()
+            self.report_begun_splits()
+            return failures
+
+        return self.around(run_all)
+
+    def thread(self) -> int | None:
+        return self._deferral.runner
 
     def submit(self, recordings: Sequence[Recording], queue: WorkQueue) -> Submission:
         """Called by ExecuteCommandLists: snapshot what must not change until the commands have run."""
@@ -197,14 +219,15 @@ class SyncValidator:
                 Diagnostic(sync_rules.FENCE_BACKWARDS.severity, sync_rules.FENCE_BACKWARDS.id, "", text)
             )
 
-    def waited(self, fence: FenceValue, value: int, queue: WorkQueue) -> None:
-        """``queue`` is about to continue because ``fence`` has reached ``value``."""
+    def waited(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
+        """``queue`` is about to continue because ``fence`` has reached ``value``, or the CPU has seen that."""
         self.happens_before.waited(fence, value, queue)
-        self._check_fence(fence, "Wait")
+        if queue is not None:
+            self._check_fence(fence, "Wait")
 
     def report_deadlocks(self) -> None:
         """Report deadlocked queues, when nothing more is submitted and all runnable work has run."""
-        for owner, text in () if self._device.removed else deadlocked_queues(self._device.queues()):
+        for owner, text in () if self._device.removed else deadlocked_queues(self._device.scheduler.queues()):
             self.report_diagnostic(
                 Diagnostic(
                     sync_rules.ENDLESS_WAIT.severity, sync_rules.ENDLESS_WAIT.id, "", f"{owner} {text}"
