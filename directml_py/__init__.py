@@ -35,6 +35,10 @@ if not _os.path.exists(__path__[0] + "/api/cdefs.py"):
 from ._version import __version__ as __version__
 from .api.exports import EXPORTS as _EXPORTS
 from .late import loading as _loading
+from .late import provide as _provide
+
+# How structs behave where they have pointers, which is the same whatever was imported before.
+_provide("struct values", lambda: _import_module(".descs.struct_values", __name__).VALUES)
 
 # For type checkers; the table of exports is generated from it. No submodule may have the name of one of these, as its
 # import would shadow the name.

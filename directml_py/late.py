@@ -1,4 +1,4 @@
-"""Lazy attributes, and the lock of lazy imports."""
+"""Lazy attributes, the lock of lazy imports, and what lower rooms are given by higher ones."""
 
 from __future__ import annotations
 
@@ -42,3 +42,17 @@ class lazy(Generic[T]):
             return self
         value = instance.__dict__[self._name] = self._compute(instance)
         return value
+
+
+_providers: dict[str, Callable[[], Any]] = {}
+
+
+def provide(name: str, load: Callable[[], Any]) -> None:
+    """Say how ``provided(name)`` loads. The package itself does: it knows all rooms."""
+    _providers[name] = load
+
+
+def provided(name: str) -> Any:
+    """What a lower room asks of a higher one, which it may not import, loaded when it is first needed."""
+    with loading:
+        return _providers[name]()

@@ -6,10 +6,9 @@ import copy
 import ctypes
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from ..late import loading
+from ..late import provided
 from .convert import FLOATS, UNSIGNED, Convert, address, converters, integer_ranges, length
 from .keepalive import adopt, settle
 from .pointers import claimed_type
@@ -41,10 +40,8 @@ class Values(Protocol):
 
 @cache
 def _values() -> Values:
-    """The implementation of ``Values``, imported by name because its package depends on this one, and on first use so
-    that structs behave the same whatever was imported before."""
-    with loading:
-        implementation: Values = import_module("directml_py.descs.struct_values").VALUES
+    """The implementation of ``Values``, whose room is above this one."""
+    implementation: Values = provided("struct values")
     return implementation
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import struct as _struct
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
-from ..abi.schema import OperatorSchema, Role, StructSchema
+from ..abi.schema import FieldSchema, OperatorSchema, Role, StructSchema
 from ..api.enums import DML_OPERATOR_TYPE
 from ..api.schema_data import OPERATORS, STRUCTS
 from ..late import lazy, loading
+from ..text.html import FIELD_VALUE, HTML, table
 from .data_types import data_type_of, type_name
-from .format import format_record
-from .html_tables import record_html
+from .format import format_value
 from .tensor import TensorDesc
+from .types_by_name import member_name
 
 
 class Scalar(NamedTuple):
@@ -119,10 +121,10 @@ class Record:
         return zip(self.struct.index, self._values)
 
     def __repr__(self) -> str:
-        return format_record(self)
+        return _text(self)
 
     def _repr_html_(self) -> str:
-        return record_html(self)
+        return _html(self)
 
 
 class TensorSlot(NamedTuple):
@@ -176,6 +178,55 @@ class OperatorDesc(Record):
             else:
                 slots.append(TensorSlot(entry.name, entry.name, value))
         return tuple(slots)
+
+
+def _text(record: Record) -> str:
+    """``DML_JOIN_OPERATOR_DESC(InputTensors=[FLOAT32 {1,1,2,3}], OutputTensor=…, Axis=3)``; counts are omitted."""
+    counts = {entry.counted_by for entry in record.struct.fields if entry.counted_by}
+    parts = [
+        f"{member_name(entry, value)}={format_value(entry, value)}"
+        for entry, (_, value) in zip(record.struct.fields, record)
+        if entry.name not in counts
+    ]
+    return f"{record.struct.name}({', '.join(parts)})"
+
+
+def summary(desc: OperatorDesc) -> str:
+    """``JOIN FLOAT32 {1,2}, FLOAT32 {1,3} -> FLOAT32 {1,5}``: the operator and its tensors."""
+    inputs, outputs = (
+        ", ".join(str(slot.tensor) for slot in slots if slot.tensor is not None)
+        for slots in (desc.inputs, desc.outputs)
+    )
+    return " ".join(part for part in (desc.name, inputs, f"-> {outputs}" if outputs else "") if part)
+
+
+def _html(record: Record) -> HTML:
+    """One row per field; tensors take one line, nested records a nested table."""
+    counts = {entry.counted_by for entry in record.struct.fields if entry.counted_by}
+    rows = [
+        row
+        for entry, (_, value) in zip(record.struct.fields, record)
+        if entry.name not in counts
+        for row in _rows(entry, value)
+    ]
+    return table(record.struct.name, rows, FIELD_VALUE)
+
+
+def _rows(entry: FieldSchema, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, tuple) and any(hasattr(element, "_repr_html_") for element in value):
+        for index, element in enumerate(value):
+            yield f"{entry.name}[{index}]", _cell(entry, element)
+    else:
+        yield entry.name, _cell(entry, value)
+
+
+def _cell(entry: FieldSchema, value: Any) -> str:
+    if value is None:
+        return "null"
+    # A tensor's repr fits one line.
+    if hasattr(value, "struct"):
+        return _html(value)
+    return value.name if isinstance(value, Enum) and value.name else format_value(entry, value)
 
 
 def _plain_record(name: str, values: tuple[Any, ...]) -> Record:

@@ -12,10 +12,9 @@ from typing import Any
 
 from ..abi.interface import IUnknown
 from ..abi.structure import Structure, layout_of
-from ..text.html import HTML, text
+from ..text.html import HTML, join, table, text
 from .decode import Decoded, decode_struct
 from .encode import encode, encode_tensor
-from .html_tables import with_faults
 from .operator_desc import Record
 from .tensor import TensorDesc
 from .types_by_name import ctypes_class, struct_schema
@@ -38,7 +37,11 @@ class StructValues:
         decoded = _decoded(struct)
         if decoded is None or decoded.desc is None:
             return text(self.describe(struct))
-        return with_faults(HTML(decoded.desc._repr_html_()), decoded.faults)
+        shown = HTML(decoded.desc._repr_html_())
+        if not decoded.faults:
+            return shown
+        rows = [(fault.path, fault.text) for fault in decoded.faults]
+        return join([shown, table("What cannot be read", rows)])
 
     def alike(self, struct: Structure, other: Structure) -> bool:
         """Equality of decoded values; floats compare by their bits."""

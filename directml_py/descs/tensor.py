@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_FLAGS
 from ..late import lazy
+from ..text.html import FIELD_VALUE, table
 from .data_types import data_type_of, type_name
 from .format import braces
-from .html_tables import tensor_html
 from .int4 import offsets, pack, unpacked
 from .overlap import elements_overlap
 from .tensor_size import bytes_for, last_element_offset, packed_strides
@@ -172,7 +172,20 @@ class TensorDesc:
             np.copyto(self.view(buffer), array)
 
     def _repr_html_(self) -> str:
-        return tensor_html(self)
+        """The fields of the DML_BUFFER_TENSOR_DESC, and derived values."""
+        strides = "none: packed" if self.strides is None else braces(self.strides)
+        least = (
+            "" if self.total_size == self.minimum_size else f" (at least {self.minimum_size:,} are needed)"
+        )
+        rows = [
+            ("DataType", type_name(self.data_type)),
+            ("Sizes", f"{braces(self.sizes)}: {self.element_count:,} elements"),
+            ("Strides", strides),
+            ("Flags", getattr(self.flags, "name", None) or str(int(self.flags))),
+            ("TotalTensorSizeInBytes", f"{self.total_size:,}{least}"),
+            ("GuaranteedBaseOffsetAlignment", f"{self.alignment:,}"),
+        ]
+        return table("DML_BUFFER_TENSOR_DESC", rows, FIELD_VALUE)
 
     def __repr__(self) -> str:
         text = f"{type_name(self.data_type)} {braces(self.sizes)}"

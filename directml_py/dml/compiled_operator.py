@@ -14,8 +14,7 @@ from ..api.enums import DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE, DML_EXECUTION_F
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
 from ..api.structs import DML_BINDING_PROPERTIES
 from ..d3d12.d3d12_constants import UINT_MAX
-from ..descs.format import summary
-from ..descs.operator_desc import OperatorDesc, TensorSlot
+from ..descs.operator_desc import OperatorDesc, TensorSlot, summary
 from ..descs.tensor import TensorDesc
 from ..late import lazy
 from ..runtime.buffer import BufferRange

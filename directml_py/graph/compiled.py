@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy.typing as npt
 
@@ -17,11 +17,8 @@ from ..dml.compiler.plan_text import headline
 from ..garbage_collector import paused
 from ..runner import Runner
 from ..shortcuts import input_array
-from .nodes import FromInput
+from .nodes import FromInput, GraphContent
 from .to_desc import decoded
-
-if TYPE_CHECKING:
-    from .graph import Graph
 
 Array = npt.NDArray[Any]
 
@@ -33,7 +30,7 @@ class CompiledGraph:
     ``nodes`` maps each node of the compiled graph to its node in the source graph.
     """
 
-    def __init__(self, graph: Graph, flags: int = 0) -> None:
+    def __init__(self, graph: GraphContent, flags: int = 0) -> None:
         compile_graph = getattr(graph.device, "CompileGraph", None)
         if compile_graph is None:
             level = graph.device.feature_level.name
@@ -114,7 +111,7 @@ class CompiledGraph:
         )
 
 
-def _inputs(graph: Graph, index: int) -> list[FromInput]:
+def _inputs(graph: GraphContent, index: int) -> list[FromInput]:
     return [source for source in graph.nodes[index].inputs if isinstance(source, FromInput)]
 
 

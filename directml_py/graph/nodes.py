@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy.typing as npt
 
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
-from ..dml.compiled_operator import IDMLOperator
+from ..dml import IDMLDevice, IDMLOperator
 
 
 class FromInput(NamedTuple):
@@ -80,3 +81,26 @@ class ConstantNode:
 
 
 Node = OperatorNode | ConstantNode
+
+
+class NodeValue(Protocol):
+    """An expression, to those who read a finished graph."""
+
+    @property
+    def source(self) -> Source: ...
+
+    @property
+    def desc(self) -> TensorDesc: ...
+
+
+class GraphContent(Protocol):
+    """A graph, to those who compile and draw it."""
+
+    device: IDMLDevice
+    inputs: dict[int, Input]
+    nodes: list[Node]
+
+    @property
+    def outputs(self) -> Mapping[str, NodeValue]: ...
+
+    def to_svg(self) -> str: ...

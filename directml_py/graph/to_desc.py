@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..api.structs import (
     DML_GRAPH_DESC,
@@ -14,10 +14,7 @@ from ..api.structs import (
 from ..dml.compiler.graph_desc import Edge, GraphDesc, GraphDescNode, GraphInput, Port, Value
 from .desc_parts import Edge as AnyEdge
 from .desc_parts import constant_node, graph_desc, operator_node
-from .nodes import ConstantNode, FromInput, FromNode, Node
-
-if TYPE_CHECKING:
-    from .graph import Graph
+from .nodes import ConstantNode, FromInput, FromNode, GraphContent, Node
 
 
 class Described(NamedTuple):
@@ -34,7 +31,7 @@ class DecodedGraph(NamedTuple):
     nodes: list[int]
 
 
-def live_nodes(graph: Graph) -> list[int]:
+def live_nodes(graph: GraphContent) -> list[int]:
     """The nodes that the outputs depend on."""
     needed = {value.source.node for value in graph.outputs.values() if isinstance(value.source, FromNode)}
     for index in reversed(range(len(graph.nodes))):
@@ -44,7 +41,7 @@ def live_nodes(graph: Graph) -> list[int]:
     return sorted(needed)
 
 
-def decoded(graph: Graph) -> DecodedGraph:
+def decoded(graph: GraphContent) -> DecodedGraph:
     """The graph's desc as CompileGraph decodes it. Raises ``ValueError`` as ``Graph.desc`` does."""
     if not graph.outputs:
         raise ValueError("the graph has no outputs; give them to compile() or assign them to graph.outputs")
@@ -71,20 +68,20 @@ def decoded(graph: Graph) -> DecodedGraph:
     return DecodedGraph(desc, nodes)
 
 
-def describe(graph: Graph) -> Described:
+def describe(graph: GraphContent) -> Described:
     """The graph's desc. Raises ``ValueError`` as ``Graph.desc`` does."""
     desc, nodes = decoded(graph)
     parts = [_node(graph.nodes[index]) for index in nodes]
     return Described(graph_desc(desc.input_count, desc.output_count, parts, edges_of(graph, desc)), nodes)
 
 
-def edges_of(graph: Graph, desc: GraphDesc) -> list[AnyEdge]:
+def edges_of(graph: GraphContent, desc: GraphDesc) -> list[AnyEdge]:
     """The structs of the edges of the graph's ``desc``."""
     names = [name.encode() for name in graph.outputs]
     return [_edge(edge, names) for edge in desc.edges]
 
 
-def check_outputs(graph: Graph, nodes: list[int]) -> None:
+def check_outputs(graph: GraphContent, nodes: list[int]) -> None:
     """Check that every output of ``nodes`` is used. Raises ``ValueError`` that names unused ones."""
     used = {source for index in nodes for source in graph.nodes[index].inputs}
     used |= {value.source for value in graph.outputs.values()}

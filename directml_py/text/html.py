@@ -46,6 +46,7 @@ def element(tag: str, content: str | None = None, **attributes: object) -> HTML:
     )
 
 
+FIELD_VALUE = ("Field", "Value")
 LEFT = "text-align: left; vertical-align: top"
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...text.html import ILLEGAL
+from ..nodes import GraphContent
 from .sketch import Fate, Figure, sketch, tensor_lines
-
-if TYPE_CHECKING:
-    from ..graph import Graph
 
 SHAPES = {"input": "ellipse", "output": "ellipse", "constant": "note", "operator": "box"}
 STYLES = {Fate.EXECUTED: "solid", Fate.FUSED: "bold", Fate.FOLDED: "dashed", Fate.DEAD: "dotted"}
 
 
-def to_dot(graph: Graph) -> str:
+def to_dot(graph: GraphContent) -> str:
     """Nodes labelled with operators, edges with tensors; fused nodes are bold, folded ones dashed, dead ones dotted."""
     drawn = sketch(graph)
     lines = ["digraph {", '  node [fontname="monospace"];', '  edge [fontname="monospace", fontsize=10];']

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..nodes import GraphContent
 from . import svg
 from .drawing import draw_graph
 from .memory_picture import draw_memory
 from .sketch import Fate, Sketch, sketch
-
-if TYPE_CHECKING:
-    from ..graph import Graph
 
 MARGIN = 20.0
 ARROW = (
@@ -19,7 +15,7 @@ ARROW = (
 )
 
 
-def to_svg(graph: Graph) -> str:
+def to_svg(graph: GraphContent) -> str:
     """A picture of the graph and its plan, for which it is compiled; if that fails, the picture gives the reason."""
     drawn = sketch(graph)
     heading, heading_width = _heading(drawn)

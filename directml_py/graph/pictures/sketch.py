@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...abi.hresult import DMLError
 from ...descs.data_types import type_name
@@ -14,10 +14,7 @@ from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
 from ...dml.compiler.plan import Plan
 from ..compiled import CompiledGraph
-from ..nodes import ConstantNode, FromInput, Node, Source
-
-if TYPE_CHECKING:
-    from ..graph import Graph
+from ..nodes import ConstantNode, FromInput, GraphContent, Node, Source
 
 
 class Fate(Enum):
@@ -91,7 +88,7 @@ def attributes(desc: OperatorDesc) -> Iterator[str]:
         yield f"{name}={shown}"
 
 
-def sketch(graph: Graph) -> Sketch:
+def sketch(graph: GraphContent) -> Sketch:
     """A sketch of the graph and its plan, for which it is compiled; if that fails, of the graph with the reason."""
     plan: Plan | None = None
     nodes, problem = list(range(len(graph.nodes))), ""
