@@ -17,7 +17,7 @@ from .data_types import data_type_of, type_name
 from .format import braces
 from .int4 import offsets, pack, unpacked
 from .overlap import elements_overlap
-from .tensor_size import bytes_for, last_element_offset, packed_strides
+from .tensor_size import bytes_for, last_element_offset, packed_strides, unsigned_numbers
 
 # Plain numbers: arithmetic on enumeration members looks up the result.
 OWNED_BY_DML = int(DML_TENSOR_FLAG_OWNED_BY_DML)
@@ -28,7 +28,8 @@ class TensorDesc:
     """The content of a DML_TENSOR_DESC of type BUFFER.
 
     ``sizes`` and ``strides`` are in elements (``strides`` None means packed), ``total_size`` and ``alignment`` in
-    bytes. ``total_size`` defaults to the minimum. The value need not be valid: validation is separate.
+    bytes. ``total_size`` defaults to the minimum. The order of DirectMLX, ``TensorDesc(data_type, flags, sizes)``, is
+    taken as well. The value need not be valid: validation is separate.
     """
 
     data_type: int
@@ -51,8 +52,26 @@ class TensorDesc:
         return TensorDesc, own
 
     def __post_init__(self) -> None:
+        if type(self.sizes) is not tuple or type(self.strides) not in (tuple, type(None)):
+            self._take_arrays()
         if self.total_size < 0:
             object.__setattr__(self, "total_size", self.minimum_size)
+
+    def _take_arrays(self) -> None:
+        """Take lists for tuples, and the order of DirectMLX's constructor, whose flags precede the sizes."""
+        sizes, strides, flags = self.sizes, self.strides, self.flags
+        if isinstance(sizes, int):
+            sizes, strides, flags = (
+                strides,
+                None if isinstance(flags, int) else flags,
+                DML_TENSOR_FLAGS(sizes),
+            )
+        if sizes is None:
+            raise TypeError("TensorDesc: sizes are missing")
+        object.__setattr__(self, "sizes", tuple(unsigned_numbers(sizes, "TensorDesc: sizes")))
+        own_strides = None if strides is None else tuple(unsigned_numbers(strides, "TensorDesc: strides"))
+        object.__setattr__(self, "strides", own_strides)
+        object.__setattr__(self, "flags", flags)
 
     @lazy
     def dimension_count(self) -> int:

@@ -30,7 +30,7 @@ class CompiledGraph:
     ``nodes`` maps each node of the compiled graph to its node in the source graph.
     """
 
-    def __init__(self, graph: GraphContent, flags: int = 0) -> None:
+    def __init__(self, graph: GraphContent, flags: int = 0, input_count: int = 0) -> None:
         compile_graph = getattr(graph.device, "CompileGraph", None)
         if compile_graph is None:
             level = graph.device.feature_level.name
@@ -39,7 +39,7 @@ class CompiledGraph:
                 f"Graph.compile: graphs need DML_FEATURE_LEVEL_2_1; the device has {level}",
             )
         with paused():
-            desc, self.nodes = decoded(graph)
+            desc, self.nodes = decoded(graph, input_count)
         self.graph = graph
         self._compile = partial(compile_graph, desc, flags)
         self.operator: IDMLCompiledOperator = self._compile()

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..api.enums import DML_TENSOR_DATA_TYPE_UINT8
 from ..descs.tensor import TensorDesc
+from ..late import loading
 from .nodes import FromInput, Source
 
 if TYPE_CHECKING:
+    from .directmlx.objects import TensorDesc as TensorStruct
     from .graph import Graph
 
 
@@ -36,6 +38,12 @@ class Expression:
             return self.graph.inputs[self.source.position].name
         node = self.graph.nodes[self.source.node]
         return node.name if len(node.outputs) == 1 else f"{node.name}[{self.source.output}]"
+
+    def GetOutputDesc(self) -> TensorStruct:
+        """``desc`` with DirectMLX's names, ``sizes`` as a list that the caller may change."""
+        with loading:
+            from .directmlx.objects import output_desc
+        return output_desc(self)
 
     def __repr__(self) -> str:
         return f"<Expression {self.name}: {self.desc}>"

@@ -129,6 +129,8 @@ class Graph(Functions, metaclass=_Made):
         else:
             index = uint(index_or_name, f"{where}: index")
             name = f"input{index}" if name is None else name
+        # DirectMLX's TensorDesc, which may change, has the value in ``desc``.
+        data_type = getattr(data_type, "desc", data_type)
         if isinstance(data_type, TensorDesc):
             desc = data_type
         elif sizes is None:

@@ -41,8 +41,9 @@ def live_nodes(graph: GraphContent) -> list[int]:
     return sorted(needed)
 
 
-def decoded(graph: GraphContent) -> DecodedGraph:
-    """The graph's desc as CompileGraph decodes it. Raises ``ValueError`` as ``Graph.desc`` does."""
+def decoded(graph: GraphContent, input_count: int = 0) -> DecodedGraph:
+    """The graph's desc as CompileGraph decodes it, with at least ``input_count`` inputs. Raises ``ValueError`` as
+    ``Graph.desc`` does."""
     if not graph.outputs:
         raise ValueError("the graph has no outputs; give them to compile() or assign them to graph.outputs")
     nodes = live_nodes(graph)
@@ -64,7 +65,8 @@ def decoded(graph: GraphContent) -> DecodedGraph:
         outputs.append(Edge(f"OutputEdges[{position}]", value, position))
     parts = tuple(_decoded_node(position, graph.nodes[index]) for index, position in position_of.items())
     edges = tuple(inputs), tuple(outputs), tuple(between)
-    desc = GraphDesc(max(graph.inputs, default=-1) + 1, len(graph.outputs), parts, *edges)
+    inputs_given = max(graph.inputs, default=-1) + 1
+    desc = GraphDesc(max(inputs_given, input_count), len(graph.outputs), parts, *edges)
     return DecodedGraph(desc, nodes)
 
 

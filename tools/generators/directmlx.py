@@ -13,38 +13,53 @@ from .python_text import PYTHON_NOTICE, listing
 
 HEAD = """
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from ...abi.fields import Integer, Real
 from ...api.enums import {enums}
 from ...descs.data_types import DataTypeLike
-from ...descs.tensor import TensorDesc
-from .. import CompiledGraph, Expression, Graph
+from ...descs.tensor_size import DMLCalcBufferTensorSize
+from .. import CompiledGraph, Expression
 from ..functions import ScalarValue, ScaleBias, Size2D
 from .fused_activations import FusedActivation
+from .objects import {objects}
 from .special import {special}
+
+# The type, within classes that have a method of its name.
+_FusedActivation = FusedActivation
 """
 ACTIVATIONS_HEAD = """
+from ...api.enums import DML_OPERATOR_TYPE
 from ...descs.operator_desc import OperatorDesc
 
 class FusedActivation:
-    desc: OperatorDesc | None
-    def __init__(self, desc: OperatorDesc | None = None) -> None: ...
+    activation: DML_OPERATOR_TYPE
+    param1: float
+    param2: float
+    def __init__(self, activation: int = ..., param1: float = ..., param2: float = ...) -> None: ...
+    @property
+    def desc(self) -> OperatorDesc | None: ...
+    @staticmethod
+    def None_() -> FusedActivation: ...
 """
 
 
 def generate() -> dict[str, str]:
     """Uses the package on the path."""
     from directml_py.graph import directmlx
-    from directml_py.graph.directmlx.function_declarations import rows
+    from directml_py.graph.directmlx import objects
+    from directml_py.graph.directmlx.function_declarations import BUILDERS, rows
     from directml_py.graph.directmlx.operators import STRUCT_TYPES, OperatorFunction
     from directml_py.graph.operator_functions import OperatorMethod, method_names
     from directml_py.operators import SCHEMAS
 
     # Handwritten functions have annotations, too.
     special = [name for name in directmlx.__all__ if is_special(getattr(directmlx, name))]
+    own = sorted(
+        {name for name in directmlx.__all__ if hasattr(objects, name)} - {"Expression", "CompiledGraph"}
+    )
     functions = {one.name: one for one in map(OperatorFunction, rows()) if one.name not in special}
-    lines = []
+    lines, builders = list[str](), list[str]()
     for name, kind in STRUCT_TYPES.items():
         # Some hide a method of tuples, as they do at run time.
         hiding = {field: "  # type: ignore[assignment]" for field in kind._fields if hasattr(tuple, field)}
@@ -61,10 +76,13 @@ def generate() -> dict[str, str]:
         plain = "list[Expression]" if is_list else "Expression"
         returns = plain if function.struct is None else function.struct.__name__
         lines.append(f"def {name}({', '.join(shown)}) -> {returns}: ...")
+        if name in BUILDERS:
+            builders += builder(name, shown, returns)
+    lines += builders
     text = "\n".join(lines)
     enums = sorted(set(re.findall(r"\bDML_[A-Z_]+\b(?= \| Integer)", text)))
     docstring = '"""What a type checker knows of DirectMLX\'s functions."""'
-    head = HEAD.format(enums=", ".join(enums), special=", ".join(special))
+    head = HEAD.format(enums=", ".join(enums), special=", ".join(special), objects=", ".join(own))
     activations = [
         f"    @staticmethod\n    def {name}({', '.join(parameters)}) -> FusedActivation: ..."
         for name, parameters in activation_makers().items()
@@ -78,6 +96,20 @@ def generate() -> dict[str, str]:
             [PYTHON_NOTICE, about, ACTIVATIONS_HEAD, *activations, ""]
         ),
     }
+
+
+def builder(name: str, parameters: list[str], returns: str) -> list[str]:
+    """The class whose setters are the function's optional parameters."""
+    from directml_py.graph.directmlx.function_declarations import BUILDERS
+
+    own = f"{name}Builder"
+    count = next(index for index, one in enumerate(parameters, 1) if one.startswith(f"{BUILDERS[name]}:"))
+    lines = [f"class {own}:", f"    def __init__(self, {', '.join(parameters[:count])}) -> None: ..."]
+    for one in parameters[count:]:
+        argument, _, annotation = one.removesuffix(" = ...").partition(": ")
+        annotation = re.sub(r"\bFusedActivation\b", "_FusedActivation", annotation)
+        lines.append(f"    def {argument[0].upper()}{argument[1:]}(self, value: {annotation}) -> {own}: ...")
+    return [*lines, f"    def Build(self) -> {returns}: ...", ""]
 
 
 def is_special(value: object) -> bool:

@@ -2,7 +2,7 @@
 """What a type checker knows of DirectMLX's functions."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from ...abi.fields import Integer, Real
 from ...api.enums import (
@@ -20,10 +20,24 @@ from ...api.enums import (
     DML_ROUNDING_MODE,
 )
 from ...descs.data_types import DataTypeLike
-from ...descs.tensor import TensorDesc
-from .. import CompiledGraph, Expression, Graph
+from ...descs.tensor_size import DMLCalcBufferTensorSize
+from .. import CompiledGraph, Expression
 from ..functions import ScalarValue, ScaleBias, Size2D
 from .fused_activations import FusedActivation
+from .objects import (
+    Byte,
+    Graph,
+    NameScope,
+    NullOpt,
+    SmallVector,
+    Span,
+    StringView,
+    TensorDesc,
+    TensorDimensions,
+    TensorPolicy,
+    TensorProperties,
+    TensorStrides,
+)
 from .special import (
     GRU,
     ActivationSoftmax,
@@ -36,6 +50,9 @@ from .special import (
     RoiAlign,
     RoiAlignGrad,
 )
+
+# The type, within classes that have a method of its name.
+_FusedActivation = FusedActivation
 
 __all__ = [
     "ACos",
@@ -82,6 +99,7 @@ __all__ = [
     "BitShiftLeft",
     "BitShiftRight",
     "BitXor",
+    "Byte",
     "Cast",
     "Ceil",
     "Clip",
@@ -89,11 +107,13 @@ __all__ = [
     "CompiledGraph",
     "ConstantData",
     "Convolution",
+    "ConvolutionBuilder",
     "ConvolutionInteger",
     "Cos",
     "Cosh",
     "CumulativeProduct",
     "CumulativeSummation",
+    "DMLCalcBufferTensorSize",
     "DepthToSpace",
     "Dequantize",
     "DequantizeLinear",
@@ -114,6 +134,7 @@ __all__ = [
     "GatherElements",
     "GatherND",
     "Gemm",
+    "GemmBuilder",
     "Graph",
     "GreaterThan",
     "GreaterThanOrEqual",
@@ -133,6 +154,7 @@ __all__ = [
     "LogicalXor",
     "Max",
     "MaxPooling",
+    "MaxPoolingBuilder",
     "MaxPoolingOutputs",
     "Mean",
     "MeanVarianceNormalization",
@@ -140,10 +162,13 @@ __all__ = [
     "ModulusFloor",
     "ModulusTruncate",
     "Multiply",
+    "NameScope",
     "Negate",
     "NonZeroCoordinates",
     "NonZeroCoordinatesOutputs",
+    "NullOpt",
     "OneHot",
+    "Optional",
     "Padding",
     "Pow",
     "QuantizeLinear",
@@ -167,13 +192,20 @@ __all__ = [
     "Sinh",
     "Slice",
     "SliceGrad",
+    "SmallVector",
     "SpaceToDepth",
+    "Span",
     "Split",
     "Sqrt",
+    "StringView",
     "Subtract",
     "Tan",
     "Tanh",
     "TensorDesc",
+    "TensorDimensions",
+    "TensorPolicy",
+    "TensorProperties",
+    "TensorStrides",
     "Threshold",
     "Tile",
     "TopK",
@@ -551,3 +583,36 @@ def Dequantize(
     quantizationParameters: Sequence[Expression],
     quantizationType: DML_QUANTIZATION_TYPE | Integer,
 ) -> Expression: ...
+
+class ConvolutionBuilder:
+    def __init__(self, input: Expression, filter: Expression, bias: Expression | None = ...) -> None: ...
+    def Mode(self, value: DML_CONVOLUTION_MODE | Integer | None) -> ConvolutionBuilder: ...
+    def Direction(self, value: DML_CONVOLUTION_DIRECTION | Integer | None) -> ConvolutionBuilder: ...
+    def Strides(self, value: Iterable[Integer] | None) -> ConvolutionBuilder: ...
+    def Dilations(self, value: Iterable[Integer] | None) -> ConvolutionBuilder: ...
+    def StartPadding(self, value: Iterable[Integer] | None) -> ConvolutionBuilder: ...
+    def EndPadding(self, value: Iterable[Integer] | None) -> ConvolutionBuilder: ...
+    def OutputPadding(self, value: Iterable[Integer] | None) -> ConvolutionBuilder: ...
+    def GroupCount(self, value: Integer | None) -> ConvolutionBuilder: ...
+    def FusedActivation(self, value: _FusedActivation | None) -> ConvolutionBuilder: ...
+    def OutputSizes(self, value: Sequence[Integer] | None) -> ConvolutionBuilder: ...
+    def Build(self) -> Expression: ...
+
+class GemmBuilder:
+    def __init__(self, a: Expression, b: Expression, c: Expression | None = ...) -> None: ...
+    def TransA(self, value: DML_MATRIX_TRANSFORM | Integer | None) -> GemmBuilder: ...
+    def TransB(self, value: DML_MATRIX_TRANSFORM | Integer | None) -> GemmBuilder: ...
+    def Alpha(self, value: Real | None) -> GemmBuilder: ...
+    def Beta(self, value: Real | None) -> GemmBuilder: ...
+    def FusedActivation(self, value: _FusedActivation | None) -> GemmBuilder: ...
+    def Build(self) -> Expression: ...
+
+class MaxPoolingBuilder:
+    def __init__(self, input: Expression, windowSize: Iterable[Integer]) -> None: ...
+    def Strides(self, value: Iterable[Integer] | None) -> MaxPoolingBuilder: ...
+    def StartPadding(self, value: Iterable[Integer] | None) -> MaxPoolingBuilder: ...
+    def EndPadding(self, value: Iterable[Integer] | None) -> MaxPoolingBuilder: ...
+    def Dilations(self, value: Iterable[Integer] | None) -> MaxPoolingBuilder: ...
+    def OutputIndices(self, value: bool | None) -> MaxPoolingBuilder: ...
+    def OutputSizes(self, value: Sequence[Integer] | None) -> MaxPoolingBuilder: ...
+    def Build(self) -> MaxPoolingOutputs: ...

@@ -116,6 +116,10 @@ STRUCTS = {
     "RoiAlignGradOutputs": ("outputGradient", "outputROIGradient"),
 }
 
+# The last argument of the constructor of each builder, ``ConvolutionBuilder`` and so on; what follows it in the
+# function's line has a setter each.
+BUILDERS = {"Convolution": "bias", "Gemm": "c", "MaxPooling": "windowSize"}
+
 
 def element_wise(name: str) -> str:
     """``acos`` for ACos."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...abi.arguments import enumerator
+from ...api.enums import DML_OPERATOR_INVALID, DML_OPERATOR_TYPE
 from ...descs.build import build_operator_desc
 from ...descs.operator_desc import OperatorDesc
 from ...operators import SCHEMAS
@@ -11,13 +13,29 @@ from .function_declarations import ACTIVATIONS, FUSED_ALONE
 
 
 class FusedActivation:
-    """``FusedActivation.Relu()``, ``FusedActivation.LeakyRelu(0.2)``; ``FusedActivation()`` is none.
+    """``FusedActivation.Relu()``, ``FusedActivation.LeakyRelu(0.2)``, or any other by its DML_OPERATOR_TYPE, with up to
+    two parameters in the order of its struct; ``FusedActivation()`` and ``FusedActivation.None_()`` are none.
 
     ``desc`` is the form that the graph builder takes. Raises ``TypeError`` for parameters that the activation lacks.
     """
 
-    def __init__(self, desc: OperatorDesc | None = None) -> None:
-        self.desc = desc
+    def __init__(
+        self, activation: int = DML_OPERATOR_INVALID, param1: float = 0.0, param2: float = 0.0
+    ) -> None:
+        self.activation = enumerator(activation, DML_OPERATOR_TYPE, "FusedActivation: activation")
+        self.param1 = param1
+        self.param2 = param2
+
+    @property
+    def desc(self) -> OperatorDesc | None:
+        """The operator desc; None if there is no activation. Raises ``ValueError`` for one that has no struct."""
+        if self.activation == DML_OPERATOR_INVALID:
+            return None
+        schema = SCHEMAS.get(self.activation.name.removeprefix("DML_OPERATOR_"))
+        if schema is None:
+            raise ValueError(f"FusedActivation: {self.activation.name} has no struct")
+        fields = [entry.name for entry in schema.struct.fields if entry.kind == "float"]
+        return build_operator_desc(schema, dict(zip(fields, (self.param1, self.param2))))
 
     def __repr__(self) -> str:
         return f"FusedActivation({'' if self.desc is None else self.desc})"
@@ -39,8 +57,7 @@ def _maker(name: str, parameters: str) -> Any:
         if wrong:
             state = "has no" if wrong & given.keys() else "needs"
             raise TypeError(f"FusedActivation.{name} {state} parameter {min(wrong)}")
-        values = {parameter.capitalize(): value for parameter, value in given.items()}
-        return FusedActivation(build_operator_desc(schema, values))
+        return FusedActivation(schema.value, *(given[parameter] for parameter in defaults))
 
     make.__name__ = name
     make.__qualname__ = f"FusedActivation.{name}"
@@ -48,6 +65,13 @@ def _maker(name: str, parameters: str) -> Any:
     return staticmethod(make)
 
 
+def _none() -> FusedActivation:
+    """No activation: C++'s FusedActivation::None(), whose name is a keyword of Python."""
+    return FusedActivation()
+
+
+for _name in ("None", "None_"):
+    setattr(FusedActivation, _name, staticmethod(_none))
 for _name in FUSED_ALONE:
     setattr(FusedActivation, _name, _maker(_name, ""))
 for _line in ACTIVATIONS.strip().splitlines():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ...api import enums
 from ...descs.format import in_words
 from ..expression import Expression
 from ..graph import Graph
-from .function_declarations import STRUCTS, rows
+from .function_declarations import BUILDERS, STRUCTS, rows
 from .fused_activations import FusedActivation
 
 Struct: Any = namedtuple
@@ -117,6 +117,54 @@ class OperatorFunction:
         return call
 
 
+class FunctionBuilder:
+    """A function of DirectMLX whose optional arguments are set by name: ``GemmBuilder(a, b).Alpha(2).Build()``."""
+
+    FUNCTION: ClassVar[OperatorFunction]
+    SIGNATURE: ClassVar[inspect.Signature]
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        try:
+            self._arguments = dict(self.SIGNATURE.bind(*arguments, **keywords).arguments)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}: {error}") from None
+
+    def Build(self) -> Any:
+        """Add the operator to the graph; what was not set has the function's default."""
+        return self.FUNCTION(**self._arguments)
+
+
+def builder(function: OperatorFunction, last: str) -> type[FunctionBuilder]:
+    """The builder of ``function``, whose constructor takes the arguments up to ``last``."""
+    parameters = list(function.signature.parameters.values())
+    count = [parameter.name for parameter in parameters].index(last) + 1
+    signature = inspect.Signature(parameters[:count])
+    name = f"{function.name}Builder"
+    members: dict[str, Any] = {
+        "__doc__": f"C++'s {name}: {name}{signature}, setters, and Build() as {function.name}().",
+        "__module__": __package__,
+        "__signature__": signature,
+        "FUNCTION": function,
+        "SIGNATURE": signature,
+    }
+    for parameter in parameters[count:]:
+        setter = f"{parameter.name[0].upper()}{parameter.name[1:]}"
+        members[setter] = _setter(name, setter, parameter.name)
+    return type(name, (FunctionBuilder,), members)
+
+
+def _setter(builder_name: str, setter: str, argument: str) -> Callable[..., Any]:
+    def set_argument(self: FunctionBuilder, value: Any) -> FunctionBuilder:
+        # C++ copies arrays, which the caller may change before Build().
+        self._arguments[argument] = list(value) if isinstance(value, list) else value
+        return self
+
+    set_argument.__name__ = setter
+    set_argument.__qualname__ = f"{builder_name}.{setter}"
+    set_argument.__doc__ = f"Set {argument}; returns the builder."
+    return set_argument
+
+
 def graph_of(name: str, values: Any) -> Graph:
     """The graph of the first expression among ``values``. Raises ``TypeError``."""
     for value in values:
@@ -137,6 +185,10 @@ def fused(value: Any) -> Any:
 
 
 def plain_functions() -> dict[str, Callable[..., Any]]:
-    """The functions that map directly to one operator, by name."""
-    functions = (OperatorFunction(row) for row in rows())
-    return {function.name: function.function() for function in functions}
+    """The functions that map directly to one operator, and the builders, by name."""
+    functions = {function.name: function for function in map(OperatorFunction, rows())}
+    builders = [builder(functions[name], last) for name, last in BUILDERS.items()]
+    return {
+        **{name: function.function() for name, function in functions.items()},
+        **{made.__name__: made for made in builders},
+    }

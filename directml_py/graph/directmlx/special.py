@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...descs.data_types import DataTypeLike
-from ...descs.tensor import TensorDesc
 from ..expression import Expression
 from ..graph import Graph
 from .fused_activations import FusedActivation
+from .objects import AnyTensorDesc, input_value
 from .operators import STRUCT_TYPES, OperatorFunction, fused
 
 _add = OperatorFunction("Add add: a b")
@@ -31,14 +31,14 @@ class GRUOutputOptions(Enum):
     Single = 2
 
 
-def InputTensor(graph: Graph, inputIndex: int, desc: TensorDesc) -> Expression:
+def InputTensor(graph: Graph, inputIndex: int, desc: AnyTensorDesc) -> Expression:
     """``Graph.input_tensor`` by index."""
-    return graph.input_tensor(inputIndex, desc)
+    return graph.input_tensor(inputIndex, input_value(desc))
 
 
-def ConstantData(graph: Graph, data: Any, desc: TensorDesc) -> Expression:
+def ConstantData(graph: Graph, data: Any, desc: AnyTensorDesc) -> Expression:
     """``Graph.constant`` from bytes laid out as ``desc``. Raises ``ValueError`` if there are too few."""
-    return graph.constant(desc.load(np.frombuffer(data, np.uint8)))
+    return graph.constant(input_value(desc).load(np.frombuffer(data, np.uint8)))
 
 
 def Add(a: Expression, b: Expression, fusedActivation: FusedActivation | None = None) -> Expression:

@@ -84,5 +84,12 @@ product = dmlx.Gemm(
     rows, rows, transB=dml.DML_MATRIX_TRANSFORM_TRANSPOSE, fusedActivation=dmlx.FusedActivation.Relu()
 )
 assert_type(product, Expression)
+builder = dmlx.GemmBuilder(rows, rows).Alpha(2).FusedActivation(dmlx.FusedActivation.None_())
+assert_type(builder, dmlx.GemmBuilder)
+assert_type(builder.TransB(dml.DML_MATRIX_TRANSFORM_TRANSPOSE).Build(), Expression)
+assert_type(product.GetOutputDesc().sizes, list[int])
+assert_type(dmlx.TensorDesc(FLOAT32, [2, 3]).AsPtr(dml.DML_TENSOR_DESC), dml.DML_TENSOR_DESC)
+owned = dmlx.TensorDesc(FLOAT32, dml.DML_TENSOR_FLAG_OWNED_BY_DML, [2, 3], dmlx.TensorPolicy.Default())
+assert_type(dmlx.Graph().GetTensorPolicy(), dmlx.TensorPolicy)
 assert_type(dmlx.Split(rows, 3, [2, 4]), list[Expression])
 values: Expression = dmlx.TopK(rows, 3, 2, dml.DML_AXIS_DIRECTION_DECREASING).value

@@ -53,6 +53,8 @@ graph.join([rows, x], axis=3)  # error
 print(graph.top_k(rows, axis=3, k=2).output_indices)  # error
 print(graph.sqrt(rows).nam)  # error
 dmlx.Gem(rows, rows)  # error
+dmlx.GemmBuilder(rows, rows).TransC(1)  # error
+dmlx.TensorDesc(FLOAT32, owned=1)  # error
 dmlx.Gemm(rows, rows, transC=dml.DML_MATRIX_TRANSFORM_TRANSPOSE)  # error
 dmlx.Gemm(rows, rows, fusedActivation=dmlx.FusedActivation.Rellu())  # error
 print((rows + "1").name)  # error
