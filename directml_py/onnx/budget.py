@@ -68,7 +68,8 @@ class Budget:
 def check_calls(model: Any, limits: Limits, file: str) -> None:
     """Raises ``OnnxError`` for nodes that call so many local functions that their copies would exceed ``limits``.
 
-    Functions that call each other in circles are left to the checker.
+    A call is a step, too, of a function that has no nodes. Functions that call each other in circles are left to the
+    checker.
     """
     functions = {(item.domain, item.name): item for item in model.functions}
     # The nodes of functions with all that they call, and the bytes of these nodes.
@@ -80,7 +81,7 @@ def check_calls(model: Any, limits: Limits, file: str) -> None:
                 raise Refusal(f"calls functions more than {MOST_DEPTH} deep, {key[1]!r} among them")
             totals[key] = 0, 0
             parts = [copied(node, depth) for node in with_inner(functions[key].node)]
-            totals[key] = sum(count for count, _ in parts), sum(size for _, size in parts)
+            totals[key] = max(1, sum(count for count, _ in parts)), sum(size for _, size in parts)
         return totals[key]
 
     def copied(node: Any, depth: int) -> tuple[int, int]:

@@ -14,8 +14,6 @@ from .protobuf import NodeMessage, subgraphs_of
 
 # The opset of the oldest nodes that are translated.
 OLDEST = 7
-# Functions may call others that many times in all; a few lines of text make more of them than memory has room for.
-MOST_CALLS = 100_000
 Key = tuple[str, str, str]
 
 
@@ -92,7 +90,6 @@ class Functions:
             if key in self._protos:
                 raise OnnxError("is there twice", file, f"function {_named(key)!r}")
             self._protos[key] = proto
-        self._count = 0
         self._calls: Counter[str] = Counter()
 
     def inlined(self, protos: Iterable[Any], opsets: dict[str, int]) -> list[NodeMessage]:
@@ -131,9 +128,6 @@ class Functions:
             if len(given) > len(formal):
                 text = f"has {len(given)} {what}s; the function has {len(formal)}"
                 raise OnnxError(text, self.file, node.where)
-        self._count += 1
-        if self._count > MOST_CALLS:
-            raise OnnxError(f"is one of more than {MOST_CALLS} calls of functions", self.file, node.where)
         self._calls[node.name] += 1
         again = self._calls[node.name]
         prefix = f"{node.name}::" if again == 1 else f"{node.name}:{again}::"

@@ -95,7 +95,7 @@ def function(name, nodes, inputs=("a",)):
 
 def calls(count, inner=None):
     """Functions of which each calls the one before it twice."""
-    first = function("F0", inner or [node("Relu", ["a"], ["b"])])
+    first = function("F0", [node("Relu", ["a"], ["b"])] if inner is None else inner)
     return [
         first,
         *(
@@ -372,6 +372,7 @@ def functions():
     own.node[0].input[0] = "m"
     return {
         "functions that call twice": lambda: model(call, functions=calls(24)),
+        "functions that call nothing twice": lambda: model(call, functions=calls(24, [])),
         "functions that call in branches": lambda: model(call, functions=in_branches(24)),
         "a function of a large constant": lambda: model(
             [node("F14", ["x"], ["y"], domain="own")],
