@@ -70,6 +70,8 @@ UNFAITHFUL = {
     "Slice": ALL,
     "Softmax": 13,
 }
+# Attributes that it does not count from the end.
+REVERSED = ("batch_axis", "time_axis")
 # Types of outputs that it rounds or clips otherwise than ONNX Runtime.
 ROUNDED_OTHERWISE = {
     "Cast": {"int4", "uint4"},
@@ -97,6 +99,8 @@ def work_of(
     if any(value.array is None for value in inputs.values()) or kind in RANDOM or kind in UNBOUNDED:
         return None
     if not node.domain and node.version < UNFAITHFUL.get(kind, 0):
+        return None
+    if kind == "ReverseSequence" and min(node.attributes.get(name, 0) for name in REVERSED) < 0:
         return None
     if any(dtype.name in ROUNDED_OTHERWISE.get(kind, ()) for dtype, _ in outputs.values()):
         return None

@@ -276,7 +276,7 @@ def space_to_depth(node: OnnxNode) -> Results:
 def reverse_sequence(node: OnnxNode) -> Results:
     """Time and batch axes come in either order; REVERSE_SUBSEQUENCES takes lengths over all other axes."""
     shape = node.shape()
-    batch, time = node.get("batch_axis", 1), node.get("time_axis", 0)
+    batch, time = node.axis(len(shape), 1, "batch_axis"), node.axis(len(shape), 0, "time_axis")
     sizes = [1 if axis == time else size for axis, size in enumerate(shape)]
     aligned = [size if axis == batch else 1 for axis, size in enumerate(shape)]
     lengths = node.spread(node.cast(node.tensor(1, aligned), np.uint64), tuple(aligned), sizes)

@@ -47,11 +47,12 @@ def other_sizes(node: OnnxNode) -> Results:
 
 @operator("Dropout")
 def dropout(node: OnnxNode) -> Results:
-    """The identity, with a mask of ones: only training drops elements.
+    """The identity, with a mask of ones: only training drops elements, unless it drops none.
 
     Before operator set 12 ONNX Runtime's mask is of zeros, and before 10 it has the type of the input.
     """
-    if node.has(2) and bool(node.known(2, "training_mode").reshape(-1)[0]):
+    is_training = node.has(2) and bool(node.known(2, "training_mode").reshape(-1)[0])
+    if is_training and (not node.has(1) or node.known(1, "ratio").reshape(-1)[0]):
         raise Refusal("is true; DirectML has no operator that drops elements", "input training_mode")
     if not node.wants(1):
         return [node.input(), None]

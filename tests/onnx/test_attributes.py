@@ -131,6 +131,15 @@ SPECIAL = {
     "regions without samples": Draw(
         "RoiAlign", 16, [FEATURES, RECTANGLES, IMAGES], [1], {"mode": "max", "output_height": 2, "output_width": 3},
     ),
+    "time counted from the end": Draw(
+        "ReverseSequence", 10, [FEATURES[0, 0, :3], longs([2, 10, 1])], (), {"time_axis": -1, "batch_axis": 0},
+    ),
+    "times that the host knows": Draw(
+        "ReverseSequence", 10, [FEATURES[0, 0, :3], longs([2, 10, 1])], [0, 1], {"time_axis": -1, "batch_axis": -2},
+    ),
+    "training that drops nothing": Draw(
+        "Dropout", 13, [FEATURES, np.array(0, np.float32), np.array(True)], [1, 2], {}, 2,
+    ),
     "mask of the past": Draw("Dropout", 10, [TWO.reshape(1)], [0], {}, 2),
     "a softcap below 0": Draw(
         "Attention", 24, [FEATURES, FEATURES[:, :, ::-1], FEATURES[:, :, :, ::-1]], (),
