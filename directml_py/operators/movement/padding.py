@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import islice, product
 from math import prod
 from typing import NamedTuple
@@ -168,9 +168,10 @@ class Padding(Operator):
         sizes, kept = padded_sizes(desc), kept_parts(desc)
         remains: Slices = tuple(part.source for part in kept)
         place: Slices = tuple(part.place for part in kept)
+        value_of = cache(partial(element, desc.PaddingValue))
 
         def bind_filled(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            output, value = outputs[0], element(desc.PaddingValue, outputs[0].dtype)
+            output, value = outputs[0], value_of(outputs[0].dtype)
             parts = [output[slices] for slices in border(sizes, place)]
             fill = [(part, np.broadcast_to(value, part.shape)) for part in parts]
             return move([(output[place], inputs[0][remains]), *fill])

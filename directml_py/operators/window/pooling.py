@@ -15,8 +15,9 @@ from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.csr import Plan, Taps
 from ...kernels.decisions import Declined
-from ...kernels.elementwise.map import map_packed
-from ...kernels.extremes import quieted
+from ...kernels.elementwise.functions import plain
+from ...kernels.elementwise.map import map_elements, map_packed
+from ...kernels.extremes import fmax, quieted
 from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
 from ...kernels.reduce import fold
@@ -206,11 +207,9 @@ class LpPooling(Pool):
 LEAST = float(np.finfo(np.float32).min)
 
 
-def raise_to_least(output: Array) -> None:
+def raised_to_least(x: Array) -> Array:
     """Clamps to the least finite FLOAT32; FLOAT16, which cannot represent that, keeps -infinity."""
-    with np.errstate(over="ignore"):
-        lowest = np.asarray(LEAST).astype(output.dtype)
-        np.copyto(output, lowest, where=~(output > lowest))
+    return plain(fmax(x, LEAST))
 
 
 def least(dtype: np.dtype[Any]) -> float:
@@ -267,5 +266,7 @@ class MaxPooling(Pool):
         seen = seen_at_once(window, x, output)
         if seen is not None and not any(index is not None for index in indices):
             run = fold("MAX", seen, output, tuple(range(2, x.ndim)))
-            return launch_in_order([run, partial(raise_to_least, output)]) if x.dtype.kind == "f" else run
+            if x.dtype.kind != "f":
+                return run
+            return launch_in_order([run, map_elements(raised_to_least, [output], [output])])
         return depthwise_pool.maximum(x, output, indices[0] if indices else None, window)
