@@ -8,7 +8,7 @@ from itertools import combinations, product
 from ..abi.rules import Severity, rule
 from ..runtime.buffer import BufferRange
 from ..validation.report import Report
-from .binding_point import BindingPoint, Bound, Views
+from .binding_point import BindingPoint, Bound, Views, do_overlap
 from .dispatchable import IDMLDispatchable
 
 PAGE = "nf-directml-idmlbindingtable-bindinputs"
@@ -95,12 +95,7 @@ def pairs(views: Views, place: Callable[[BufferRange], int]) -> Iterator[tuple[B
 
 def share_memory(views: Views) -> bool:
     """Whether any two ranges overlap, also through different resources of one heap."""
-    end = 0
-    for start, size in sorted([(view.gpu_address, view.size) for view in views.values() if view is not None]):
-        if start < end:
-            return True
-        end = start + size
-    return False
+    return do_overlap([(view.gpu_address, view.size) for view in views.values() if view is not None])
 
 
 def overlapping(views: Views) -> Iterator[tuple[Bound, Bound]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -46,3 +46,13 @@ class Bound(NamedTuple):
 
 Views: TypeAlias = Mapping[BindingPoint, BufferRange | None]
 NO_VIEWS: Views = MappingProxyType({})
+
+
+def do_overlap(ranges: Iterable[tuple[int, int]]) -> bool:
+    """Whether any two ranges, of an address and a size, share bytes."""
+    end = 0
+    for start, size in sorted(ranges):
+        if start < end:
+            return True
+        end = start + size
+    return False

@@ -103,7 +103,7 @@ class IDMLBindingTable(IDMLDeviceChild):
             return kept
         views = {slot: self.views.get(slot) for slot in self.needs}
         memory = dispatchable.kept
-        run = None if memory is None else memory.run(views)
+        run = None if memory is None else memory.run(views) or memory.moved(views)
         if run is None:
             run = prepare(dispatchable, views, report)
             if run is None:

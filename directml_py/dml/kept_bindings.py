@@ -4,17 +4,21 @@ Clients that dispatch one operator at a time create or reset a table for each di
 returns. In a network's next inferences that is the same memory again, or one of a few assignments that take turns: an
 allocator that hands out what was freed last gives the memory of two buffers in turn to a value that is in one of them
 when the next inference begins. Then its checks, its views and the kernel that is bound to it are those of an earlier
-time. All of it refers to memory that the operator does not own, and is dropped as soon as one of the resources is
+time. All of that refers to memory that the operator does not own, and is dropped as soon as one of the resources is
 released.
+
+For other memory, the kernel is moved there as soon as it has been bound twice (``kernels.relocation``), unless ranges
+share memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-from ..runtime.buffer import BufferRange
-from .binding_point import BindingPoint, Views
+from ..kernels.relocation import Ranges, Relocation, Snapshot, relocation, snapshot
+from ..runtime.buffer import Buffer, BufferRange
+from .binding_point import BindingPoint, Views, do_overlap
 from .bindings import Names
 
 Run: TypeAlias = Callable[[], None]
@@ -30,9 +34,15 @@ KEPT = 8
 class KeptBindings:
     """For a dispatchable whose needs do not change. Threads share it, and each step is one of a dictionary's."""
 
-    __slots__ = ("__weakref__", "_runs", "_views")
+    __slots__ = ("__weakref__", "_buffers", "_is_fixed", "_relocation", "_runs", "_sample", "_views")
 
     def __init__(self) -> None:
+        # Those that tell when they are released.
+        self._buffers: set[Buffer] = set()
+        # A run to compare with the next, what followed from two, and whether they cannot be moved.
+        self._sample: Snapshot | None = None
+        self._relocation: Relocation | None = None
+        self._is_fixed = False
         self._views: dict[tuple[str, Names], BoundViews] = {}
         self._runs: dict[tuple[BufferRange | None, ...], Run] = {}
 
@@ -53,16 +63,52 @@ class KeptBindings:
     def keep_run(self, views: Views, run: Run) -> None:
         """Keep ``run``, which has no memory of its own, and about which there was nothing to report."""
         _keep(self._runs, tuple(views.values()), run, KEPT)
+        if not self._is_fixed:
+            self._compare(run, [view for view in views.values() if view is not None])
         self._depend_on(views)
+
+    def moved(self, views: Views) -> Run | None:
+        """An earlier dispatch moved to ``views``; None if it must be prepared for them."""
+        relocation = self._relocation
+        if relocation is None:
+            return None
+        bound = [view for view in views.values() if view is not None]
+        ranges = _ranges(bound)
+        if len(bound) < len(views) or not relocation.reaches(ranges) or do_overlap(zip(*ranges)):
+            return None
+        run = relocation.at(ranges, [view.buffer.memory for view in bound])
+        _keep(self._runs, tuple(views.values()), run, KEPT)
+        self._depend_on(views)
+        return run
+
+    def _compare(self, run: Run, views: Sequence[BufferRange]) -> None:
+        """Learn how a run is moved, from the one before and this one."""
+        ranges = _ranges(views)
+        if do_overlap(zip(*ranges)):
+            return
+        sample, self._sample = self._sample, snapshot(run, ranges)
+        if self._sample is None:
+            self._is_fixed = True
+        elif sample is not None and sample.tells(self._sample):
+            self._relocation = relocation(sample, self._sample)
+            self._is_fixed = self._relocation is None
 
     def _depend_on(self, views: Views) -> None:
         # Afterwards, as a resource may be released by another thread in between.
-        for buffer in {view.buffer for view in views.values() if view is not None}:
-            buffer.add_dependent(self)
+        for view in views.values():
+            if view is not None and view.buffer not in self._buffers:
+                self._buffers.add(view.buffer)
+                view.buffer.add_dependent(self)
 
     def let_go_of_memory(self) -> None:
+        # What is kept meanwhile depends on its buffers again, and goes if one of them is released.
+        self._buffers.clear()
         self._views.clear()
         self._runs.clear()
+
+
+def _ranges(views: Sequence[BufferRange]) -> Ranges:
+    return Ranges([view.address for view in views], [view.size for view in views])
 
 
 def _keep(entries: dict[Key, Value], key: Key, value: Value, limit: int) -> None:

@@ -282,8 +282,8 @@ def bound_task(
             **fields,
         },
     )
-    filters_signed = np.empty(lib.dml_conv_signed_size(task) if is_signed else 0, np.uint8)
-    task.signed_filters = address(filters_signed)
+    filters_signed = np.empty(lib.dml_conv_signed_size(task), np.uint8) if is_signed else None
+    task.signed_filters = 0 if filters_signed is None else address(filters_signed)
     prepared = None if post_op is None else post_op.fill(task.normalization, output)
     if isinstance(prepared, str):
         return Declined("conv", prepared)

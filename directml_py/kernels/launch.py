@@ -27,10 +27,26 @@ class NativeRun(partial[Any]):
     def __new__(cls, function: str, task: Any, count: int | None = None, *, keepalive: object) -> NativeRun:
         """``function``: the name in C, ``dml_..._run``."""
         call, number, kernel = entry_point(function)
-        run = super().__new__(cls, call, task) if count is None else super().__new__(cls, call, task, count)
-        run.number, run.task, run.count, run.keepalive = number, task, count or 1, keepalive
         take(kernel)
+        return cls._of(call, number, task, () if count is None else (count,), keepalive)
+
+    @classmethod
+    def _of(
+        cls,
+        call: Callable[..., Any],
+        number: int | None,
+        task: Any,
+        counts: tuple[int, ...],
+        keepalive: object,
+    ) -> NativeRun:
+        run = super().__new__(cls, call, task, *counts)
+        run.number, run.task, run.count, run.keepalive = number, task, counts[0] if counts else 1, keepalive
         return run
+
+    def maker(self) -> Callable[[Any, object], NativeRun]:
+        """Makes a call with another task, and its keepalive."""
+        call, number, counts = self.func, self.number, self.args[1:]
+        return lambda task, keepalive: NativeRun._of(call, number, task, counts, keepalive)
 
 
 class RunSequence(partial[None]):

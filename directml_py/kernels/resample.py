@@ -82,7 +82,7 @@ def task_of(function: str, x: Array, output: Array, axes: Sequence[Axis]) -> tup
             "columns": axes[1][0],
         },
     )
-    return task, (x, output, axes)
+    return task, (x, output, [keepalive for _, keepalive in axes])
 
 
 def axis_of(taps: Taps, steps: int) -> Axis:

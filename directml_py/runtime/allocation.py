@@ -121,6 +121,8 @@ class Allocation:
             block = RECYCLING.memory(size + CACHE_LINE, is_zeroed)
         except (MemoryError, ValueError, OverflowError):
             raise DMLError(E_OUTOFMEMORY, f"there is no memory for {size} bytes") from None
-        skip = -block.ctypes.data % CACHE_LINE
+        start: int = block.ctypes.data
+        skip = -start % CACHE_LINE
         self.bytes: Bytes = block[skip : skip + size]
+        self.address = start + skip
         self.gpu_address = GPU_MEMORY.take(size)

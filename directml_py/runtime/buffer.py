@@ -22,6 +22,7 @@ class Buffer(Lifetime):
     """
 
     __slots__ = (
+        "address",
         "allocation",
         "dependents",
         "gpu_address",
@@ -45,6 +46,7 @@ class Buffer(Lifetime):
         self.width = width
         self.heap = heap
         self.gpu_address = allocation.gpu_address + offset
+        self.address = allocation.address + offset
         self.memory: Bytes = allocation.bytes[offset : offset + width]
         # Whether the CPU may access its memory, and other devices.
         self.is_host_visible = False
@@ -95,6 +97,11 @@ class BufferRange(NamedTuple):
     @property
     def gpu_address(self) -> int:
         return self.buffer.gpu_address + self.offset
+
+    @property
+    def address(self) -> int:
+        """Where the bytes are in this process."""
+        return self.buffer.address + self.offset
 
     @property
     def words(self) -> str:

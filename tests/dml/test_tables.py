@@ -13,6 +13,7 @@ from directml_py.descs.tensor import TensorDesc
 from directml_py.dml.binding_point import BindingPoint
 from directml_py.dml.bindings import read_bindings
 from directml_py.dml.compiled_operator import IDMLCompiledOperator, align
+from directml_py.dml.kept_bindings import KeptBindings
 from directml_py.dml.tensor_accesses import elements_of
 from directml_py.runtime.recording import AccessKind
 from directml_py.validation.report import Report
@@ -207,14 +208,17 @@ def test_memory_that_takes_turns_is_prepared_for_once(bench, monkeypatch, assign
     bench.initialize(op)
     memory = [(bench.upload(np.full(4, i, np.float32)), bench.buffer(16)) for i in range(assignments)]
     prepared = []
-    prepare = IDMLCompiledOperator.prepare
-    monkeypatch.setattr(
-        IDMLCompiledOperator, "prepare", lambda self, views: prepared.append(views) or prepare(self, views)
-    )
-    for _ in range(3):
+    for owner, name in ((IDMLCompiledOperator, "prepare"), (KeptBindings, "moved")):
+        method = getattr(owner, name)
+        monkeypatch.setattr(
+            owner, name, lambda self, views, method=method: prepared.append(views) or method(self, views)
+        )
+    for round in range(3):
         for source, target in memory:
             bench.record(op, bench.table(op, [source], [target]))
-    assert len(prepared) == assignments
+        if round == 0:
+            prepared.clear()
+    assert prepared == []
     bench.execute()
     assert [bench.read(target, np.float32)[0] for _, target in memory] == [2 * i for i in range(assignments)]
 

@@ -15,6 +15,7 @@ from ..cache_blocks import joined, nearest
 from ..decisions import ABSENT, Declined
 from ..launch import NativeRun
 from ..native_arrays import Array, Run, address
+from ..relocation import Fixed
 from .ir import FUNCTIONS, Node, Program, Untraceable
 from .trace import traced
 
@@ -60,7 +61,7 @@ class Layout(NamedTuple):
     offsets: Sequence[int]
 
 
-class Code:
+class Code(Fixed):
     """A program as the native kernel takes it: values share memory once their last reader has run."""
 
     def __init__(self, program: Program) -> None:
