@@ -57,6 +57,7 @@ SAME_CLASSES = {
         "Expression",
         "FusedActivation",
         "TensorDesc",
+        "TensorPolicy",
     },
     "DxDispatch and pydirectml each call their own a model, and programs use both names": {"Model"},
     "the catalog's entry of an operator, and the class that carries it out": {"Operator"},

@@ -19,7 +19,8 @@ from ..fidelity.recorded import cases
 
 def test_names_of_operators_that_everybody_knows() -> None:
     """By the definitions of ONNX and PyTorch."""
-    assert other_names.onnx_names("GEMM") == ["DFT", "Gemm", "MatMul", "STFT"]
+    # AffineGrid is a product of its constant grid and theta.
+    assert other_names.onnx_names("GEMM") == ["AffineGrid", "DFT", "Gemm", "MatMul", "STFT"]
     assert other_names.onnx_names("JOIN") == ["Concat"]
     assert {"Conv", "ConvTranspose"} <= set(other_names.onnx_names("CONVOLUTION"))
     assert other_names.torch_names("ELEMENT_WISE_ADD1") == ["torch.add"]

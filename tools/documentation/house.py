@@ -10,6 +10,7 @@ import textwrap
 from typing import NamedTuple
 
 from directml_py.graph.pictures import svg
+from directml_py.text.html import HTML
 
 WIDTH = 720.0
 SIZE = 12.0
@@ -54,7 +55,7 @@ def draw(floors: list[list[Room]]) -> str:
         y += height
     return svg.element(
         "svg",
-        "\n".join([svg.title("; ".join(room.name for rooms in floors for room in rooms)), *parts]),
+        HTML("\n".join([svg.title("; ".join(room.name for rooms in floors for room in rooms)), *parts])),
         xmlns="http://www.w3.org/2000/svg",
         class_="timeline house",
         role="img",

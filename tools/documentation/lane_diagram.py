@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from directml_py.graph.pictures import svg
+from directml_py.text.html import HTML
 
 SIZE = 12.0
 LINE = 15.0
@@ -152,7 +153,7 @@ def draw(timeline: LaneDiagram) -> str:
     width, height = right + PADDING, bottom + PADDING
     return svg.element(
         "svg",
-        "\n".join([svg.title("; ".join(bar.text for bar in timeline.bars)), *parts]),
+        HTML("\n".join([svg.title("; ".join(bar.text for bar in timeline.bars)), *parts])),
         xmlns="http://www.w3.org/2000/svg",
         class_="timeline",
         role="img",
