@@ -28,9 +28,12 @@ class DirectMLRep(BackendRep):
         self.model = model
 
     def run(self, inputs: Sequence[Any], **kwargs: Any) -> tuple[Array, ...]:
-        """The outputs, for arrays of the inputs in order."""
+        """The outputs, for arrays of the inputs in order, lists of arrays, and None for optionals without elements."""
         names = [item.name for item in self.model.inputs()]
-        given = {name: np.asarray(value) for name, value in zip(names, inputs)}
+        given = {
+            name: value if value is None or isinstance(value, list) else np.asarray(value)
+            for name, value in zip(names, inputs)
+        }
         model, fixed = built_for(self.model, _device(), given)
         results = model.run({name: value for name, value in given.items() if name not in fixed})
         return tuple(results.values())

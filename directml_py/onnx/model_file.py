@@ -35,11 +35,27 @@ Bindings = Mapping[str, Any]
 
 
 class Declared(NamedTuple):
-    """An input of a model: sizes are numbers, names, or None for unknown ones."""
+    """An input of a model: sizes are numbers, names, or None for unknown ones.
+
+    It is a tensor, a sequence of such tensors, or an optional one or the other. ``source`` is the input that a tensor
+    of a sequence is part of.
+    """
 
     name: str
     dtype: np.dtype[Any]
     sizes: tuple[int | str | None, ...] | None
+    is_sequence: bool = False
+    is_optional: bool = False
+    source: str = ""
+
+    @property
+    def is_tensor(self) -> bool:
+        return not (self.is_sequence or self.is_optional)
+
+
+def item_name(name: str, place: int) -> str:
+    """The name of the tensor at a place of a sequence."""
+    return f"{name}[{place}]"
 
 
 class ModelFile:
@@ -163,26 +179,28 @@ class ModelFile:
         return declared
 
     def _declared(self, item: Any) -> Declared:
-        if not item.type.HasField("tensor_type"):
-            kind = item.type.WhichOneof("value") or "no type"
-            raise OnnxError(
-                f"is of the kind {kind.removesuffix('_type')}, not a tensor",
-                self.file,
-                f"input {item.name!r}",
-            )
-        tensor = item.type.tensor_type
+        kind = item.type
+        is_optional = kind.HasField("optional_type")
+        kind = kind.optional_type.elem_type if is_optional else kind
+        is_sequence = kind.HasField("sequence_type")
+        kind = kind.sequence_type.elem_type if is_sequence else kind
+        if not kind.HasField("tensor_type"):
+            word = (kind.WhichOneof("value") or "no type").removesuffix("_type")
+            text = f"is of the kind {word}, neither tensors nor a sequence of them"
+            raise OnnxError(text, self.file, f"input {item.name!r}")
+        tensor = kind.tensor_type
         try:
             dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
         except KeyError:
             text = f"its element type is {tensor.elem_type}, which ONNX does not have"
             raise OnnxError(text, self.file, f"input {item.name!r}") from None
         if not tensor.HasField("shape"):
-            return Declared(item.name, dtype, None)
+            return Declared(item.name, dtype, None, is_sequence, is_optional, item.name)
         sizes = tuple(
             size.dim_value if size.HasField("dim_value") and size.dim_value >= 0 else size.dim_param or None
             for size in tensor.shape.dim
         )
-        return Declared(item.name, dtype, sizes)
+        return Declared(item.name, dtype, sizes, is_sequence, is_optional, item.name)
 
 
 def _read(source: Any) -> tuple[str, Any, list[memoryview | None], bool]:
@@ -246,6 +264,39 @@ def skeleton(model: Any) -> Any:
         if item.type.HasField("tensor_type") and not item.type.tensor_type.HasField("shape"):
             item.type.tensor_type.shape.SetInParent()
     return light
+
+
+def tensors_for(
+    declared: Sequence[Declared], bindings: Bindings, file: str
+) -> tuple[dict[str, list[Declared]], Bindings]:
+    """The tensors that each input is or has, and the bindings of these.
+
+    A sequence is bound to a list with sizes or an array for each of its tensors, an optional that has no element to
+    None. Raises ``OnnxError`` for one that is bound to something else.
+    """
+    found: dict[str, list[Declared]] = {}
+    bound = dict(bindings)
+    for item in declared:
+        given, tensor = bindings.get(item.name), item._replace(is_sequence=False, is_optional=False)
+        if item.is_tensor or (item.is_optional and not item.is_sequence and given is not None):
+            found[item.name] = [tensor]
+        elif item.is_optional and item.name in bindings and given is None:
+            found[item.name] = []
+        elif item.is_sequence and isinstance(given, (list, tuple)) and not any(map(np.isscalar, given)):
+            names = [item_name(item.name, place) for place in range(len(given))]
+            found[item.name] = [tensor._replace(name=name) for name in names]
+            bound.update(zip(names, given))
+        else:
+            kind = (
+                "a sequence; give the sizes of its tensors"
+                if item.is_sequence
+                else "optional; give its sizes"
+            )
+            more = ", or None" if item.is_optional else ""
+            own = "[[...], ...]" if item.is_sequence else "[...]"
+            text = f"is {kind}{more}: inputs={{{item.name!r}: {own}}}"
+            raise OnnxError(text, file, f"input {item.name!r}")
+    return found, bound
 
 
 def bound_sizes(declared: Declared, bindings: Bindings, file: str) -> Sizes:

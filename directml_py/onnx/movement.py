@@ -277,6 +277,11 @@ def reverse_sequence(node: OnnxNode) -> Results:
     """Time and batch axes come in either order; REVERSE_SUBSEQUENCES takes lengths over all other axes."""
     shape = node.shape()
     batch, time = node.axis(len(shape), 1, "batch_axis"), node.axis(len(shape), 0, "time_axis")
+    if batch == time:
+        raise Refusal("is that of the batch, too", "attribute time_axis")
+    if node.input(1).size != shape[batch]:
+        text = f"has {node.input(1).size} elements; the batch has {shape[batch]}"
+        raise Refusal(text, "input sequence_lens")
     sizes = [1 if axis == time else size for axis, size in enumerate(shape)]
     aligned = [size if axis == batch else 1 for axis, size in enumerate(shape)]
     lengths = node.spread(node.cast(node.tensor(1, aligned), np.uint64), tuple(aligned), sizes)

@@ -24,10 +24,10 @@ from ..runner import Runner
 from .budget import Budget, Limits
 from .constants import Constants
 from .errors import OnnxError, Refusal, ValueNeeded, one_sentence
-from .model_file import Bindings, Declared, ModelFile, bound_sizes
+from .model_file import Bindings, Declared, ModelFile, bound_sizes, item_name, tensors_for
 from .semantics import ONNX, SEMANTICS
 from .translation import NodeOutcome, Translation
-from .values import Array, OnnxValue, data_type, in_memory, tensor_sizes
+from .values import Array, OnnxValue, data_type, in_memory, nothing, sequence, tensor_sizes
 
 # Graph outputs that nothing requests: DirectML requires every output of a node to be connected.
 UNUSED = "unused output "
@@ -63,7 +63,7 @@ class Model:
 
     def __repr__(self) -> str:
         inputs, outputs = (
-            ", ".join(f"{value.name} {value.dtype.name}{list(value.shape)}" for value in values.values())
+            ", ".join(f"{name} {_shown(value)}" for name, value in values.items())
             for values in (self.inputs, self.outputs)
         )
         return f"<Model: {inputs or 'no inputs'} -> {outputs}; {len(self.steps)} nodes became {len(self.graph.nodes)}>"
@@ -118,7 +118,9 @@ class Model:
         if unknown:
             names = ", ".join(map(repr, self.inputs)) or "none"
             raise ValueError(f"the model has no input {unknown[0]!r}; it has {names}")
-        arrays = {name: _checked(value, given.get(name)) for name, value in self.inputs.items()}
+        arrays: dict[str, Array] = {}
+        for name, value in self.inputs.items():
+            arrays |= _arrays(name, value, given.get(name))
         results = self._results(arrays) if self.graph.outputs else {}
         return {name: _result(name, value, results) for name, value in self.outputs.items()}
 
@@ -155,6 +157,25 @@ class Model:
         return save_program(path, self.compiled, constants, wanted)
 
 
+def _shown(value: OnnxValue) -> str:
+    if value.items is not None:
+        return f"[{', '.join(map(_shown, value.items))}]"
+    return "None" if value.is_nothing else f"{value.dtype.name}{list(value.shape)}"
+
+
+def _arrays(name: str, value: OnnxValue, given: Any) -> dict[str, Array]:
+    """The arrays for the tensors of an input, by the names of these. Raises ``TypeError``, ``ValueError``."""
+    if value.is_nothing:
+        if given is not None:
+            raise ValueError(f"the input {name!r} was loaded as None; it must be None")
+        return {}
+    if value.items is None:
+        return {name: _checked(value, given)}
+    if not isinstance(given, (list, tuple)) or len(given) != len(value.items):
+        raise ValueError(f"the input {name!r} must be a list of {len(value.items)} arrays")
+    return {item.name: _checked(item, array) for item, array in zip(value.items, given)}
+
+
 def _checked(value: OnnxValue, given: Any) -> Array:
     if given is None:
         raise ValueError(f"the input {value.name!r} is missing")
@@ -181,11 +202,6 @@ def _result(name: str, value: OnnxValue, results: Mapping[str, Array]) -> Any:
     return shaped.view(np.bool_) if value.dtype == np.bool_ else shaped.astype(value.dtype, copy=False)
 
 
-def item_name(name: str, place: int) -> str:
-    """The name of the graph output for a tensor of a sequence."""
-    return f"{name}[{place}]"
-
-
 def _tensors(outputs: Mapping[str, OnnxValue]) -> Iterator[tuple[str, OnnxValue]]:
     for name, value in outputs.items():
         if value.items is None:
@@ -207,7 +223,8 @@ def load(
     """The ONNX model in ``source`` (a path, bytes, a ``ModelProto``) as a DirectML graph.
 
     ``inputs`` binds what the model leaves open: the name of an input to its sizes, or to an array, which becomes
-    constant; the name of a symbolic dimension to a number. The graph is for ``device``, or for a new one with
+    constant, that of a sequence to a list of these, that of an optional input to None if it has no element; the name of
+    a symbolic dimension to a number. The graph is for ``device``, or for a new one with
     ``feature_level`` (None: the highest). ``semantics`` says whose results are wanted where they differ, ONNX's
     ("onnx") or those of ONNX Runtime's DirectML provider ("directml"); ``semantics.DIFFERENCES`` lists where. Files of
     external data are looked up in the folder ``external_data``, if it is given, then beside the model's file; none is
@@ -255,19 +272,25 @@ def built(
         name: OnnxValue(name, array.dtype, array.shape, array)
         for name, array in model.initializers(budget).items()
     }
+    parts, bindings = tensors_for(declared, bindings, model.file)
     arrays = {name: array for name, array in bindings.items() if isinstance(array, np.ndarray)}
-    open_inputs = [item for item in declared if item.name not in arrays]
+    tensors = [item for own in parts.values() for item in own]
+    open_inputs = [item for item in tensors if item.name not in arrays]
     constants = Constants(len(open_inputs), model.tensors, budget)
     own: dict[str, OnnxValue] = {}
     for index, item in enumerate(open_inputs):
         own[item.name] = _input(graph, index, item, bound_sizes(item, bindings, model.file), model.file)
         constants.reserve(item.name)
-    for item in declared:
+    for item in tensors:
         if item.name in arrays:
             bound_sizes(item, bindings, model.file)
             array = arrays[item.name].astype(item.dtype, copy=False)
             scope[item.name] = OnnxValue(item.name, item.dtype, array.shape, array)
     scope.update(own)
+    for item in declared:
+        if not item.is_tensor:
+            _compose(item, parts[item.name], scope, own)
+    own = {item.name: own[item.name] for item in declared if item.name in own}
     translation = Translation(graph, constants, model.file, keep_going, model.functions, semantics)
     names = [item.name for item in model.graph.output]
     with one_sentence(model.file, ""):
@@ -283,12 +306,12 @@ def built(
 
 
 def built_for(
-    model: ModelFile, device: IDMLDevice, arrays: Mapping[str, Array], semantics: str = ONNX
-) -> tuple[Model, dict[str, Array]]:
+    model: ModelFile, device: IDMLDevice, arrays: Mapping[str, Any], semantics: str = ONNX
+) -> tuple[Model, dict[str, Any]]:
     """``model`` for inputs like ``arrays``, and those of them whose contents determined it, which are constants."""
-    fixed: dict[str, Array] = {}
+    fixed: dict[str, Any] = {}
     while True:
-        bindings = {name: fixed.get(name, array.shape) for name, array in arrays.items()}
+        bindings = {name: fixed.get(name, _sizes_of(array)) for name, array in arrays.items()}
         try:
             return built(model, device, bindings, semantics=semantics), fixed
         except ValueNeeded as error:
@@ -296,6 +319,23 @@ def built_for(
             if not more:
                 raise
             fixed |= more
+
+
+def _sizes_of(given: Any) -> Any:
+    """What ``load`` takes for an input of these arrays."""
+    return list(map(_sizes_of, given)) if isinstance(given, list) else None if given is None else given.shape
+
+
+def _compose(
+    item: Declared, tensors: Sequence[Declared], scope: dict[str, OnnxValue], own: dict[str, OnnxValue]
+) -> None:
+    """Adds an input that is no tensor to ``scope``, and to the model's ``own`` unless it consists of constants."""
+    if item.is_sequence and (tensors or not item.is_optional):
+        scope[item.name] = sequence(scope[tensor.name] for tensor in tensors)
+    elif not tensors:
+        scope[item.name] = nothing()
+    if all(tensor.name in own for tensor in tensors):
+        own[item.name] = scope[item.name]
 
 
 def _check_names(model: ModelFile, declared: Sequence[Declared], bindings: Bindings) -> None:
@@ -319,7 +359,7 @@ def _input(graph: Graph, index: int, item: Declared, shape: tuple[int, ...], fil
         raise OnnxError(error.reason, file, where) from None
     except DMLError as error:
         raise OnnxError("; ".join(map(str, error.diagnostics)), file, where) from None
-    return OnnxValue(item.name, item.dtype, shape, None, own, frozenset((item.name,)))
+    return OnnxValue(item.name, item.dtype, shape, None, own, frozenset((item.source,)))
 
 
 def _connect(graph: Graph, outputs: Mapping[str, OnnxValue]) -> None:

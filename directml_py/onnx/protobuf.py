@@ -218,7 +218,11 @@ def _sorted(nodes: list[NodeMessage], makers: dict[str, NodeMessage], file: str)
     return ordered
 
 
-def tensor_type(value: OnnxValue) -> Any:
+def type_of(value: OnnxValue) -> Any:
+    """The type of a tensor or of a sequence, whose tensors have the type of its first one."""
+    if value.items is not None:
+        first = type_of(value.items[0]) if value.items else onnx.TypeProto()
+        return onnx.helper.make_sequence_type_proto(first)
     element = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
     return onnx.helper.make_tensor_type_proto(element, value.shape)
 
@@ -275,7 +279,7 @@ def _traits(value: OnnxValue) -> Hashable:
 
 
 def _infer(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> dict[str, Described]:
-    types = {name: tensor_type(value) for name, value in inputs.items()}
+    types = {name: type_of(value) for name, value in inputs.items()}
     data = {
         name: onnx.numpy_helper.from_array(np.asarray(value.array), name)
         for name, value in inputs.items()

@@ -33,8 +33,11 @@ def to_four_bits(node: OnnxNode, x: Expression, dtype: np.dtype[Any]) -> Express
     """The lowest 4 bits of integers, or of floats rounded as ONNX Runtime does, halves away from 0."""
     graph = node.graph
     if data_type_of(x.desc.data_type).kind == "F":
-        half = graph.identity(graph.sign(x), scale_bias=(0.5, 0.0))
-        x = graph.round(graph.add(x, half), rounding_mode=DML_ROUNDING_MODE_TOWARD_ZERO)
+        # Twice what is left of a number without its whole part is exact.
+        x, mode = node.cast(x, np.float32), DML_ROUNDING_MODE_TOWARD_ZERO
+        whole = graph.round(x, rounding_mode=mode)
+        rest = graph.identity(graph.subtract(x, whole), scale_bias=(2.0, 0.0))
+        x = graph.add(whole, graph.round(rest, rounding_mode=mode))
     # The lowest bit of the sign is that of 8; added, it becomes a bit that is taken off again.
     sign = 8 if dtype.name == "int4" else 0
     x = node.cast(node.cast(x, np.int32), np.uint32)

@@ -42,6 +42,8 @@ def other_sizes(node: OnnxNode) -> Results:
     """The sizes follow by shape inference, once the axes or the shape are known."""
     if node.kind in ("Reshape", "Squeeze", "Unsqueeze"):
         node.numbers(1, "shape" if node.kind == "Reshape" else "axes")
+    if node.kind == "Identity" and (node.input().items is not None or node.input().is_nothing):
+        return node.input()
     return renamed(node, node.output_shape())
 
 

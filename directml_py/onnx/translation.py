@@ -29,7 +29,7 @@ from .function_bodies import Functions, body_of
 from .fusing import Fusions
 from .microsoft import successor
 from .node import OnnxNode
-from .protobuf import NodeMessage, inferred_outputs, live, tensor_type
+from .protobuf import NodeMessage, inferred_outputs, live, type_of
 from .semantics import ONNX
 from .translators import OUTPUTS, Described, Result, Results
 from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
@@ -304,7 +304,7 @@ class Translation:
 
     def _expanded(self, schema: Any, node: NodeMessage, scope: Scope) -> list[Result]:
         """The outputs of an operator that ONNX defines by others."""
-        types = [tensor_type(scope[name]) if name else onnx.TypeProto() for name in node.input]
+        types = [type_of(scope[name]) if name else onnx.TypeProto() for name in node.input]
         # Reading the definition takes longer than most nodes.
         self.constants.budget.take_steps(EXPANSION)
         body = body_of(schema, node.proto, types, node.opsets)
