@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from judging import listed
 from onnx import numpy_helper
 
 from directml_py.capturing.serialize import describe_operator
@@ -21,11 +21,6 @@ from directml_py.onnx.onnx_model import built_for, device_of
 from . import wine_batches
 from .node_models import ProviderCase
 from .tensors import write
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 SAME, RANKS, DESCS, OPERATORS = (
     "the same",
@@ -45,7 +40,7 @@ class MappingReason(NamedTuple):
 
     why: str
     says: re.Pattern[str]
-    nodes: frozenset[str]
+    nodes: frozenset[str] = frozenset()
 
 
 class CreatedOperator(NamedTuple):
@@ -65,16 +60,12 @@ class MappingRow(NamedTuple):
 
 
 def reasons(path: Path = LIST) -> list[MappingReason]:
-    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    return [
-        MappingReason(entry["why"], re.compile(entry["says"]), frozenset(entry.get("nodes", ())))
-        for entry in document["reason"]
-    ]
+    return listed.read(path, MappingReason)
 
 
-def reason_of(row: MappingRow, line: str, listed: Iterable[MappingReason]) -> MappingReason | None:
+def reason_of(row: MappingRow, line: str, reasons: Iterable[MappingReason]) -> MappingReason | None:
     """The first reason for a line. One that is for any line is for models of its own operators alone."""
-    for reason in listed:
+    for reason in reasons:
         is_for = reason.nodes.intersection if reason.says.pattern else reason.nodes.issuperset
         if (not reason.nodes or is_for(row.operators)) and reason.says.search(line):
             return reason

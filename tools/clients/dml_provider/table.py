@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from judging import listed
 
 from .judging import BOTH, CPU, DML, ENDED, RIGHT, Row
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 LIST = Path(__file__).parent.with_name("onnxruntime_dml.toml")
 EXAMPLES = 3
@@ -40,11 +36,7 @@ class Reason(NamedTuple):
 
 
 def reasons(path: Path = LIST) -> list[Reason]:
-    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    return [
-        Reason(entry["owner"], entry["why"], entry["says"], tuple(entry["cases"]))
-        for entry in document["reason"]
-    ]
+    return listed.read(path, Reason)
 
 
 def group_of(row: Row) -> str:
@@ -56,9 +48,9 @@ def is_cpus(row: Row) -> bool:
     return row["verdict"] not in (RIGHT, ENDED) and row.get("cpu", RIGHT) != RIGHT
 
 
-def surprises(rows: dict[str, Row], listed: list[Reason]) -> list[str]:
+def surprises(rows: dict[str, Row], reasons: list[Reason]) -> list[str]:
     """What is not as the list says, a line each; cases that were not run are none."""
-    expected = {case: reason for reason in listed for case in reason.cases}
+    expected = {case: reason for reason in reasons for case in reason.cases}
     lines = []
     for title, row in rows.items():
         reason = expected.get(title)
@@ -72,7 +64,7 @@ def surprises(rows: dict[str, Row], listed: list[Reason]) -> list[str]:
     return lines
 
 
-def table(rows: dict[str, Row], listed: list[Reason]) -> str:
+def table(rows: dict[str, Row], reasons: list[Reason]) -> str:
     """Markdown: the figures by group, and the reasons with their cases."""
     lines = [
         "| | Cases | Right, all on DirectML | Right, partly on the CPU | Right, all on the CPU "
@@ -88,7 +80,7 @@ def table(rows: dict[str, Row], listed: list[Reason]) -> str:
         cells = [len(found), right[DML], right[BOTH], right[CPU], cpus, len(found) - right.total() - cpus]
         lines.append(f"| {title} | {' | '.join(f'{cell:,}' for cell in cells)} |")
     lines += ["", "| Not right | Cases | Owner | For example |", "| --- | --- | --- | --- |"]
-    for reason in listed:
+    for reason in reasons:
         cases = [case for case in reason.cases if case in rows]
         if cases:
             examples = ", ".join(f"`{case}`" for case in cases[:EXAMPLES])

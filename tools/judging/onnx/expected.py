@@ -3,51 +3,39 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from .. import listed
 from .sides import SweepVerdict
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 LIST = Path(__file__).with_name("expected.toml")
 EXPECTED = "listed"
 
 
 class ExpectedReason(NamedTuple):
-    """Of ``operators`` (all, if there are none), cases of one of ``verdicts`` whose message or title has ``says``, a
-    regular expression."""
+    """Of ``operators`` (all, if there are none), cases of one of ``verdicts``: ``says`` and ``node`` are regular
+    expressions of which the message and the node in words each have one."""
 
     why: str
     verdicts: tuple[str, ...]
     says: re.Pattern[str]
-    operators: frozenset[str]
+    node: re.Pattern[str] = re.compile("")
+    operators: frozenset[str] = frozenset()
 
 
 def reasons(path: Path = LIST) -> list[ExpectedReason]:
-    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    return [
-        ExpectedReason(
-            entry["why"],
-            tuple(entry["verdicts"]),
-            re.compile(entry["says"]),
-            frozenset(entry.get("operators", ())),
-        )
-        for entry in document.get("reason", ())
-    ]
+    return listed.read(path, ExpectedReason)
 
 
-def reason_of(found: SweepVerdict, listed: list[ExpectedReason]) -> ExpectedReason | None:
+def reason_of(found: SweepVerdict, expected: list[ExpectedReason]) -> ExpectedReason | None:
     operator = found.case.partition("-")[0].removeprefix("ai.onnx.")
-    for reason in listed:
+    for reason in expected:
         if (
             found.verdict in reason.verdicts
             and (not reason.operators or operator in reason.operators)
-            and reason.says.search(f"{found.case}: {found.why}")
+            and reason.says.search(found.why)
+            and reason.node.search(found.node)
         ):
             return reason
     return None

@@ -8,14 +8,14 @@ import select
 import signal
 import sys
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from .drawn_cases import DrawnCase, cases
 from .schemas import SchemaVersion
-from .sides import THEIRS_CRASHES, SweepVerdict, verdict_of
+from .sides import THEIRS_CRASHES, SweepVerdict, text_of, verdict_of
 
 SECONDS = 60.0
 
@@ -29,13 +29,17 @@ def judge(version: SchemaVersion, seed: int, titles: Sequence[str] = ()) -> Iter
             for case in cases(version, seed)
             if not titles or any(title in case.title for title in titles)
         ]
+    nodes = iter(map(text_of, drawn))
     while drawn:
-        done = yield from _process(drawn)
+        done = 0
+        for verdict in _process(drawn):
+            yield verdict._replace(node=next(nodes))
+            done += 1
         drawn = drawn[done:]
 
 
-def _process(drawn: list[DrawnCase]) -> Generator[SweepVerdict, None, int]:
-    """Fork a process that judges cases; returns how many it has judged, with the one that ended it."""
+def _process(drawn: list[DrawnCase]) -> Iterator[SweepVerdict]:
+    """Fork a process that judges cases, up to the one that ends it."""
     ours, theirs = os.pipe()
     sys.stdout.flush()
     child = os.fork()
@@ -71,8 +75,6 @@ def _process(drawn: list[DrawnCase]) -> Generator[SweepVerdict, None, int]:
     if done < len(drawn):
         why = why or f"status {os.waitstatus_to_exitcode(status)}"
         yield SweepVerdict(drawn[done].title, stage, why)
-        done += 1
-    return done
 
 
 def _work(drawn: Sequence[DrawnCase], told: object) -> None:
