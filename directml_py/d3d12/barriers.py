@@ -30,7 +30,7 @@ from .resource import ID3D12Resource, ResourceBuffer
 from .sync_validation.resource_states import state_name
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 ALLOW_UNORDERED_ACCESS: Final = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
 BEGIN_ONLY: Final = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
@@ -42,7 +42,7 @@ class Problem(NamedTuple):
     text: str
 
 
-def _buffer(handle: int | None, name: str, device: ID3D12Device) -> ResourceBuffer | None:
+def _buffer(handle: int | None, name: str, device: ParentDevice) -> ResourceBuffer | None:
     """The buffer of a handle, None for null. Raises ``E_INVALIDARG`` if it is not a live resource of ``device``."""
     if not handle:
         return None
@@ -55,7 +55,7 @@ def _buffer(handle: int | None, name: str, device: ID3D12Device) -> ResourceBuff
 
 
 def decode(
-    desc: D3D12_RESOURCE_BARRIER, name: str, device: ID3D12Device, list_type: D3D12_COMMAND_LIST_TYPE
+    desc: D3D12_RESOURCE_BARRIER, name: str, device: ParentDevice, list_type: D3D12_COMMAND_LIST_TYPE
 ) -> Barrier | Problem:
     """The barrier that ``desc`` describes, or the problem that makes it invalid in a command list of ``list_type``.
 
@@ -103,7 +103,7 @@ def _transition(
     desc: Any,
     name: str,
     split: D3D12_RESOURCE_BARRIER_FLAGS,
-    device: ID3D12Device,
+    device: ParentDevice,
     list_type: D3D12_COMMAND_LIST_TYPE,
 ) -> TransitionBarrier | Problem:
     before = flags(desc.StateBefore, D3D12_RESOURCE_STATES, f"{name}.StateBefore")

@@ -24,7 +24,7 @@ from .device_child import ID3D12Pageable, short
 
 if TYPE_CHECKING:
     from .command_list import ID3D12GraphicsCommandList
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 DIRECT: Final = D3D12_COMMAND_LIST_TYPE_DIRECT
 COMPUTE: Final = D3D12_COMMAND_LIST_TYPE_COMPUTE
@@ -51,7 +51,7 @@ class ID3D12CommandAllocator(ID3D12Pageable):
 
     IID = IID_ID3D12CommandAllocator
 
-    def __init__(self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE) -> None:
+    def __init__(self, device: ParentDevice, type: D3D12_COMMAND_LIST_TYPE) -> None:
         self.memory = CommandMemory("ID3D12CommandAllocator")
         super().__init__(device, self.memory)
         self.type = type

@@ -48,7 +48,7 @@ from .resource import ID3D12Resource, ResourceBuffer
 from .untracked import Tracking, untrack, without_methods
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 COPY: Final = D3D12_COMMAND_LIST_TYPE_COPY
 
@@ -63,7 +63,7 @@ WARNING: Final = D3D12_MESSAGE_SEVERITY_WARNING
 class ID3D12CommandList(ID3D12DeviceChild):
     IID = IID_ID3D12CommandList
 
-    def __init__(self, device: ID3D12Device, type: D3D12_COMMAND_LIST_TYPE) -> None:
+    def __init__(self, device: ParentDevice, type: D3D12_COMMAND_LIST_TYPE) -> None:
         super().__init__(device)
         self.type = type
 
@@ -89,7 +89,7 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
 
     def __init__(
         self,
-        device: ID3D12Device,
+        device: ParentDevice,
         type: D3D12_COMMAND_LIST_TYPE,
         allocator: ID3D12CommandAllocator | None = None,
     ) -> None:

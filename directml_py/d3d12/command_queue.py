@@ -23,7 +23,7 @@ from .tile_mappings import Ranges, Regions, check_copy, check_update
 from .timestamps import TICKS_PER_SECOND, ticks
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
     from .heap import ID3D12Heap
     from .resource import ID3D12Resource
 
@@ -47,7 +47,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
 
     IID = IID_ID3D12CommandQueue
 
-    def __init__(self, device: ID3D12Device, desc: D3D12_COMMAND_QUEUE_DESC) -> None:
+    def __init__(self, device: ParentDevice, desc: D3D12_COMMAND_QUEUE_DESC) -> None:
         super().__init__(device)
         self._desc = desc
         self.type = D3D12_COMMAND_LIST_TYPE(desc.Type)

@@ -39,7 +39,7 @@ from .descriptors import ID3D12DescriptorHeap
 from .pipeline_objects import REASON, ID3D12PipelineState, ID3D12RootSignature
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
     from .root_signature_layout import RootParameter, RootSignatureLayout
 
 WORD: Final = 4
@@ -81,7 +81,7 @@ class ComputeArguments:
 class ComputeState:
     """Mixin of command lists. As with all recording methods, an invalid call makes the list invalid."""
 
-    device: ID3D12Device
+    device: ParentDevice
     type: D3D12_COMMAND_LIST_TYPE
     descriptor_heaps: tuple[ID3D12DescriptorHeap, ...]
     compute: ComputeArguments | None

@@ -31,13 +31,13 @@ from .live_objects import live_objects
 from .tearoffs import Tearoff
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 WARNING = D3D12_MESSAGE_SEVERITY_WARNING
 LATE = "EnableDebugLayer was called after the device was created; enable the layer first"
 _enabled = False
 # The devices that enabling the layer removes.
-devices_of_c: weakref.WeakSet[ID3D12Device] = weakref.WeakSet()
+devices_of_c: weakref.WeakSet[ParentDevice] = weakref.WeakSet()
 
 
 class ID3D12Debug(IUnknown):
@@ -111,7 +111,7 @@ class ID3D12DebugDevice(IUnknown):
 
     IID = IID_ID3D12DebugDevice
 
-    def __init__(self, device: ID3D12Device) -> None:
+    def __init__(self, device: ParentDevice) -> None:
         self._device = device
 
     @property

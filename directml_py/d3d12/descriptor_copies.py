@@ -16,7 +16,7 @@ from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE
 from .descriptors import ID3D12DescriptorHeap, heap_type
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 RANGES = rule(
     "D3D12-CopyDescriptors-ranges",
@@ -62,7 +62,7 @@ class Ranges(NamedTuple):
 
 
 def copy_descriptors(
-    device: ID3D12Device, destination: Ranges, source: Ranges, kind: Any
+    device: ParentDevice, destination: Ranges, source: Ranges, kind: Any
 ) -> Diagnostic | None:
     """Copy descriptors. Raises ``DMLError`` ``E_INVALIDARG`` and copies nothing if a rule is violated.
 
@@ -120,7 +120,7 @@ def _slots(
     )
 
 
-def _ranges(device: ID3D12Device, given: Ranges) -> list[HandleRange]:
+def _ranges(device: ParentDevice, given: Ranges) -> list[HandleRange]:
     count = uint(given.count, f"num{given.side.capitalize()}DescriptorRanges")
     starts = _items(given.starts, count, given.starts_name)
     sizes = [1] * count if given.sizes is None else _sizes(given.sizes, count, given.sizes_name)
@@ -156,7 +156,7 @@ def _sizes(value: Any, count: int, name: str) -> list[int]:
     return list(memoryview(data).cast("I"))
 
 
-def _range(device: ID3D12Device, pointer: int, size: int, name: str) -> HandleRange:
+def _range(device: ParentDevice, pointer: int, size: int, name: str) -> HandleRange:
     slot = device.find_descriptors(pointer)
     if slot is None or not slot[0].has_cpu_handle(pointer):
         raise violation(RANGES, name, f"is 0x{pointer:X}, which is not a CPU handle in a heap of this device")
@@ -167,7 +167,7 @@ def _range(device: ID3D12Device, pointer: int, size: int, name: str) -> HandleRa
     return HandleRange(heap, start, size)
 
 
-def report_instead(device: ID3D12Device, error: DMLError) -> None:
+def report_instead(device: ParentDevice, error: DMLError) -> None:
     """Under the debug layer, report the error as messages, which raise only if the info queue breaks on them."""
     if device.info_queue is None:
         raise error

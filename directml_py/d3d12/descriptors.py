@@ -39,7 +39,7 @@ from .d3d12_constants import (
 from .device_child import ID3D12Pageable, short
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 CBV_SRV_UAV: Final = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 SAMPLER: Final = D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER
@@ -87,7 +87,7 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
 
     IID = IID_ID3D12DescriptorHeap
 
-    def __init__(self, device: ID3D12Device, desc: D3D12_DESCRIPTOR_HEAP_DESC) -> None:
+    def __init__(self, device: ParentDevice, desc: D3D12_DESCRIPTOR_HEAP_DESC) -> None:
         super().__init__(device)
         self._desc = desc
         self.type = D3D12_DESCRIPTOR_HEAP_TYPE(desc.Type)

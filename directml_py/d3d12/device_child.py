@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import Any
 
+from ..abi.hresult import E_INVALIDARG, DMLError
+from ..abi.interface import IUnknown
 from ..abi.lifetime import Lifetime, LivingObject
 from ..abi.private_data import PrivateDataObject
+from ..abi.rules import Diagnostic, Rule
+from ..api.d3d12_enums import D3D12_DEBUG_FEATURE, D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY
 from ..api.iids import IID_ID3D12DeviceChild, IID_ID3D12Object, IID_ID3D12Pageable
-
-if TYPE_CHECKING:
-    from .device import ID3D12Device
+from ..runtime.buffer import Buffers, Living
+from ..runtime.execution import Validator
+from ..runtime.scheduler import Scheduler
 
 
 class ID3D12Object(PrivateDataObject):
@@ -24,16 +29,82 @@ class ID3D12Object(PrivateDataObject):
         return f"{kind} {self.name!r}" if self.name else kind
 
 
+class ParentDevice(ID3D12Object):
+    """What a device's objects need of it; ``ID3D12Device`` itself knows all of them."""
+
+    scheduler: Scheduler
+    # The buffers and, under the debug layer, all objects that it has created.
+    buffers: Buffers
+    children: Living[ID3D12DeviceChild] | None
+    # What the debug layer adds.
+    info_queue: IUnknown | None
+    sync_validator: Validator | None
+    debug_features: D3D12_DEBUG_FEATURE
+    reorders: bool
+
+    @property
+    def removed(self) -> bool:
+        return self.scheduler.removed
+
+    @abstractmethod
+    def check_alive(self) -> None:
+        """Raises ``DXGI_ERROR_DEVICE_REMOVED`` on a removed device."""
+
+    @abstractmethod
+    def report(
+        self,
+        severity: D3D12_MESSAGE_SEVERITY,
+        category: D3D12_MESSAGE_CATEGORY,
+        id: int,
+        text: str,
+        hresult: int = E_INVALIDARG,
+    ) -> None:
+        """Report a debug layer message; does nothing without the layer. Raises ``DMLError`` with ``hresult`` if the
+        info queue breaks on the severity."""
+
+    @abstractmethod
+    def refused(
+        self, category: D3D12_MESSAGE_CATEGORY, id: int, text: str, hresult: int = E_INVALIDARG
+    ) -> DMLError:
+        """The exception for a call that fails for a reason that the debug layer has reported."""
+
+    @abstractmethod
+    def report_rule(self, rule: Rule, text: str) -> None:
+        """As ``report``, for a violation of a named rule."""
+
+    @abstractmethod
+    def report_diagnostic(self, diagnostic: Diagnostic) -> None:
+        """As ``report``, for any diagnostic."""
+
+    @abstractmethod
+    def refuse(self, call: str, text: str) -> bool:
+        """Remove the device because ``call`` did nothing, for C callers, which no exception reaches. Failed queries do
+        not remove it. Returns whether the debug layer has reported it."""
+
+    @abstractmethod
+    def remove(self, reason: int, text: str, id: int) -> None:
+        """Remove the device and report the reason as an error with message ``id``."""
+
+    @abstractmethod
+    def mark_removed(self, reason: int, text: str) -> None:
+        """Remove the device: drop all pending work and complete all fences. Only the first reason is kept."""
+
+    @abstractmethod
+    def find_descriptors(self, ptr: int) -> tuple[Any, int] | None:
+        """The descriptor heap and index that a CPU or GPU handle value refers to, or None."""
+
+
 class ID3D12DeviceChild(ID3D12Object):
     IID = IID_ID3D12DeviceChild
 
-    def __init__(self, device: ID3D12Device) -> None:
+    def __init__(self, device: ParentDevice) -> None:
         super().__init__()
         self.device = device
         if device.children is not None:
             device.children.add(self)
 
-    def GetDevice(self) -> ID3D12Device:
+    def GetDevice(self) -> Any:
+        """The ``ID3D12Device``; as with all methods that take a riid in C, of any type."""
         return self.device
 
 
@@ -42,7 +113,7 @@ class ID3D12Pageable(LivingObject, ID3D12DeviceChild):
 
     IID = IID_ID3D12Pageable
 
-    def __init__(self, device: ID3D12Device, life: Lifetime | None = None) -> None:
+    def __init__(self, device: ParentDevice, life: Lifetime | None = None) -> None:
         super().__init__(device)
         self.life = Lifetime(unversioned(type(self))) if life is None else life
 

@@ -1,16 +1,27 @@
-"""``ID3D12Device1`` to ``9``, with their additions for buffers, lists and fences, and ``D3D12CreateDevice``."""
+"""``ID3D12Device1`` to ``ID3D12Device9``, and ``D3D12CreateDevice``."""
 
 from __future__ import annotations
 
-import ctypes
-import itertools
 import threading
 from typing import Any, NoReturn
 
-from ..abi.arguments import child, counted, enumerator, flags, invalid, is_series, uint, unsigned
+from ..abi.arguments import (
+    child,
+    counted,
+    enumerator,
+    flags,
+    invalid,
+    is_series,
+    uint,
+    unsigned,
+)
 from ..abi.counted_structs import structs_at
-from ..abi.hresult import DXGI_ERROR_DEVICE_REMOVED, DXGI_ERROR_UNSUPPORTED, E_NOTIMPL, DMLError
-from ..abi.pointers import struct_at
+from ..abi.hresult import (
+    DXGI_ERROR_DEVICE_REMOVED,
+    DXGI_ERROR_UNSUPPORTED,
+    E_NOTIMPL,
+    DMLError,
+)
 from ..abi.wintypes import GUID
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_FLAGS,
@@ -20,9 +31,6 @@ from ..api.d3d12_enums import (
     D3D_FEATURE_LEVEL,
 )
 from ..api.d3d12_structs import (
-    D3D12_PLACED_SUBRESOURCE_FOOTPRINT,
-    D3D12_RESOURCE_ALLOCATION_INFO,
-    D3D12_RESOURCE_ALLOCATION_INFO1,
     D3D12_RESOURCE_DESC,
     D3D12_RESOURCE_DESC1,
 )
@@ -38,34 +46,25 @@ from ..api.iids import (
     IID_ID3D12Device9,
 )
 from ..late import loading
-from ..runtime.scheduler import Event
+from ..runtime.scheduler import Countdown, Event
 from .adapters import adapter_of
-from .buffer_rules import check_node_mask
+from .allocation_queries import (
+    AllocationInfo,
+    Footprints,
+    allocation_info,
+    older_desc,
+)
+from .buffer_rules import (
+    check_node_mask,
+)
 from .command_allocator import command_list_type
 from .command_list_versions import ID3D12GraphicsCommandList4
 from .command_queue import ID3D12CommandQueue
-from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT, UINT64_MAX
 from .device import ID3D12Device
 from .features import DEVICE_LEVELS, MAX_FEATURE_LEVEL
 from .fence import ID3D12Fence
 from .heap import ID3D12Heap, ID3D12Heap1
 from .resource import ID3D12Resource2
-
-AllocationInfo = tuple[D3D12_RESOURCE_ALLOCATION_INFO, list[D3D12_RESOURCE_ALLOCATION_INFO1]]
-
-
-class _Countdown:
-    """A countdown latch: sets ``event`` once it has been set ``count`` times itself."""
-
-    def __init__(self, count: int, event: Event) -> None:
-        # An iterator, as taking its next number is atomic.
-        self._calls = itertools.count(1)
-        self._count = count
-        self._event = event
-
-    def set(self) -> None:
-        if next(self._calls) == self._count:
-            self._event.set()
 
 
 class ID3D12Device1(ID3D12Device):
@@ -88,7 +87,7 @@ class ID3D12Device1(ID3D12Device):
             raise invalid("numFences must not be 0")
         awaited: Event = threading.Event() if event is None else event
         any_of_them = kind & D3D12_MULTIPLE_FENCE_WAIT_FLAG_ANY
-        countdown = _Countdown(1 if any_of_them else count, awaited)
+        countdown = Countdown(1 if any_of_them else count, awaited)
         for fence, target in zip(waited, targets):
             fence.SetEventOnCompletion(target, countdown)
         if event is None and isinstance(awaited, threading.Event):
@@ -183,20 +182,7 @@ class ID3D12Device4(ID3D12Device3):
         """As GetResourceAllocationInfo, and the offset and size of each buffer."""
         names = "numResourceDescs", "resourceDescs"
         descs = structs_at(numResourceDescs, resourceDescs, D3D12_RESOURCE_DESC, *names)
-        return self._allocation(visibleMask, descs)
-
-    def _allocation(self, mask: int, descs: list[D3D12_RESOURCE_DESC]) -> AllocationInfo:
-        total = self.GetResourceAllocationInfo(mask, descs)
-        unit = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-        if total.SizeInBytes == UINT64_MAX:
-            invalid_info = D3D12_RESOURCE_ALLOCATION_INFO1(UINT64_MAX, unit, UINT64_MAX)
-            return total, [invalid_info for _ in descs]
-        parts, offset = [], 0
-        for desc in descs:
-            size = -(-desc.Width // unit) * unit
-            parts.append(D3D12_RESOURCE_ALLOCATION_INFO1(offset, unit, size))
-            offset += size
-        return total, parts
+        return allocation_info(visibleMask, descs)
 
 
 def _list_flags(value: Any) -> None:
@@ -240,7 +226,7 @@ class ID3D12Device8(ID3D12Device7):
     ) -> AllocationInfo:
         names = "numResourceDescs", "resourceDescs"
         descs = structs_at(numResourceDescs, resourceDescs, D3D12_RESOURCE_DESC1, *names)
-        return self._allocation(visibleMask, [_older_desc(desc, "resourceDescs") for desc in descs])
+        return allocation_info(visibleMask, [older_desc(desc, "resourceDescs") for desc in descs])
 
     def CreateCommittedResource2(
         self,
@@ -252,7 +238,7 @@ class ID3D12Device8(ID3D12Device7):
         protectedSession: None = None,
     ) -> ID3D12Resource2:
         _check_no_session(protectedSession)
-        older = _older_desc(desc, "desc")
+        older = older_desc(desc, "desc")
         return self.CreateCommittedResource(
             heapProperties, heapFlags, older, initialState, optimizedClearValue
         )
@@ -265,21 +251,14 @@ class ID3D12Device8(ID3D12Device7):
         initialState: int,
         optimizedClearValue: None = None,
     ) -> ID3D12Resource2:
-        older = _older_desc(desc, "desc")
+        older = older_desc(desc, "desc")
         return self.CreatePlacedResource(heap, heapOffset, older, initialState, optimizedClearValue)
 
     def GetCopyableFootprints1(
         self, resourceDesc: Any, firstSubresource: int, numSubresources: int, baseOffset: int
-    ) -> tuple[D3D12_PLACED_SUBRESOURCE_FOOTPRINT, int, int, int]:
-        older = _older_desc(resourceDesc, "resourceDesc")
+    ) -> Footprints:
+        older = older_desc(resourceDesc, "resourceDesc")
         return self.GetCopyableFootprints(older, firstSubresource, numSubresources, baseOffset)
-
-
-def _older_desc(desc: Any, name: str) -> D3D12_RESOURCE_DESC:
-    newer = struct_at(desc, D3D12_RESOURCE_DESC1, name)
-    if any(bytes(newer.SamplerFeedbackMipRegion)):
-        raise invalid(f"{name}.SamplerFeedbackMipRegion must be 0 for a buffer")
-    return D3D12_RESOURCE_DESC.from_buffer_copy(bytes(newer)[: ctypes.sizeof(D3D12_RESOURCE_DESC)])
 
 
 class ID3D12Device9(ID3D12Device8):

@@ -13,7 +13,7 @@ from ..runtime.scheduler import Event
 from .device_child import ID3D12Pageable
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 
 class ID3D12Fence(ID3D12Pageable):
@@ -24,7 +24,7 @@ class ID3D12Fence(ID3D12Pageable):
 
     IID = IID_ID3D12Fence
 
-    def __init__(self, device: ID3D12Device, initial_value: int) -> None:
+    def __init__(self, device: ParentDevice, initial_value: int) -> None:
         self.state = device.scheduler.fence("ID3D12Fence", initial_value)
         super().__init__(device, self.state)
 
@@ -79,7 +79,7 @@ class ID3D12Fence(ID3D12Pageable):
 class ID3D12Fence1(ID3D12Fence):
     IID = IID_ID3D12Fence1
 
-    def __init__(self, device: ID3D12Device, initial_value: int, creation_flags: D3D12_FENCE_FLAGS) -> None:
+    def __init__(self, device: ParentDevice, initial_value: int, creation_flags: D3D12_FENCE_FLAGS) -> None:
         super().__init__(device, initial_value)
         self._creation_flags = creation_flags
 

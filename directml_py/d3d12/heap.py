@@ -12,13 +12,13 @@ from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, short
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 
 class ID3D12Heap(ID3D12Pageable):
     IID = IID_ID3D12Heap
 
-    def __init__(self, device: ID3D12Device, desc: D3D12_HEAP_DESC, allocation: Allocation) -> None:
+    def __init__(self, device: ParentDevice, desc: D3D12_HEAP_DESC, allocation: Allocation) -> None:
         super().__init__(device)
         self._desc = desc
         self.flags = D3D12_HEAP_FLAGS(desc.Flags)

@@ -22,9 +22,10 @@ from ..api.d3d12_enums import (
 from ..api.d3d12_structs import D3D12_WRITEBUFFERIMMEDIATE_PARAMETER
 from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind, Command
+from .resource import ResourceBuffer
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 SIZE = 4
 
@@ -69,7 +70,7 @@ def check_modes(count: int, modes: Any) -> None:
 
 
 def destination(
-    device: ID3D12Device, param: D3D12_WRITEBUFFERIMMEDIATE_PARAMETER, name: str
+    device: ParentDevice, param: D3D12_WRITEBUFFERIMMEDIATE_PARAMETER, name: str
 ) -> BufferRange | tuple[D3D12_MESSAGE_ID, str]:
     """The four destination bytes of ``param``, or the message ID and text of the error."""
     address = param.Dest
@@ -80,6 +81,7 @@ def destination(
     if buffer is None:
         text = f"{name}.Dest is 0x{address:X}, where no buffer of this device has {SIZE} bytes"
         return D3D12_MESSAGE_ID_WRITEBUFFERIMMEDIATE_INVALID_DEST, text
+    assert isinstance(buffer, ResourceBuffer)
     if buffer.heap_type == D3D12_HEAP_TYPE_UPLOAD:
         text = f"{name}.Dest is in {buffer}, which must not be in a heap of type {buffer.heap_type.name}"
         return D3D12_MESSAGE_ID_WRITEBUFFERIMMEDIATE_INVALID_DEST, text

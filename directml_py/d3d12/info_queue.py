@@ -32,7 +32,7 @@ from .d3d12_constants import UINT64_MAX
 from .debug_output import debug_output
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 DEFAULT_MESSAGE_COUNT_LIMIT = 1024
 
@@ -153,7 +153,7 @@ class ID3D12InfoQueue(IUnknown):
 
     IID = IID_ID3D12InfoQueue
 
-    def __init__(self, device: ID3D12Device) -> None:
+    def __init__(self, device: ParentDevice) -> None:
         self._device = device
         self._lock = threading.RLock()
         renew_after_fork(self, "_lock")

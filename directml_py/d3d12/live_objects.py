@@ -1,15 +1,12 @@
-"""Live object tracking: a device's buffers by address, and ``ID3D12DebugDevice::ReportLiveDeviceObjects``."""
+"""``ID3D12DebugDevice::ReportLiveDeviceObjects``: messages about the live objects of a device."""
 
 from __future__ import annotations
 
-import threading
-import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from ..abi.interface import IUnknown
-from ..abi.locks import renew_after_fork
 from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID,
     D3D12_MESSAGE_ID_LIVE_COMMANDALLOCATOR,
@@ -32,10 +29,7 @@ from ..api.d3d12_enums import (
 from ..late import loading
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
-    from .resource import ResourceBuffer
-
-T = TypeVar("T")
+    from .device_child import ParentDevice
 
 IDS: Final = {
     "ID3D12CommandAllocator": D3D12_MESSAGE_ID_LIVE_COMMANDALLOCATOR,
@@ -52,35 +46,6 @@ IDS: Final = {
 COUNTERS: Final[list[Callable[[IUnknown], int | None]]] = []
 
 
-class Living(Generic[T]):
-    """A weak ordered set: live items in insertion order."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        renew_after_fork(self, "_lock")
-        self._all: weakref.WeakKeyDictionary[T, None] = weakref.WeakKeyDictionary()
-
-    def add(self, item: T) -> None:
-        with self._lock:
-            self._all[item] = None
-
-    def living(self) -> list[T]:
-        with self._lock:
-            return list(self._all)
-
-
-class Buffers(Living["ResourceBuffer"]):
-    """The buffers of one device."""
-
-    def at(self, address: int, size: int) -> ResourceBuffer | None:
-        """The buffer that contains ``size`` bytes at a GPU virtual address; the newest one of several that alias."""
-        for buffer in reversed(self.living()):
-            start = buffer.whole.gpu_address
-            if start <= address and address + size <= start + buffer.width and not buffer.released:
-                return buffer
-        return None
-
-
 def _references(item: IUnknown) -> int | None:
     return next((count for counter in COUNTERS if (count := counter(item)) is not None), None)
 
@@ -91,7 +56,7 @@ def _line(item: IUnknown, kind: str, name: str) -> str:
     return f"Live {kind} at 0x{item.handle:X}" + (f", Name: {name}" if name else "") + f", {held}"
 
 
-def live_objects(device: ID3D12Device, flags: D3D12_RLDO_FLAGS) -> Iterator[tuple[D3D12_MESSAGE_ID, str]]:
+def live_objects(device: ParentDevice, flags: D3D12_RLDO_FLAGS) -> Iterator[tuple[D3D12_MESSAGE_ID, str]]:
     """Messages about the device and its live objects: counts by interface with SUMMARY, each object with DETAIL.
     IGNORE_INTERNAL omits objects that C has released and only the library references."""
     with loading:

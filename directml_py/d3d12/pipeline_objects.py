@@ -12,7 +12,7 @@ from ..text.plural import counted_words
 from .device_child import ID3D12DeviceChild, ID3D12Pageable
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
     from .root_signature_layout import RootSignatureLayout
 
 REASON: Final = "shaders are not executed, so that no pipeline state can be created"
@@ -21,7 +21,7 @@ REASON: Final = "shaders are not executed, so that no pipeline state can be crea
 class ID3D12RootSignature(ID3D12DeviceChild):
     IID = IID_ID3D12RootSignature
 
-    def __init__(self, device: ID3D12Device, layout: RootSignatureLayout) -> None:
+    def __init__(self, device: ParentDevice, layout: RootSignatureLayout) -> None:
         super().__init__(device)
         self.layout = layout
 

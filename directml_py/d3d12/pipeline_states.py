@@ -22,7 +22,7 @@ from .dxbc import NotAContainer, shader_of
 from .pipeline_objects import REASON, ID3D12RootSignature
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 # The shaders of D3D12_GRAPHICS_PIPELINE_STATE_DESC follow its root signature. The rest is not in the catalog.
 GRAPHICS_STAGES: Final = ("VS", "PS", "DS", "HS", "GS")
@@ -55,7 +55,7 @@ SUBOBJECTS: Final = {
 }
 
 
-def refuse_compute(device: ID3D12Device, desc: Any) -> NoReturn:
+def refuse_compute(device: ParentDevice, desc: Any) -> NoReturn:
     """Raises ``E_NOTIMPL``, naming the shader, or ``E_INVALIDARG`` for a desc that is wrong in itself."""
     given = struct_at(desc, D3D12_COMPUTE_PIPELINE_STATE_DESC, "desc")
     check_node_mask(given.NodeMask, "desc.NodeMask")

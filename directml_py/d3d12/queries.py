@@ -28,7 +28,7 @@ from .sync_validation.sync_rules import QUERY_ENDED
 from .timestamps import ticks
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 TIMESTAMP_HEAPS: Final = (D3D12_QUERY_HEAP_TYPE_TIMESTAMP, D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP)
 RESULT_SIZE: Final = 8
@@ -62,7 +62,7 @@ class ID3D12QueryHeap(ID3D12Pageable):
 
     IID = IID_ID3D12QueryHeap
 
-    def __init__(self, device: ID3D12Device, desc: D3D12_QUERY_HEAP_DESC) -> None:
+    def __init__(self, device: ParentDevice, desc: D3D12_QUERY_HEAP_DESC) -> None:
         self.queries = Queries(desc.Count)
         super().__init__(device, self.queries)
         self.type = D3D12_QUERY_HEAP_TYPE(desc.Type)

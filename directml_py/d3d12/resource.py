@@ -48,7 +48,7 @@ from .sync_validation.shadow_memory import nothing_but_undefined
 from .sync_validation.sync_rules import READBACK_READ, READBACK_UNMAP, UNDEFINED, UNMAP_RANGE
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 
 class Placement(NamedTuple):
@@ -96,7 +96,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
 
     def __init__(
         self,
-        device: ID3D12Device,
+        device: ParentDevice,
         desc: D3D12_RESOURCE_DESC,
         placement: Placement,
         initial_state: D3D12_RESOURCE_STATES,

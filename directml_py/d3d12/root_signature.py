@@ -32,7 +32,7 @@ from .root_signature_layout import (
 from .root_signature_rules import problems
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 PART: Final = "RTS0"
 # The member of D3D12_VERSIONED_ROOT_SIGNATURE_DESC that each version uses.
@@ -162,7 +162,7 @@ def layout_in(data: bytes, name: str) -> RootSignatureLayout:
     return layout
 
 
-def create_root_signature(device: ID3D12Device, node_mask: Any, blob: Any, size: Any) -> ID3D12RootSignature:
+def create_root_signature(device: ParentDevice, node_mask: Any, blob: Any, size: Any) -> ID3D12RootSignature:
     check_node_mask(uint(node_mask, "nodeMask"), "nodeMask")
     data = bytes_at(blob, size, "blobWithRootSignature", "blobLengthInBytes")
     return ID3D12RootSignature(device, layout_in(data, "blobWithRootSignature"))

@@ -12,22 +12,18 @@ import select
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from ..abi.arguments import instance, integer, invalid
-from ..abi.hresult import DXGI_ERROR_NAME_ALREADY_EXISTS, E_HANDLE, E_NOTIMPL, DMLError
+from ..abi.hresult import DXGI_ERROR_NAME_ALREADY_EXISTS, E_HANDLE, DMLError
 from ..abi.locks import renew_after_fork
 from ..api.d3d12_enums import (
     D3D12_FENCE_FLAG_SHARED,
     D3D12_HEAP_FLAG_SHARED,
-    D3D12_RESOURCE_STATE_COMMON,
 )
-from ..runtime.observers import created
-from .device_base import DeviceBase
 from .device_child import ID3D12DeviceChild
 from .fence import ID3D12Fence1
-from .heap import ID3D12Heap, ID3D12Heap1
-from .resource import ID3D12Resource, ID3D12Resource2
+from .heap import ID3D12Heap
+from .resource import ID3D12Resource
 
 GENERIC_ALL: Final = 0x1000_0000
 # HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND).
@@ -131,67 +127,28 @@ class _Table:
 _table = _Table()
 
 
+def share(item: ID3D12DeviceChild, name: str | None) -> int:
+    """A new handle to ``item``."""
+    return _table.add(_Shared(item, name))
+
+
+def handle_by_name(name: str) -> int:
+    """A new handle to the object that was shared as ``name``."""
+    return _table.named(name)
+
+
+def shared_object(handle: int) -> ID3D12DeviceChild:
+    """The object behind an open handle."""
+    return _table.find(handle).item
+
+
 def use_handles(handles: Handles) -> None:
     """Make shared handles in another way from now on."""
     _table.handles = handles
 
 
-class SharedHandles(DeviceBase):
-    """The methods of ``ID3D12Device`` for shared handles, on POSIX systems only."""
-
-    def CreateSharedHandle(
-        self,
-        object: ID3D12DeviceChild,
-        attributes: Any = None,
-        access: int = GENERIC_ALL,
-        name: str | None = None,
-    ) -> int:
-        """A handle that ``OpenSharedHandle`` of any device in the process takes
-        (nf-d3d12-id3d12device-createsharedhandle).
-
-        Raises ``E_INVALIDARG`` for an object created without its ``SHARED`` flag and for access other than
-        ``GENERIC_ALL``, ``DXGI_ERROR_NAME_ALREADY_EXISTS`` if an open handle has the name.
-        """
-        self.check_alive()
-        item = instance(object, ID3D12DeviceChild, "object")
-        if item.device is not self:
-            raise invalid("object belongs to another device")
-        if not _shareable(item):
-            raise invalid(
-                f"object: {item} was not created with D3D12_HEAP_FLAG_SHARED or D3D12_FENCE_FLAG_SHARED"
-            )
-        if integer(access, "access") != GENERIC_ALL:
-            raise invalid(f"access must be GENERIC_ALL, not 0x{access:X}")
-        return _table.add(_Shared(item, name))
-
-    def OpenSharedHandleByName(self, name: str, access: int = GENERIC_ALL) -> int:
-        """A new handle to the object of that name. Raises ``0x80070002`` (file not found) if no open handle has it."""
-        self.check_alive()
-        return _table.named(name)
-
-    def OpenSharedHandle(self, NTHandle: int) -> Any:
-        """The object itself on its own device; on another device, a new resource or heap over the same memory.
-
-        Raises ``E_HANDLE`` for an unknown handle, ``E_NOTIMPL`` for a fence of another device.
-        """
-        self.check_alive()
-        item = _table.find(integer(NTHandle, "NTHandle")).item
-        if item.device is self:
-            return item
-        if self.sync_validator is not None and item.device.sync_validator is not None:
-            self.sync_validator.happens_before.shares_with(item.device.sync_validator.happens_before)
-        if isinstance(item, ID3D12Resource):
-            # As on a GPU, synchronization between devices is left to the program.
-            state = D3D12_RESOURCE_STATE_COMMON
-            return created(ID3D12Resource2(self._device, item.GetDesc(), item.placement, state))
-        if isinstance(item, ID3D12Heap):
-            return created(ID3D12Heap1(self._device, item.GetDesc(), item.allocation))
-        raise DMLError(
-            E_NOTIMPL, f"NTHandle: {item} of another device; fences are not shared between devices"
-        )
-
-
-def _shareable(item: ID3D12DeviceChild) -> bool:
+def is_shareable(item: ID3D12DeviceChild) -> bool:
+    """Whether it was created with its SHARED flag."""
     if isinstance(item, ID3D12Resource):
         return bool(item.placement.flags & D3D12_HEAP_FLAG_SHARED)
     if isinstance(item, ID3D12Heap):

@@ -29,7 +29,7 @@ from .formats import RAW, Format, format_of
 from .resource import ID3D12Resource
 
 if TYPE_CHECKING:
-    from .device import ID3D12Device
+    from .device_child import ParentDevice
 
 ALLOWED: Final = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS
 RAW_ALIGNMENT: Final = 16
@@ -50,7 +50,7 @@ class OtherView(NamedTuple):
 
 
 def cpu_slot(
-    device: ID3D12Device, handle: Any, kind: D3D12_DESCRIPTOR_HEAP_TYPE, name: str
+    device: ParentDevice, handle: Any, kind: D3D12_DESCRIPTOR_HEAP_TYPE, name: str
 ) -> tuple[ID3D12DescriptorHeap, int]:
     """The descriptor heap and index of a D3D12_CPU_DESCRIPTOR_HANDLE, which must be in a heap of type ``kind``."""
     pointer = struct_at(handle, D3D12_CPU_DESCRIPTOR_HANDLE, name).ptr
@@ -63,7 +63,7 @@ def cpu_slot(
 
 
 def unordered_access_view(
-    device: ID3D12Device, resource: Any, counter: Any, desc: Any
+    device: ParentDevice, resource: Any, counter: Any, desc: Any
 ) -> UnorderedAccessView:
     """The descriptor that CreateUnorderedAccessView writes (ns-d3d12-d3d12_unordered_access_view_desc, -buffer_uav)."""
     if counter is not None:

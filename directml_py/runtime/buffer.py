@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ..abi.lifetime import Lifetime
+from ..abi.locks import renew_after_fork
 from .allocation import Allocation, Bytes
+
+T = TypeVar("T")
 
 
 class Dependent(Protocol):
@@ -113,3 +117,32 @@ class BufferRange(NamedTuple):
             return False
         start, other_start = self.gpu_address, other.gpu_address
         return max(start, other_start) < min(start + self.size, other_start + other.size)
+
+
+class Living(Generic[T]):
+    """A weak ordered set: live items in insertion order."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        renew_after_fork(self, "_lock")
+        self._all: weakref.WeakKeyDictionary[T, None] = weakref.WeakKeyDictionary()
+
+    def add(self, item: T) -> None:
+        with self._lock:
+            self._all[item] = None
+
+    def living(self) -> list[T]:
+        with self._lock:
+            return list(self._all)
+
+
+class Buffers(Living[Buffer]):
+    """The buffers of one device."""
+
+    def at(self, address: int, size: int) -> Buffer | None:
+        """The buffer that contains ``size`` bytes at a GPU virtual address; the newest one of several that alias."""
+        for buffer in reversed(self.living()):
+            start = buffer.whole.gpu_address
+            if start <= address and address + size <= start + buffer.width and not buffer.released:
+                return buffer
+        return None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..abi.lifetime import Lifetime
 from ..kernels.launch import steps_in_order
+from .allocation import Allocation
 from .interruptible import still_running
 from .observers import watchers
 from .recording import Command, any_order
-from .scheduler import Scheduler, Work, WorkQueue
+from .scheduler import Scheduler, SchedulingLayer, Work, WorkQueue
 
 # Steps in order: calls into C, each of which may launch the kernels of many commands, and Python calls.
 Program: TypeAlias = Sequence[Callable[[], None]]
@@ -170,6 +172,22 @@ class ValidatedSubmission(Protocol):
 
     def program(self) -> Program:
         """The steps that execute and validate them."""
+
+
+class Validator(SchedulingLayer):
+    """A layer that checks what commands do while they run."""
+
+    @abstractmethod
+    def allocated(self, allocation: Allocation, is_host_visible: bool, is_defined: bool) -> None:
+        """Memory was allocated; ``is_defined`` is whether it may be read before it is written."""
+
+    @abstractmethod
+    def submit(self, recordings: Sequence[Recording], queue: WorkQueue) -> ValidatedSubmission:
+        """Recordings are submitted: note what must not change until they have run."""
+
+    @abstractmethod
+    def shares_with(self, other: Any) -> None:
+        """The devices of both validators share memory from now on."""
 
 
 class CallExecution(Execution):

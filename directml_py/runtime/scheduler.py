@@ -11,6 +11,7 @@ run.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from abc import ABC, abstractmethod
@@ -35,6 +36,20 @@ class Event(Protocol):
     """What is set when a fence reaches a value: a ``threading.Event`` or any object with its ``set`` method."""
 
     def set(self) -> Any: ...
+
+
+class Countdown:
+    """An event that sets another once it has been set ``count`` times itself."""
+
+    def __init__(self, count: int, event: Event) -> None:
+        # An iterator, as taking its next number is atomic.
+        self._calls = itertools.count(1)
+        self._count = count
+        self._event = event
+
+    def set(self) -> None:
+        if next(self._calls) == self._count:
+            self._event.set()
 
 
 class Awaited(NamedTuple):

@@ -10,21 +10,18 @@ has never seen, so the message is a warning, which the info queue does not break
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...abi.lifetime import Lifetime
-from ...runtime.scheduler import FenceSignal, FenceValue, FenceWait
-from ..device_base import devices
+from ...runtime.scheduler import FenceSignal, FenceValue, FenceWait, Scheduler
 
 if TYPE_CHECKING:
     from ...runtime.scheduler import Work, WorkQueue
-    from ..device import ID3D12Device
 
 
 class _FinalState(NamedTuple):
@@ -84,23 +81,33 @@ def _is_over(wait: FenceWait) -> bool:
     return wait.registered and wait not in wait.fence.waiting.waits
 
 
+class DeadlockReporter(Protocol):
+    scheduler: Scheduler
+
+    def around(self, call: Callable[[], None]) -> None:
+        """Make the call, and raise what is to be raised about it."""
+
+    def report_cpu_deadlock(self, text: str) -> None:
+        """Report a wait that never ends."""
+
+
 class _CPUWait:
-    """A CPU thread's wait for fences of ``device``: for all of ``targets``, or for any of them."""
+    """A CPU thread's wait for fences of one device: for all of ``targets``, or for any of them."""
 
     def __init__(
-        self, device: ID3D12Device, targets: tuple[tuple[FenceValue, int], ...], any_of_them: bool
+        self, reporter: DeadlockReporter, targets: tuple[tuple[FenceValue, int], ...], any_of_them: bool
     ) -> None:
-        self.device = device
+        self.reporter = reporter
         self._targets = targets
         self._any_of_them = any_of_them
         self.reported = False
 
     def problem(self) -> str | None:
         """Why it never ends; None if submitted work can end it, whichever thread runs that."""
-        device = self.device
-        if device.removed:
+        scheduler = self.reporter.scheduler
+        if scheduler.removed:
             return None
-        final = _run_to_end(device.scheduler.queues())
+        final = _run_to_end(scheduler.queues())
         missing = [(fence, target) for fence, target in self._targets if final.value(fence) < target]
         if not missing or (self._any_of_them and len(missing) < len(self._targets)):
             return None
@@ -113,21 +120,21 @@ _waits: dict[int, _CPUWait] = {}
 
 @contextmanager
 def waiting(
-    device: ID3D12Device, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
+    reporter: DeadlockReporter, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
 ) -> Iterator[None]:
     """Context in which the calling thread waits; on entry reports the waits that have become deadlocks."""
     thread = threading.get_ident()
-    wait = _CPUWait(device, tuple(targets), any_of_them)
+    wait = _CPUWait(reporter, tuple(targets), any_of_them)
     try:
         _waits[thread] = wait
         for deadlocked, problem in _deadlocked_waits():
-            validator = deadlocked.device.sync_validator
-            if validator is not None and not deadlocked.reported:
+            reporter = deadlocked.reporter
+            if not deadlocked.reported:
                 deadlocked.reported = True
-                report = partial(validator.report_cpu_deadlock, problem)
+                report = partial(reporter.report_cpu_deadlock, problem)
                 # Only this thread's own wait may raise here.
                 if deadlocked is wait:
-                    validator.around(report)
+                    reporter.around(report)
                 else:
                     report()
         yield
@@ -146,14 +153,6 @@ def _deadlocked_waits() -> list[tuple[_CPUWait, str]]:
             return []
         deadlocked.append((wait, problem))
     return deadlocked
-
-
-@atexit.register
-def _at_exit() -> None:
-    for device in list(devices):
-        if device.sync_validator is not None:
-            device.sync_validator.report_deadlocks()
-            device.sync_validator.report_begun_splits()
 
 
 if hasattr(os, "register_at_fork"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import threading
 import weakref
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from ...abi.hresult import E_INVALIDARG, DMLError
+from ...abi.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
 from ...abi.lifetime import Lifetime
 from ...abi.rules import Diagnostic, Rule
 from ...api.d3d12_enums import (
@@ -19,25 +20,28 @@ from ...api.d3d12_enums import (
     D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
     D3D12_MESSAGE_SEVERITY_INFO,
 )
+from ...runtime.allocation import PATTERN, Allocation
 from ...runtime.buffer import Buffer
+from ...runtime.execution import Validator
 from ...runtime.interruptible import run_interruptibly
 from ...runtime.observers import watchers
 from ...runtime.recording import Access, Command
-from ...runtime.scheduler import FenceValue, SchedulingLayer, WorkQueue
+from ...runtime.scheduler import FenceValue, WorkQueue
 from ..recorded_commands import AliasingBarrier, Barriers, TransitionBarrier
 from . import shadow_memory, sync_rules
 from .aliasing import AliasingTracker, activation
 from .deadlocks import deadlocked_queues, waiting
 from .deferred_execution import Deferral
 from .happens_before import HappensBefore
-from .host_memory import HostMemory, host_memory
+from .host_memory import HOSTS, HostMemory, host_memory
 from .resource_states import DecayedStates, ResourceStates
+from .shadow_memory import SHADOWS, ShadowMemory
 from .split_barriers import BEGIN_ONLY, SplitBarriers
 from .uav_barriers import AccessesSinceBarrier
 
 if TYPE_CHECKING:
     from ...runtime.execution import Program, Recording
-    from ..device import ID3D12Device
+    from ..device_child import ParentDevice
 
 
 T = TypeVar("T")
@@ -125,15 +129,16 @@ class Progress:
         self.muted = False
 
 
-class SyncValidator(SchedulingLayer):
+class SyncValidator(Validator):
     """Validates executing commands and reports hazards to the device's info queue.
 
     Messages that the info queue breaks on are raised when the call that let the commands run returns, after all of them
     have run.
     """
 
-    def __init__(self, device: ID3D12Device) -> None:
+    def __init__(self, device: ParentDevice) -> None:
         self._device_of = weakref.ref(device)
+        self.scheduler = device.scheduler
         self.happens_before = HappensBefore()
         self._deferral = Deferral(device.scheduler)
         self._aliasing = AliasingTracker()
@@ -142,9 +147,10 @@ class SyncValidator(SchedulingLayer):
         self._submissions = itertools.count(1)
         # Commands run in the thread whose call lets them run; that call raises.
         self._of_thread = _Thread()
+        _validators.add(self)
 
     @property
-    def _device(self) -> ID3D12Device:
+    def _device(self) -> ParentDevice:
         device = self._device_of()
         assert device is not None
         return device
@@ -197,6 +203,24 @@ class SyncValidator(SchedulingLayer):
     def thread(self) -> int | None:
         return self._deferral.runner
 
+    def allocated(self, allocation: Allocation, is_host_visible: bool, is_defined: bool) -> None:
+        # What is undefined is not tracked where the CPU may write through a pointer.
+        if is_host_visible:
+            HOSTS[allocation] = HostMemory(allocation.bytes)
+            if not is_defined:
+                allocation.bytes[:] = PATTERN
+            return
+        try:
+            SHADOWS[allocation] = ShadowMemory(allocation.bytes, is_defined)
+        except MemoryError:
+            size = allocation.bytes.size
+            raise DMLError(
+                E_OUTOFMEMORY, f"there is no memory for the debug layer's shadow of {size} bytes"
+            ) from None
+
+    def shares_with(self, other: SyncValidator) -> None:
+        self.happens_before.shares_with(other.happens_before)
+
     def submit(self, recordings: Sequence[Recording], queue: WorkQueue) -> Submission:
         """Called by ExecuteCommandLists: snapshot what must not change until the commands have run."""
         return Submission(self, recordings, queue)
@@ -227,7 +251,7 @@ class SyncValidator(SchedulingLayer):
 
     def report_deadlocks(self) -> None:
         """Report deadlocked queues, when nothing more is submitted and all runnable work has run."""
-        for owner, text in () if self._device.removed else deadlocked_queues(self._device.scheduler.queues()):
+        for owner, text in () if self.scheduler.removed else deadlocked_queues(self.scheduler.queues()):
             self.report_diagnostic(
                 Diagnostic(
                     sync_rules.ENDLESS_WAIT.severity, sync_rules.ENDLESS_WAIT.id, "", f"{owner} {text}"
@@ -236,7 +260,7 @@ class SyncValidator(SchedulingLayer):
 
     def report_begun_splits(self) -> None:
         """Report split barriers that no second half ends, when nothing more is submitted."""
-        for text in () if self._device.removed else self._splits.begun():
+        for text in () if self.scheduler.removed else self._splits.begun():
             rule = sync_rules.SPLIT_BEGUN
             self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
 
@@ -250,7 +274,7 @@ class SyncValidator(SchedulingLayer):
         self, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
     ) -> Iterator[None]:
         """Context in which the calling thread waits for fences."""
-        with waiting(self._device, targets, any_of_them):
+        with waiting(self, targets, any_of_them):
             yield
 
     def _check_fence(self, fence: FenceValue, call: str) -> None:
@@ -417,3 +441,13 @@ class SyncValidator(SchedulingLayer):
     def _report(self, rule: Rule, text: str, progress: Progress) -> None:
         if not progress.muted:
             self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
+
+
+_validators: weakref.WeakSet[SyncValidator] = weakref.WeakSet()
+
+
+@atexit.register
+def _at_exit() -> None:
+    for validator in list(_validators):
+        validator.report_deadlocks()
+        validator.report_begun_splits()
