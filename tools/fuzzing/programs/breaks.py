@@ -17,9 +17,8 @@ class BrokenProgram(NamedTuple):
     told: reference_model.Told
 
 
-def broken(program: v.FuzzProgram, kind: str, seed: int) -> BrokenProgram | None:
+def broken(program: v.FuzzProgram, kind: str, pick: Random) -> BrokenProgram | None:
     """``program`` with a mistake of ``kind``; None if no attempt makes a difference."""
-    pick = Random(seed)
     for _ in range(TRIES):
         steps = BREAKS[kind](program, pick)
         if steps is None:

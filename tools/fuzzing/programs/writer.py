@@ -14,10 +14,10 @@ ROUNDS = 6
 
 
 class ProgramWriter:
-    """``kinds`` are the available operators."""
+    """``kinds`` are the available operators; what is random comes from ``pick``."""
 
-    def __init__(self, seed: int, kinds: Sequence[v.OperatorKind]) -> None:
-        self._pick = Random(seed)
+    def __init__(self, pick: Random, kinds: Sequence[v.OperatorKind]) -> None:
+        self._pick = pick
         self._buffers: dict[str, v.BufferDecl] = {}
         self._ops = {kind.name: kind for kind in kinds}
         count = self._pick.choice([1, 2, 2, 3])
@@ -27,11 +27,11 @@ class ProgramWriter:
             self._pick.choice([v.DIRECT, v.COMPUTE]),
             self._pick.choice([v.COMPUTE, v.COPY, v.COPY]),
         ]
-        self._types = (types[0], *self._pick.sample(types[1:], count - 1))
+        self.queues = (types[0], *self._pick.sample(types[1:], count - 1))
         self._queues = count
         self._steps: list[v.Step] = []
         self._values = [0] * (2 * self._queues)
-        self._number = 0
+        self.submissions = 0
         self._make_buffers()
 
     def _make_buffers(self) -> None:
@@ -62,16 +62,13 @@ class ProgramWriter:
     def _needed(kind: v.OperatorKind) -> int:
         return max(kind.temporary, kind.initializer_temporary)
 
-    def program(self, submits: int) -> v.FuzzProgram:
-        for _ in range(submits):
-            self._cpu_step()
-            if not self._number or self._pick.random() < 0.85 or not self._again():
-                self._submit(self._pick.randrange(self._queues))
+    def finished(self) -> v.FuzzProgram:
+        """The program, which waits for all queues, reads what came back, and lets go of some objects."""
         self._finish()
         return self._with(self._steps)
 
     def _with(self, steps: Sequence[v.Step]) -> v.FuzzProgram:
-        return v.FuzzProgram(self._buffers, self._ops, self._types, len(self._values), tuple(steps))
+        return v.FuzzProgram(self._buffers, self._ops, self.queues, len(self._values), tuple(steps))
 
     def _part(self, size: int, fits: Callable[[v.BufferDecl], bool], step: int = 16) -> v.BufferPart | None:
         candidates = [
@@ -153,17 +150,17 @@ class ProgramWriter:
         writable = [buffer.name for buffer in self._buffers.values() if buffer.heap == v.DEFAULT]
         if placed and self._pick.random() < 0.5:
             return v.AliasingCall(self._pick.choice([None, *placed]), self._pick.choice([None, *placed]))
-        if self._types[queue] == v.COPY:
+        if self.queues[queue] == v.COPY:
             return None
         return v.UavBarrierCall(self._pick.choice([None, *writable]))
 
     def _command(self, queue: int) -> v.CommandCall | None:
         makers = [self._copy] * 4 + [partial(self._any_barrier, queue)]
-        if self._types[queue] != v.COPY:
+        if self.queues[queue] != v.COPY:
             makers += [self._dispatch] * 5 + [self._clear, self._initialize]
         return self._pick.choice(makers)()
 
-    def _submit(self, queue: int) -> None:
+    def submit(self, queue: int) -> None:
         lists: list[list[v.CommandCall]] = [[]]
         for _ in range(self._pick.randint(1, 5)):
             if lists[-1] and self._pick.random() < 0.2:
@@ -174,26 +171,26 @@ class ProgramWriter:
         lists = [commands for commands in lists if commands]
         if lists:
             self._steps.append(self._submitted(queue, lists))
-            self._number += 1
+            self.submissions += 1
 
-    def _again(self) -> bool:
+    def submit_again(self) -> bool:
         """Resubmit some lists, if that can be correct."""
         submissions = [step for step in self._steps if isinstance(step, v.SubmitStep)]
         of = self._pick.choice(submissions)
-        fits = [queue for queue in range(self._queues) if self._types[queue] == self._types[of.queue]]
-        step = v.ResubmitStep(self._number, self._pick.choice(fits), of.number)
+        fits = [queue for queue in range(self._queues) if self.queues[queue] == self.queues[of.queue]]
+        step = v.ResubmitStep(self.submissions, self._pick.choice(fits), of.number)
         steps, values = list(self._steps), list(self._values)
         for queues in ((), range(self._queues)):
             self._await(steps, queues)
             if not reference_model.look(self._with([*steps, step]), len(steps)).all:
                 self._steps = [*steps, step]
-                self._number += 1
+                self.submissions += 1
                 return True
         self._values = values
         return False
 
     def _submitted(self, queue: int, lists: Sequence[Sequence[v.CommandCall]]) -> v.SubmitStep:
-        return v.SubmitStep(self._number, queue, tuple(tuple(commands) for commands in lists))
+        return v.SubmitStep(self.submissions, queue, tuple(tuple(commands) for commands in lists))
 
     def _add(self, queue: int, lists: list[list[v.CommandCall]], command: v.CommandCall) -> None:
         """Add ``command`` and the steps that it needs; nothing if these do not suffice."""
@@ -321,14 +318,14 @@ class ProgramWriter:
         for queue in queues:
             steps.append(v.CpuWaitStep(*self._signal(steps, queue)))
 
-    def _cpu_step(self) -> None:
+    def cpu_step(self) -> None:
         kind = self._pick.random()
         if kind < 0.5:
             heap = v.UPLOAD if kind < 0.25 else v.READBACK
             part = self._part(self._pick.choice([16, 32]), lambda buffer: buffer.heap == heap, 4)
             assert part is not None
             self._cpu(v.CpuWriteStep(part) if heap == v.UPLOAD else v.CpuReadStep(part))
-        elif kind < 0.6 and self._number:
+        elif kind < 0.6 and self.submissions:
             recorded = [step.number for step in self._steps if isinstance(step, v.SubmitStep)]
             self._cpu(v.ResetStep(self._pick.choice(recorded)))
         elif kind < 0.7 and self._queues > 1:
