@@ -40,6 +40,9 @@ from .late import provide as _provide
 # How structs behave where they have pointers, which is the same whatever was imported before.
 _provide("struct values", lambda: _import_module(".descs.struct_values", __name__).VALUES)
 
+_DIRECT3D = "D3D", "ID3D", "CD3D", "DXGI", "IDXGI", "DXCore", "IDXCore"
+_LIMITS = "docs/reference/limits.md"
+
 # For type checkers; the table of exports is generated from it. No submodule may have the name of one of these, as its
 # import would shadow the name.
 if TYPE_CHECKING:
@@ -74,10 +77,23 @@ else:
                 return _import_module(".onnx", __name__)
         module = _EXPORTS.get(name)
         if module is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise AttributeError(_no_attribute(name))
         with _loading:
             value = globals()[name] = getattr(_import_module(f".{module}", __name__), name)
         return value
+
+    def _no_attribute(name: str) -> str:
+        from .text.similar import did_you_mean
+
+        text = f"module {__name__!r} has no attribute {name!r}"
+        # What libraries ask for whether or not it is there has no similar name.
+        if name.startswith("_"):
+            return text
+        is_direct3d = name.startswith(_DIRECT3D)
+        similar = did_you_mean(name, _EXPORTS, 0.94 if is_direct3d else 0.75)
+        if is_direct3d and not similar:
+            return f"{text}: of Direct3D it has what DirectML needs, without graphics and shaders ({_LIMITS})"
+        return text + similar
 
     def __dir__() -> list[str]:
         names = {*globals(), *_EXPORTS}

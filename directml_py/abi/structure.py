@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from ..late import provided
+from ..text.similar import did_you_mean
 from .convert import FLOATS, UNSIGNED, Convert, address, converters, integer_ranges, length
 from .keepalive import adopt, settle
 from .pointers import claimed_type
@@ -50,6 +51,11 @@ def layout_of(kind: type[Any]) -> type[Any]:
     return next(base for base in kind.__mro__ if "_fields_" in base.__dict__)
 
 
+def _no_field(kind: type[Any], name: str) -> str:
+    fields = [field for field in dir(kind) if isinstance(getattr(kind, field), _Field)]
+    return f"{kind.__name__} has no field {name}{did_you_mean(name, fields, 0.6)}"
+
+
 class _Fields:
     """Initialization of fields by position or keyword, with conversion to what ctypes can store."""
 
@@ -84,7 +90,7 @@ class _Fields:
                 raise TypeError(f"{kind.__name__}.{name} was given twice")
             # Members of anonymous unions are fields too.
             if name not in kind._keywords_ and not isinstance(getattr(kind, name, None), _Field):
-                raise TypeError(f"{kind.__name__} has no field {name}")
+                raise TypeError(_no_field(kind, name))
             given[name] = value
         return given
 
@@ -94,7 +100,7 @@ class _Fields:
             kind._prepare()
         convert = kind._converters_.get(name)
         if convert is None and not hasattr(kind, name):
-            raise AttributeError(f"{kind.__name__} has no field {name}")
+            raise AttributeError(_no_field(kind, name))
         return convert
 
     def _assign(self, name: str, value: Any) -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from ..capturing import VARIABLE as CAPTURE_VARIABLE
 from ..d3d12.adapters import COUNT_VARIABLE, enumerated_adapters
 from ..dml.profiles import PROFILE_VARIABLE, profile_of
 from ..kernels.backend import KERNELS_VARIABLE, THREADS_VARIABLE, backend
+from ..text.similar import did_you_mean
 from ..wine.loader import WineError, find_loader
 from ..wine.loader import check_library as check_dlls
 from .config_command import LIBRARY, SYSTEM_HEADERS, Missing, check_library, guids
@@ -102,8 +102,7 @@ def environment() -> Iterator[dict[str, str]]:
     """A row for each ``DIRECTML_PY_`` variable: ``set``, or ``broken`` for a wrong value or an unknown name."""
     for name in sorted(name for name in os.environ if name.startswith(PREFIX)):
         if name not in VARIABLES:
-            similar = get_close_matches(name, VARIABLES, 1)
-            hint = f"; did you mean {similar[0]}?" if similar else ""
+            hint = did_you_mean(name, VARIABLES)
             yield {"state": "broken", "name": name, "text": f"nothing reads this variable{hint}"}
         elif problem := problem_of(name):
             yield {"state": "broken", "name": name, "text": problem}

@@ -113,10 +113,7 @@ def described(name: str, as_json: bool = False) -> str:
     if name.startswith(("DML-", "D3D12-")):
         rule = rule_of(name)
         return json.dumps(_rule_document(rule), indent=1) if as_json else explanation(rule)
-    short = name.upper().removeprefix(PREFIX)
-    schema = next((entry for entry in CATALOG.values() if entry.name == short), None)
-    if schema is None:
-        raise ValueError(f"there is no operator {PREFIX}{short}")
+    schema = operators.schema_named(name)
     if as_json:
         return json.dumps({schema.type_name: document()["operators"][schema.type_name]}, indent=1)
     return support_table(schema)

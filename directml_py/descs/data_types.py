@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from ..abi.arguments import integer
 from ..api.enums import DML_TENSOR_DATA_TYPE
+from ..text.similar import did_you_mean
 
-# A DML_TENSOR_DATA_TYPE, or the NumPy type of its elements.
-DataTypeLike: TypeAlias = "int | np.dtype[Any] | type[np.generic]"
+
+class TorchType(Protocol):
+    """A ``torch.dtype``."""
+
+    @property
+    def is_floating_point(self) -> bool:
+        """Whether elements are floats."""
+
+
+# A DML_TENSOR_DATA_TYPE, or the type of its elements to NumPy or PyTorch, or a name of either.
+DataTypeLike: TypeAlias = "int | np.dtype[Any] | type[np.generic] | str | TorchType"
 PREFIX = "DML_TENSOR_DATA_TYPE_"
 
 
@@ -66,16 +76,31 @@ def data_type_for(dtype: np.dtype[Any]) -> int | None:
 
 
 def data_type_number(value: Any, name: str) -> int:
-    """A DML_TENSOR_DATA_TYPE, which may be passed as a NumPy type: ``np.float32``, ``np.dtype("int8")``.
+    """A DML_TENSOR_DATA_TYPE, which may be passed as a NumPy type, ``np.float32`` or ``np.dtype("int8")``, as one of
+    PyTorch, or by name: ``"float32"``, ``"UINT4"``.
 
-    Raises ``TypeError``, which names ``name``, for other values, and for NumPy types that DirectML lacks.
+    Raises ``TypeError``, which names ``name``, for other values, and for types that DirectML lacks.
     """
+    text = value if isinstance(value, str) else _torch_name(value)
+    if text is not None:
+        known = BY_NAME.get(text.upper().removeprefix(PREFIX))
+        if known is not None:
+            return known
+        raise TypeError(f"{name}: DirectML has no data type {text!r}{did_you_mean(text, BY_NAME)}")
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         data_type = data_type_for(np.dtype(value))
         if data_type is None:
             raise TypeError(f"{name}: DirectML has no data type for {np.dtype(value)} elements")
         return data_type
     return integer(value, name)
+
+
+def _torch_name(value: Any) -> str | None:
+    """``float32`` for ``torch.float32``; PyTorch need not be imported for that."""
+    kind = type(value)
+    return (
+        str(value).removeprefix("torch.") if (kind.__module__, kind.__name__) == ("torch", "dtype") else None
+    )
 
 
 def type_name(data_type: int) -> str:

@@ -70,25 +70,31 @@ class CompiledGraph:
         return program.plan
 
     @overload
-    def run(self, inputs: Sequence[Any]) -> list[Array]: ...
+    def run(self, inputs: Sequence[Any], /) -> list[Array]: ...
 
     @overload
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, Array]: ...
+    def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Array]: ...
 
-    def run(self, inputs: Sequence[Any] | Mapping[str, Any]) -> list[Array] | dict[str, Array]:
-        """Initialize if necessary and dispatch the graph; ``inputs`` by position or by name, and outputs likewise.
+    def run(
+        self, inputs: Sequence[Any] | Mapping[str, Any] | None = None, /, **named: Any
+    ) -> list[Array] | dict[str, Array]:
+        """Initialize if necessary and dispatch the graph; inputs by position in a list, or by name in a dict or as
+        keywords, and outputs likewise.
 
         An input that no node reads may be omitted (None by position). Raises ``TypeError`` and ``ValueError`` that name
         the invalid input.
         """
-        if isinstance(inputs, Mapping):
-            unknown = [name for name in inputs if name not in self.inputs]
+        if named and not isinstance(inputs, Mapping | None):
+            raise TypeError("inputs are given either in a list or by name")
+        if named or isinstance(inputs, Mapping):
+            given: dict[str, Any] = {**inputs, **named} if isinstance(inputs, Mapping) else named
+            unknown = [name for name in given if name not in self.inputs]
             if unknown:
                 raise ValueError(f"the graph has no input {unknown[0]!r}; it has {_names(self.inputs)}")
-            missing = [name for name, desc in self.inputs.items() if desc and name not in inputs]
+            missing = [name for name, desc in self.inputs.items() if desc and name not in given]
             if missing:
                 raise ValueError(f"the inputs {_names(missing)} are missing")
-            return dict(zip(self.outputs, self._run([inputs.get(name) for name in self.inputs])))
+            return dict(zip(self.outputs, self._run([given.get(name) for name in self.inputs])))
         if not isinstance(inputs, Sequence) or isinstance(inputs, str):
             raise TypeError(f"inputs must be a list or a dict of arrays, not {type(inputs).__name__}")
         if len(inputs) != len(self.inputs):

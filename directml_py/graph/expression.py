@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from ..api.enums import DML_TENSOR_DATA_TYPE_UINT8
 from ..descs.tensor import TensorDesc
@@ -23,9 +25,13 @@ class Expression:
     Python's operators are element-wise, as in DirectMLX: ``a + b``, ``a - b``, ``a * b``, ``a / b``, ``a % b``
     (MODULUS_TRUNCATE), ``a ** b``, ``abs(a)``; bitwise ``a & b``, ``a | b``, ``a ^ b``, ``~a``, ``a << b``, ``a >> b``;
     and the comparisons, whose results are UINT8 tensors. With a number the first four are an identity with a scale and
-    a bias, or a reciprocal, and ``a ** 2`` is CONSTANT_POW; the others take no numbers. C++'s ``!a``, ``a && b`` and
+    a bias, or a reciprocal, and ``a ** 2`` is CONSTANT_POW; the others take no numbers. Arrays raise ``TypeError``:
+    ``graph.constant`` makes an expression of one. C++'s ``!a``, ``a && b`` and
     ``a || b`` are the graph's ``logical_not``, ``logical_and`` and ``logical_or``.
     """
+
+    # NumPy would otherwise make an array of one expression per element.
+    __array_ufunc__: ClassVar[None] = None
 
     graph: Graph
     source: Source
@@ -69,7 +75,7 @@ class Expression:
 
     def __rtruediv__(self, other: float) -> Expression:
         if not _is_number(other):
-            return NotImplemented
+            return _not_an_operand(other)  # type: ignore[no-any-return]
         return self.graph.recip(self, scale_bias=(1 / other if other else math.inf, 0))
 
     def __mod__(self, other: Expression) -> Expression:
@@ -78,7 +84,9 @@ class Expression:
     def __pow__(self, other: Expression | float) -> Expression:
         if isinstance(other, Expression):
             return self.graph.pow(self, other)
-        return self.graph.constant_pow(self, exponent=other) if _is_number(other) else NotImplemented
+        if not _is_number(other):
+            return _not_an_operand(other)  # type: ignore[no-any-return]
+        return self.graph.constant_pow(self, exponent=other)
 
     def __abs__(self) -> Expression:
         return self.graph.abs(self)
@@ -114,7 +122,11 @@ class Expression:
         return self._compared("greater_than_or_equal", other)
 
     def __eq__(self, other: Any) -> Expression:  # type: ignore[override]
-        _refuse_number(other)
+        if _is_number(other) or isinstance(other, bool):
+            # Python would otherwise evaluate the comparison to False.
+            raise TypeError(
+                f"an Expression is compared with expressions, not with {other!r}; graph.constant makes one"
+            )
         return self._compared("equals", other)
 
     def __ne__(self, other: Any) -> Expression:  # type: ignore[override]
@@ -138,7 +150,7 @@ class Expression:
 
     def _of_two(self, name: str, other: Any, **choices: Any) -> Expression:
         if not isinstance(other, Expression):
-            return NotImplemented  # type: ignore[no-any-return]
+            return _not_an_operand(other)  # type: ignore[no-any-return]
         result: Expression = getattr(self.graph, name)(self, other, **choices)
         return result
 
@@ -150,17 +162,19 @@ class Expression:
 
     def _scaled(self, scale: Any, bias: Any) -> Expression:
         if not (_is_number(scale) and _is_number(bias)):
-            return NotImplemented  # type: ignore[no-any-return]
-        return self.graph.element_wise_identity(self, scale_bias=(scale, bias))
+            return _not_an_operand(bias if _is_number(scale) else scale)  # type: ignore[no-any-return]
+        return self.graph.element_wise_identity(self, scale_bias=(float(scale), float(bias)))
 
 
-def _refuse_number(other: Any) -> None:
-    """Raise ``TypeError``, as Python would otherwise evaluate the comparison to False."""
-    if isinstance(other, (int, float)):
+def _not_an_operand(other: Any) -> Any:
+    """``NotImplemented``, for which Python asks the other operand. Raises ``TypeError`` for an array."""
+    if isinstance(other, np.ndarray):
         raise TypeError(
-            f"an Expression is compared with expressions, not with {other!r}; graph.constant makes one"
+            "an Expression is combined with expressions and numbers, not with an array; graph.constant(array) makes "
+            "an expression of the same sizes and data type"
         )
+    return NotImplemented
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -24,6 +24,7 @@ from ..dml.compiled_operator import IDMLOperator
 from ..late import loading
 from ..text.json_reading import is_name
 from ..text.plural import counted_words
+from ..text.similar import did_you_mean
 from ..validation.report import Report
 from ..validation.tensor_rules import check_tensor, is_sound
 from .compiled import CompiledGraph
@@ -51,7 +52,9 @@ class _Made(type):
 
     def _make(cls, name: str) -> Any:
         if name not in method_names():
-            raise AttributeError(f"Graph has no operator or attribute {name!r}")
+            raise AttributeError(
+                f"Graph has no operator or attribute {name!r}{did_you_mean(name, method_names())}"
+            )
         setattr(Graph, name, method(name))
         return getattr(cls, name)
 

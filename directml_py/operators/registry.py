@@ -5,8 +5,12 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
+from ..abi.schema import OperatorSchema
 from ..late import loading
+from ..text.similar import did_you_mean
 from .operator import OPERATORS, SCHEMAS, Operator
+
+PREFIX = "DML_OPERATOR_"
 
 
 @cache
@@ -15,3 +19,12 @@ def operator_of(name: str) -> Operator:
     with loading:
         import_module(f".{SCHEMAS[name].module}", __package__)
     return OPERATORS[name]
+
+
+def schema_named(name: str) -> OperatorSchema:
+    """The operator ``GEMM``, ``gemm`` or ``DML_OPERATOR_GEMM``. Raises ``ValueError``, with a similar name."""
+    short = name.upper().removeprefix(PREFIX)
+    schema = SCHEMAS.get(short)
+    if schema is None:
+        raise ValueError(f"there is no operator {PREFIX}{short}{did_you_mean(short, SCHEMAS)}")
+    return schema

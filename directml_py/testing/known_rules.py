@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from .. import d3d12, dml, operators
 from ..abi.rules import RULES, Rule
 from ..dml.compiler import graph_rules
+from ..text.similar import similar_names
 
 # Rules that belong to no operator are registered when modules of these packages are imported.
 DECLARING = (d3d12, dml, graph_rules)
@@ -26,7 +25,7 @@ def check_rule(identifier: str) -> None:
     every_rule()
     if identifier in RULES:
         return
-    close = get_close_matches(identifier, RULES, 3, 0.75)
+    close = similar_names(identifier, RULES)
     if close or identifier.startswith(OWN):
         hint = f"; there is {', '.join(close)}" if close else "; python -m directml_py show rules lists them"
         raise ValueError(f"there is no rule {identifier}{hint}")

@@ -13,7 +13,7 @@ from .decision_source import DecisionSource
 from .desc_generator import MAX_ELEMENTS
 from .memory_mutations import Broken
 from .mutations import broken_desc
-from .valid_descs import HIGHEST, check_operator_name, operators_at, valid_desc
+from .valid_descs import HIGHEST, known_operator, operators_at, valid_desc
 
 __all__ = ["Broken", "broken_descs", "feature_levels", "operators", "valid_descs"]
 
@@ -46,11 +46,11 @@ def valid_descs(
     everything else that the support tables allow. No tensor has more than ``max_elements`` elements. Raises
     ``ValueError`` for an operator that the level lacks.
     """
-    check_operator_name(operator, operators_at(DML_FEATURE_LEVEL(feature_level)))
+    name = known_operator(operator, feature_level)
 
     @st.composite
     def descs(draw: Any) -> Structure:
-        return encode(valid_desc(_HypothesisSource(draw), operator, feature_level, max_elements))
+        return encode(valid_desc(_HypothesisSource(draw), name, feature_level, max_elements))
 
     return descs()
 
@@ -62,10 +62,10 @@ def broken_descs(
 
     ``path`` is the first path that is reported. All memory that the desc points to is readable.
     """
-    check_operator_name(operator, operators_at(DML_FEATURE_LEVEL(feature_level)))
+    name = known_operator(operator, feature_level)
 
     @st.composite
     def descs(draw: Any) -> Broken:
-        return broken_desc(_HypothesisSource(draw), operator, feature_level, max_elements)
+        return broken_desc(_HypothesisSource(draw), name, feature_level, max_elements)
 
     return descs()

@@ -13,12 +13,13 @@ from ..descs.build import build_operator_desc
 from ..descs.data_types import data_type_of
 from ..descs.operator_desc import OperatorDesc, Record
 from ..descs.tensor import TensorDesc
-from ..operators import SCHEMAS, operator_of
+from ..operators import SCHEMAS, operator_of, schema_named
 from ..operators.operator import Advisory, Broadcast
 from ..validation.fact_expressions import Reader
 from ..validation.facts import facts_of, violations
 from ..validation.report import Report
 from ..validation.support_tables import applies, same_of
+from ..validation.tensor_rules import level_name
 from .decision_source import DecisionSource
 from .desc_generator import MAX_ELEMENTS, DescGenerator, Fields
 from .recipes import recipe_of
@@ -31,9 +32,18 @@ def operators_at(level: int) -> tuple[str, ...]:
     return tuple(sorted(name for name, schema in SCHEMAS.items() if schema.level <= level))
 
 
-def check_operator_name(operator: str | None, names: Sequence[str]) -> None:
-    if operator is not None and operator not in names:
-        raise ValueError(f"operator must be one of {', '.join(names)} at this feature level, not {operator}")
+def known_operator(operator: str | None, feature_level: int) -> str | None:
+    """The operator's name, given as ``gemm`` or ``DML_OPERATOR_GEMM`` too. Raises ``ValueError`` if there is none, or
+    if the level lacks it."""
+    level = DML_FEATURE_LEVEL(feature_level)
+    if operator is None:
+        return None
+    schema = schema_named(operator)
+    if schema.level > level:
+        raise ValueError(
+            f"{level_name(level)} lacks {schema.type_name}, which {level_name(schema.level)} has"
+        )
+    return schema.name
 
 
 def make_desc(name: str, fields: Mapping[str, Any]) -> OperatorDesc:
@@ -51,9 +61,7 @@ def valid_desc(
 
     No tensor has more than ``max_elements`` elements. Raises ``ValueError`` for an operator that the level lacks.
     """
-    names = operators_at(feature_level)
-    check_operator_name(operator, names)
-    name = source.choice(names) if operator is None else operator
+    name = known_operator(operator, feature_level) or source.choice(operators_at(feature_level))
     maker = DescGenerator(source, SCHEMAS[name], feature_level, max_elements)
     return Assembly(maker, recipe_of(name)(maker)).desc()
 

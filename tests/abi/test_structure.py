@@ -207,3 +207,11 @@ def test_unsigned_numbers(read, bits):
     for number in (-1, 1 << bits):
         with pytest.raises(DMLError, match=rf"Count must be an unsigned {bits}-bit number, not {number}"):
             read(number, "Count")
+
+
+def test_a_field_that_was_meant():
+    for wrong in (lambda: DML_JOIN_OPERATOR_DESC(axis=1), lambda: DML_JOIN_OPERATOR_DESC().replace(Axs=1)):
+        with pytest.raises(TypeError, match=r"DML_JOIN_OPERATOR_DESC has no field \w+; did you mean Axis\?$"):
+            wrong()
+    with pytest.raises(AttributeError, match=r"has no field InputTensr; did you mean InputTensors\?$"):
+        DML_JOIN_OPERATOR_DESC().InputTensr = []

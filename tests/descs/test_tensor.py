@@ -107,7 +107,7 @@ class TestSizes:
     @pytest.mark.parametrize(
         ("arguments", "error", "name"),
         [
-            (("FLOAT32", 1, [1]), TypeError, "data_type"),
+            ((1.0, 1, [1]), TypeError, "data_type"),
             ((FLOAT32, 1.0, [1]), TypeError, "dimension_count"),
             ((FLOAT32, None, [1]), TypeError, "dimension_count"),
             ((FLOAT32, -1, [1]), ValueError, "dimension_count"),
@@ -376,3 +376,47 @@ class TestView:
     def test_too_little_memory(self, sizes, strides, needed):
         with pytest.raises(ValueError, match=f"the tensor needs {needed} bytes; the buffer has 20"):
             TensorDesc(FLOAT32, sizes, strides).view(np.zeros(20, np.uint8))
+
+
+class TorchLike:
+    """What ``directml_py`` sees of a ``torch.dtype``."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+
+TorchLike.__module__, TorchLike.__name__ = "torch", "dtype"
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("float32", "FLOAT32"),
+        ("FLOAT16", "FLOAT16"),
+        ("UINT4", "UINT4"),
+        ("DML_TENSOR_DATA_TYPE_INT8", "INT8"),
+        (TorchLike("int64"), "INT64"),
+        (np.dtype("uint16"), "UINT16"),
+        (np.float64, "FLOAT64"),
+    ],
+)
+def test_data_types_by_other_names(given, meant):
+    own = tensor_desc(DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{meant}"], [2, 3])
+    assert tensor_desc(given, [2, 3]) == own
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("flaot32", r"no data type 'flaot32'; did you mean FLOAT32\?"),
+        (TorchLike("bfloat16"), "no data type 'bfloat16'"),
+        (np.complex64, "no data type for complex64 elements"),
+        (None, "data_type must be an integer, not NoneType"),
+    ],
+)
+def test_data_types_that_there_are_not(given, text):
+    with pytest.raises(TypeError, match=text):
+        tensor_desc(given, [1])

@@ -116,6 +116,29 @@ def test_a_name_that_is_not_there():
         exec("from directml_py import DML_NO_SUCH_NAME")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("DML_JION_OPERATOR_DESC", "; did you mean DML_JOIN_OPERATOR_DESC?"),
+        ("dml_gemm_operator_desc", "; did you mean DML_GEMM_OPERATOR_DESC?"),
+        ("D3D12_HEAP_TYPE_DEFALT", "; did you mean D3D12_HEAP_TYPE_DEFAULT?"),
+        ("D3D12_GRAPHICS_PIPELINE_STATE_DESC", ": of Direct3D it has what DirectML needs, without graphics"),
+        ("IDXGISwapChain3", ": of Direct3D it has what DirectML needs, without graphics"),
+        ("CD3DX12_BLEND_DESC", ": of Direct3D it has what DirectML needs, without graphics"),
+        ("nothing_like_it", ""),
+    ],
+)
+def test_what_a_name_that_is_not_there_may_have_meant(name, text):
+    with pytest.raises(AttributeError) as raised:
+        getattr(dml, name)
+    message = str(raised.value)
+    assert message.startswith(f"module 'directml_py' has no attribute '{name}'{text}")
+    assert bool(text) or message.endswith("'")
+    if "graphics" in text:
+        page = message.partition("(")[2].rstrip(")")
+        assert "shaders are not executed" in (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+
+
 def test_help_is_a_page_and_names_functions_and_submodules():
     page = printed(
         """

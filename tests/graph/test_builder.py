@@ -165,6 +165,12 @@ def test_running_by_name_and_position(branches):
     compiled = branches.compile()
     found = compiled.run({"x": array})
     assert list(found) == ["total", "best"]
+    named = compiled.run(x=array)
+    assert {name: value.tolist() for name, value in named.items()} == {
+        name: value.tolist() for name, value in found.items()
+    }
+    with pytest.raises(TypeError, match="either in a list or by name"):
+        compiled.run([array], x=array)
     # Rows 0 to 1 and twice row 2 of each channel, and three ones: 15 + 2 * 21 + 3, then 18 more in every element.
     assert found["total"].ravel().tolist() == [60.0, 60.0 + 18 * 6 + 2 * 18 * 3]
     # Rising rows: the last element is the largest.

@@ -95,6 +95,27 @@ class TestOperators:
         with pytest.raises(TypeError, match=r"compared with expressions, not with 1\.0"):
             getattr(operator, name)(x, 1.0)
 
+    @pytest.mark.parametrize(
+        "name", ["add", "sub", "mul", "truediv", "mod", "pow", "and_", "lshift", "lt", "eq"]
+    )
+    def test_an_array_is_refused_instead_of_each_of_its_elements(self, name):
+        graph = Graph()
+        x = graph.input_tensor(0, FLOAT32, A.shape)
+        refused = "combined with expressions and numbers, not with an array"
+        with pytest.raises(TypeError, match=refused):
+            getattr(operator, name)(x, A)
+        with pytest.raises(TypeError, match=f"{refused}|unsupported operand type"):
+            getattr(operator, name)(A, x)
+        assert not graph.nodes
+        with pytest.raises(TypeError, match="does not support ufuncs"):
+            np.add(A, x)
+        assert run(lambda a: a + a.graph.constant(B), A).tolist() == (A + B).tolist()
+
+    def test_numbers_of_numpy(self):
+        one, two = np.float32(1), np.int64(2)
+        assert run(lambda a: one - a * two, A).tolist() == (1 - A * 2).tolist()
+        assert run(lambda a: two + a / one, A).tolist() == (2 + A).tolist()
+
     def test_identity(self):
         """``==`` adds a node; dictionaries and sets still distinguish expressions."""
         graph = Graph()

@@ -67,11 +67,26 @@ def test_one_operator(data):
 
 @pytest.mark.parametrize("strategy", [valid_descs, broken_descs])
 @pytest.mark.parametrize(
-    ("name", "level"), [("NONSENSE", LEVELS[-1]), ("ARGMAX", dml.DML_FEATURE_LEVEL_2_1), ("join", LEVELS[-1])]
+    ("name", "level", "text"),
+    [
+        ("NONSENSE", LEVELS[-1], "there is no operator DML_OPERATOR_NONSENSE$"),
+        ("jion", LEVELS[-1], r"there is no operator DML_OPERATOR_JION; did you mean JOIN\?"),
+        (
+            "ARGMAX",
+            dml.DML_FEATURE_LEVEL_2_1,
+            "DML_FEATURE_LEVEL_2_1 lacks DML_OPERATOR_ARGMAX, which DML_FEATURE_LEVEL_3_0 has",
+        ),
+    ],
 )
-def test_operators_that_are_not_there(strategy, name, level):
-    with pytest.raises(ValueError, match=f"not {name}"):
+def test_operators_that_are_not_there(strategy, name, level, text):
+    with pytest.raises(ValueError, match=text):
         strategy(name, feature_level=level)
+
+
+@pytest.mark.parametrize("name", ["gemm", "GEMM", "DML_OPERATOR_GEMM"])
+def test_an_operator_by_each_of_its_names(name):
+    assert type(find(valid_descs(name), lambda desc: True, settings=quick)) is dml.DML_GEMM_OPERATOR_DESC
+    assert find(broken_descs(name), lambda found: True, settings=quick).rule.startswith("DML-")
 
 
 def test_operators_of_a_level():
