@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from .descs.operator_desc import TensorSlot
 from .descs.tensor import TensorDesc
-from .dml import IDMLCompiledOperator
+from .dml import IDMLCompiledOperator, IDMLDevice
 from .dml.dispatchable import Run
 from .dml.long_dispatch import is_long
 from .dml.program import DispatchProgram, OperatorProgram
@@ -99,12 +99,12 @@ class Runner:
             return self._recorded_once.run(arrays)
         if self._recompile is not None and self.operator.initialized and self.operator.persistent_size:
             self.operator = self._recompile()
-        session = Session(self.operator.device)
+        session = Session(cast(IDMLDevice, self.operator.device))
         return RecordedRun(session, self.operator, self.inputs, self.outputs, None, arrays).run(arrays)
 
     @cached_property
     def _recorded_once(self) -> RecordedRun:
-        session = Session(self.operator.device)
+        session = Session(cast(IDMLDevice, self.operator.device))
         with paused():
             return RecordedRun(
                 session, self.operator, self.inputs, self.outputs, self._first, self._contents()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -161,7 +161,7 @@ class ReplayState:
         return self._sessions[device]
 
     def _execute_operator(self, op: IDMLCompiledOperator, dispatch: e.DispatchEvent) -> None:
-        session, bound = self._session(op.device), dispatch.bindings
+        session, bound = self._session(cast(IDMLDevice, op.device)), dispatch.bindings
         table = session.table(
             op,
             [self._binding(bound.get(BindingPoint("input", index))) for index in range(len(op.inputs))],
@@ -193,7 +193,7 @@ class ReplayState:
         by_device: dict[IDMLDevice, list[tuple[int, IDMLCompiledOperator]]] = {}
         for position, op in enumerate(dispatch.operators):
             if op is not None:
-                by_device.setdefault(op.device, []).append((position, op))
+                by_device.setdefault(cast(IDMLDevice, op.device), []).append((position, op))
         for device, operators in by_device.items():
             session = self._session(device)
             initializer = device.CreateOperatorInitializer([op for _, op in operators])

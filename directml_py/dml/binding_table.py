@@ -20,7 +20,7 @@ from .kept_bindings import BoundViews
 from .table_desc import SIZE, TableDesc, read_table_desc
 
 if TYPE_CHECKING:
-    from .dml_device import IDMLDevice
+    from .dml_object import OwnerDevice
 
 EMPTY_TABLE = rule(
     "DML-BindingTable-empty",
@@ -58,7 +58,7 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     IID = IID_IDMLBindingTable
 
-    def __init__(self, device: IDMLDevice, desc: Any) -> None:
+    def __init__(self, device: OwnerDevice, desc: Any) -> None:
         super().__init__(device)
         # The call site of the last Bind method, under Direct3D's debug layer.
         self.bound_at = ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..abi.interface import IUnknown
 from ..api.d3d12_enums import D3D12_HEAP_TYPE
 from ..api.enums import DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE, DML_EXECUTION_FLAGS
 from ..api.iids import IID_IDMLCompiledOperator, IID_IDMLOperator
@@ -19,6 +20,7 @@ from ..descs.tensor import TensorDesc
 from ..late import lazy
 from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind
+from ..validation.decode_rules import FAULT_RULES
 from ..validation.report import Report
 from .binding_aliasing import (
     IN_PLACE,
@@ -36,7 +38,7 @@ from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound,
 from .bindings import UPLOAD, Binding, Need, bindable_heaps
 from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run
-from .dml_object import IDMLDeviceChild
+from .dml_object import SAME_DEVICE, IDMLDeviceChild, OwnerDevice
 from .kept_bindings import KeptBindings
 from .long_dispatch import is_long
 from .poison import poisoned
@@ -45,7 +47,7 @@ from .separation import Separation
 from .tensor_accesses import resource_access, results_access, share_elements, tensor_access
 
 if TYPE_CHECKING:
-    from .dml_device import IDMLDevice
+    from .dml_object import OwnerDevice
 
 TENSOR_ALIGNMENT = 16
 PACKED_ALIGNMENT = 64
@@ -58,7 +60,7 @@ class IDMLOperator(IDMLDeviceChild):
     IID = IID_IDMLOperator
     _additions_ = ("desc",)
 
-    def __init__(self, device: IDMLDevice, desc: OperatorDesc) -> None:
+    def __init__(self, device: OwnerDevice, desc: OperatorDesc) -> None:
         super().__init__(device)
         self.desc = desc
 
@@ -76,6 +78,19 @@ def tensor_need(tensor: TensorDesc, heaps: tuple[D3D12_HEAP_TYPE, ...]) -> Need:
     return Need(tensor.total_size, max(TENSOR_ALIGNMENT, tensor.alignment), heaps)
 
 
+def desc_of_operator(
+    device: OwnerDevice, operator: IUnknown, path: str, report: Report
+) -> OperatorDesc | None:
+    """The desc of what must be an IDMLOperator of ``device``; None after reporting another object."""
+    if not isinstance(operator, IDMLOperator):
+        report.add(FAULT_RULES["interface"], path, f"is an {type(operator).__name__}, not an IDMLOperator")
+        return None
+    if operator.device is not device:
+        report.add(SAME_DEVICE, path, "belongs to another DirectML device")
+        return None
+    return operator.desc
+
+
 class IDMLCompiledOperator(IDMLDispatchable):
     """An operator ready to run (nn-directml-idmlcompiledoperator).
 
@@ -88,7 +103,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     def __init__(
         self,
-        device: IDMLDevice,
+        device: OwnerDevice,
         flags: DML_EXECUTION_FLAGS,
         program: DispatchProgram,
         op: IDMLOperator | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .binding_point import PERSISTENT, Views
 from .table_desc import DescriptorRange
 
 if TYPE_CHECKING:
-    from .compiled_operator import IDMLCompiledOperator
+    from ..runtime.buffer import BufferRange
 
 OVERWRITTEN = rule(
     "DML-RecordDispatch-descriptors",
@@ -87,7 +87,19 @@ def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str
             return
 
 
-def check_operator(op: IDMLCompiledOperator, views: Views, title: str, report: Report) -> None:
+class Initializable(Protocol):
+    """What the checks need to know of a compiled operator."""
+
+    life: Lifetime
+    initialized: bool
+    persistent: BufferRange | None
+    persistent_content: Any
+
+    @property
+    def persistent_size(self) -> int: ...
+
+
+def check_operator(op: Initializable, views: Views, title: str, report: Report) -> None:
     """Check that the operator is initialized and its persistent resource unchanged."""
     if not op.initialized:
         report.add(UNINITIALIZED, title, "runs before any initializer has initialized the operator")
@@ -106,7 +118,7 @@ def check_operator(op: IDMLCompiledOperator, views: Views, title: str, report: R
             )
 
 
-def check_initializer(operators: Sequence[IDMLCompiledOperator | None], title: str, report: Report) -> None:
+def check_initializer(operators: Sequence[Initializable | None], title: str, report: Report) -> None:
     """Check residency and repeated initialization; None stands for a released operator."""
     for index, op in enumerate(operators):
         if op is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ..abi.arguments import WrongObject, instance
 from ..abi.hresult import (
@@ -26,7 +26,6 @@ from ..validation.report import Report, failure
 
 if TYPE_CHECKING:
     from ..d3d12 import ID3D12Device
-    from .dml_object import IDMLObject
     from .profiles import Profile
 
 M = TypeVar("M", bound=Callable[..., Any])
@@ -168,6 +167,12 @@ class Removal:
         return breaks
 
 
+class Removable(Protocol):
+    """An object of a device that may be removed."""
+
+    removal: Removal
+
+
 class CountedRemoval(Removal):
     """Removes the Direct3D 12 device, and so the DirectML device, at the nth call, like a driver update."""
 
@@ -207,7 +212,7 @@ def hresult_method(method: M) -> M:
     """
 
     @functools.wraps(method)
-    def call(self: IDMLObject, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Removable, *args: Any, **kwargs: Any) -> Any:
         if not self.removal.alive():
             self.removal.check()
         try:
@@ -227,7 +232,7 @@ def void_method(method: M) -> M:
     """A method that returns nothing: on a removed device it does nothing."""
 
     @functools.wraps(method)
-    def call(self: IDMLObject, *args: Any, **kwargs: Any) -> None:
+    def call(self: Removable, *args: Any, **kwargs: Any) -> None:
         if self.removal.alive():
             method(self, *args, **kwargs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ..abi.arguments import counted, enumerator, instance, is_series, signed_int
@@ -30,9 +31,9 @@ from ..validation.report import Report
 from ..validation.tensor_rules import level_name
 from .binding_table import IDMLBindingTable
 from .command_recorder import IDMLCommandRecorder
-from .compiled_operator import IDMLCompiledOperator, IDMLOperator
+from .compiled_operator import IDMLCompiledOperator, IDMLOperator, desc_of_operator
 from .device_removal import hresult_method, make_removal, same_device
-from .dml_object import SAME_DEVICE, IDMLObject, IDMLPageable
+from .dml_object import SAME_DEVICE, IDMLPageable, OwnerDevice
 from .feature_support import check_feature_support, check_types
 from .initializer import IDMLOperatorInitializer, read_operators
 from .profiles import KIND, Profile, ProfileLike, profile_of
@@ -94,7 +95,7 @@ def are_new_devices_observed(profile: Profile) -> bool:
     return bool(watchers.all or debug_layer_enabled() or profile != KIND)
 
 
-class IDMLDevice(IDMLObject):
+class IDMLDevice(OwnerDevice):
     """A DirectML device, a thread-safe factory (nn-directml-idmldevice).
 
     Every method but GetDeviceRemovedReason raises ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` once the device is
@@ -120,8 +121,6 @@ class IDMLDevice(IDMLObject):
 
     @property
     def is_observed(self) -> bool:
-        """Whether calls have effects beyond their results: with a debug layer, in a capture, with a profile. So have
-        those on a removed device, which fail."""
         return bool(
             watchers.all
             or self.removal.debug
@@ -279,7 +278,7 @@ class IDMLDevice1(IDMLDevice):
             from .compiler.uninitialized_reads import check_padding
         with paused():
             report = Report()
-            graph = read_graph_desc(self, desc, report)
+            graph = read_graph_desc(partial(desc_of_operator, self), desc, report)
             if graph is not None:
                 check_graph(graph, self.feature_level, report)
                 self.removal.tighten(report)

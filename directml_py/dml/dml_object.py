@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from ..abi.call_site import caller
@@ -10,13 +11,15 @@ from ..abi.lifetime import Lifetime, LivingObject
 from ..abi.private_data import PrivateDataObject, PrivateDataRules
 from ..abi.rules import Severity, rule
 from ..abi.wintypes import GUID
+from ..api.enums import DML_CREATE_DEVICE_FLAGS, DML_FEATURE_LEVEL
 from ..api.iids import IID_IDMLDeviceChild, IID_IDMLObject, IID_IDMLPageable
+from ..d3d12 import ID3D12Device
 from ..validation.report import Report
 from .device_removal import Removal, hresult_method
+from .profiles import Profile
 
 if TYPE_CHECKING:
     from ..abi.interface import IUnknown
-    from .dml_device import IDMLDevice
 
 SAME_DEVICE = rule(
     "DML-Object-device",
@@ -78,12 +81,27 @@ class IDMLObject(PrivateDataObject):
         super().SetName(name)
 
 
+class OwnerDevice(IDMLObject):
+    """What a device's objects need of it; ``IDMLDevice`` itself knows all of them."""
+
+    d3d12_device: ID3D12Device
+    flags: DML_CREATE_DEVICE_FLAGS
+    feature_level: DML_FEATURE_LEVEL
+    profile: Profile
+
+    @property
+    @abstractmethod
+    def is_observed(self) -> bool:
+        """Whether calls have effects beyond their results: with a debug layer, in a capture, with a profile. So have
+        those on a removed device, which fail."""
+
+
 class IDMLDeviceChild(IDMLObject):
     """An object created by a DirectML device (nn-directml-idmldevicechild)."""
 
     IID = IID_IDMLDeviceChild
 
-    def __init__(self, device: IDMLDevice) -> None:
+    def __init__(self, device: OwnerDevice) -> None:
         super().__init__()
         self.device = device
         self.removal = device.removal
@@ -91,7 +109,8 @@ class IDMLDeviceChild(IDMLObject):
         self.made_at = "" if device.d3d12_device.sync_validator is None else caller()
 
     @hresult_method
-    def GetDevice(self) -> IDMLDevice:
+    def GetDevice(self) -> Any:
+        """The ``IDMLDevice``; as with all methods that take a riid in C, of any type."""
         return self.device
 
 
@@ -103,6 +122,6 @@ class IDMLPageable(LivingObject, IDMLDeviceChild):
 
     IID = IID_IDMLPageable
 
-    def __init__(self, device: IDMLDevice) -> None:
+    def __init__(self, device: OwnerDevice) -> None:
         super().__init__(device)
         self.life = Lifetime(type(self).__name__)

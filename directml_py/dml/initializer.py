@@ -37,7 +37,7 @@ from .separation import Separation
 from .tensor_accesses import resource_access, tensor_access
 
 if TYPE_CHECKING:
-    from .dml_device import IDMLDevice
+    from .dml_object import OwnerDevice
 
 Operators: TypeAlias = "Sequence[IDMLCompiledOperator | None]"
 
@@ -64,7 +64,7 @@ NOT_NEEDED = rule(
 )
 
 
-def read_operators(device: IDMLDevice, first: Any, second: Any, method: str) -> list[IDMLCompiledOperator]:
+def read_operators(device: OwnerDevice, first: Any, second: Any, method: str) -> list[IDMLCompiledOperator]:
     """The compiled operators of ``(operatorCount, operators)`` or of ``(operators)`` alone."""
     operators = [] if first is None else counted(first, second, "operatorCount", "operators", COUNT)
     report = Report()
@@ -81,7 +81,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
     title = "an operator initializer"
     takes_separate_resources = True
 
-    def __init__(self, device: IDMLDevice, operators: list[IDMLCompiledOperator]) -> None:
+    def __init__(self, device: OwnerDevice, operators: list[IDMLCompiledOperator]) -> None:
         super().__init__(device)
         self._take(operators)
         self._resets = 0

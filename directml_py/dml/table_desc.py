@@ -20,7 +20,7 @@ from .dispatchable import IDMLDispatchable
 from .dml_object import SAME_DEVICE
 
 if TYPE_CHECKING:
-    from .dml_device import IDMLDevice
+    from .dml_object import OwnerDevice
 
 PAGE = "ns-directml-dml_binding_table_desc"
 CBV_SRV_UAV = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
@@ -76,7 +76,7 @@ class TableDesc(NamedTuple):
     size: int
 
 
-def read_table_desc(device: IDMLDevice, value: Any, method: str) -> TableDesc | None:
+def read_table_desc(device: OwnerDevice, value: Any, method: str) -> TableDesc | None:
     """The desc that ``value`` is or points to; None for null. Raises ``DMLError`` ``E_INVALIDARG``."""
     if value is None:
         return None
@@ -106,7 +106,7 @@ def _fields_at(address: int) -> tuple[Any, int, int, int] | None:
 
 
 def _check(
-    device: IDMLDevice, dispatchable: Any, cpu_handle: int, gpu_handle: int, size: int, report: Report
+    device: OwnerDevice, dispatchable: Any, cpu_handle: int, gpu_handle: int, size: int, report: Report
 ) -> TableDesc | None:
     if not isinstance(dispatchable, IDMLDispatchable):
         report.add(
@@ -137,7 +137,7 @@ def _check(
     return TableDesc(dispatchable, cpu, gpu, size)
 
 
-def _range(device: IDMLDevice, name: str, pointer: int, size: int, report: Report) -> DescriptorRange | None:
+def _range(device: OwnerDevice, name: str, pointer: int, size: int, report: Report) -> DescriptorRange | None:
     place = device.d3d12_device.find_descriptors(pointer)
     if place is None or place[0].has_cpu_handle(pointer) is not (name == "CPUDescriptorHandle"):
         report.add(HANDLE, name, f"is 0x{pointer:X}, which is not a descriptor in a heap of this device")

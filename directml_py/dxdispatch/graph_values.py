@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..abi.structure import Structure
@@ -12,6 +13,7 @@ from ..descs.decode import decode_struct
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
 from ..dml import IDMLCompiledOperator, IDMLDevice, IDMLDevice1, IDMLOperator
+from ..dml.compiled_operator import desc_of_operator
 from ..dml.compiler.graph_desc import GraphDesc, GraphInput, Port, Value, read_graph_desc
 from ..dml.compiler.graph_program import GraphProgram
 from ..graph import CompiledGraph, Graph
@@ -64,7 +66,7 @@ def _compiled(work: DML_GRAPH_DESC) -> GraphDesc:
 
 def _read(device: IDMLDevice, desc: DML_GRAPH_DESC) -> GraphDesc:
     report = Report()
-    graph = read_graph_desc(device, desc, report)
+    graph = read_graph_desc(partial(desc_of_operator, device), desc, report)
     if graph is None or report.errors:
         raise ValueError("; ".join(map(str, report.diagnostics)))
     return graph

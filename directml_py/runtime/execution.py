@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from ..abi.lifetime import Lifetime
+from ..abi.rules import Diagnostic
 from ..kernels.launch import steps_in_order
 from .allocation import Allocation
 from .interruptible import still_running
@@ -184,6 +185,10 @@ class Validator(SchedulingLayer):
     @abstractmethod
     def submit(self, recordings: Sequence[Recording], queue: WorkQueue) -> ValidatedSubmission:
         """Recordings are submitted: note what must not change until they have run."""
+
+    @abstractmethod
+    def report_diagnostic(self, diagnostic: Diagnostic) -> None:
+        """Report what arises while commands run."""
 
     @abstractmethod
     def shares_with(self, other: Any) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ...abi.interface import IUnknown
 from ...api.enums import (
@@ -18,14 +18,9 @@ from ...descs.decode import decode_struct
 from ...descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ...descs.tensor import TensorDesc
 from ...late import lazy
-from ...validation.decode_rules import FAULT_RULES, check_faults
+from ...validation.decode_rules import check_faults
 from ...validation.report import Report
-from ..compiled_operator import IDMLOperator
-from ..dml_object import SAME_DEVICE
 from .graph_rules import EDGE_TYPE
-
-if TYPE_CHECKING:
-    from ..dml_device import IDMLDevice
 
 
 class Value(NamedTuple):
@@ -119,7 +114,11 @@ class GraphDesc:
         return self.node(value.node).outputs[value.output].tensor
 
 
-def read_graph_desc(device: IDMLDevice, value: Any, report: Report) -> GraphDesc | None:
+# From an object that a node names as its operator, and its path, the operator's desc; None after reporting another.
+ReadOperator: TypeAlias = Callable[[IUnknown, str, Report], OperatorDesc | None]
+
+
+def read_graph_desc(read_operator: ReadOperator, value: Any, report: Report) -> GraphDesc | None:
     """Decode the graph that ``value`` is or points to, reporting unreadable parts; a ``GraphDesc`` is returned
     unchanged."""
     if isinstance(value, GraphDesc):
@@ -129,7 +128,7 @@ def read_graph_desc(device: IDMLDevice, value: Any, report: Report) -> GraphDesc
     if not isinstance(record, Record):
         return None
     nodes = tuple(
-        _node(device, index, entry, report) if isinstance(entry, Record) else None
+        _node(read_operator, index, entry, report) if isinstance(entry, Record) else None
         for index, entry in enumerate(record.Nodes or ())
     )
     return GraphDesc(
@@ -147,23 +146,17 @@ def read_graph_desc(device: IDMLDevice, value: Any, report: Report) -> GraphDesc
     )
 
 
-def _node(device: IDMLDevice, index: int, entry: Record, report: Report) -> GraphDescNode | None:
+def _node(read_operator: ReadOperator, index: int, entry: Record, report: Report) -> GraphDescNode | None:
     inner = entry.Desc
     if inner is None:
         return None
     if entry.Type == DML_GRAPH_NODE_TYPE_CONSTANT:
         return None if inner.Data is None else GraphDescNode(index, inner.Name or "", None, inner.Data)
     operator: IUnknown | None = inner.Operator
-    path = f"Nodes[{index}].Operator"
     if operator is None:
         return None
-    if not isinstance(operator, IDMLOperator):
-        report.add(FAULT_RULES["interface"], path, f"is an {type(operator).__name__}, not an IDMLOperator")
-        return None
-    if operator.device is not device:
-        report.add(SAME_DEVICE, path, "belongs to another DirectML device")
-        return None
-    return GraphDescNode(index, inner.Name or "", operator.desc)
+    desc = read_operator(operator, f"Nodes[{index}].Operator", report)
+    return None if desc is None else GraphDescNode(index, inner.Name or "", desc)
 
 
 def _edges(
