@@ -25,7 +25,7 @@ ALLOWED = {
     "_clone": {"_version"},
     "late": set(),
     "garbage_collector": set(),
-    "text": set(),
+    "text": {"late"},
     "abi": {"late", "text"},
     "api": {"abi"},
     "kernels": {"late"},

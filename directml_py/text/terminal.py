@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import TypeVar
 
+from ..late import loading
+
 T = TypeVar("T")
 
 PATIENCE_SECONDS = 1.0
@@ -42,8 +44,9 @@ def track(items: Iterable[T], title: str, total: int | None = None) -> Iterator[
         yield from items
         return
     try:
-        from rich.console import Console
-        from rich.progress import Progress
+        with loading:
+            from rich.console import Console
+            from rich.progress import Progress
     except ImportError:
         yield from items
         return
