@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 import directml_py as dml
+from directml_py import shortcuts
 from directml_py.d3d12 import ID3D12Resource
 from directml_py.dml.profiles import PROFILE_VARIABLE
 from directml_py.graph import Graph
+from directml_py.runner import Runner
 from directml_py.runtime.observers import Observer, watchers
-from directml_py.session import RecordedRun
+from directml_py.session import RecordedRun, Session
 
-FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
+FLOAT32, UINT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_UINT32
 OWNED = dml.DML_TENSOR_FLAG_OWNED_BY_DML
 
 
@@ -90,3 +92,49 @@ def test_profiles_see_what_evaluate_does(monkeypatch, profile, runs):
     )
     assert found.tolist() == [[2, 2, 2]]
     assert len(recorded) == runs
+
+
+SIZES = [5, 1, 1]
+
+
+def nonzero_coordinates():
+    tensors = (
+        dml.tensor_desc(kind, sizes) for kind, sizes in ((FLOAT32, SIZES), (UINT32, [1]), (UINT32, [5, 3]))
+    )
+    return dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(*tensors)
+
+
+def by_a_graph(array):
+    graph = Graph()
+    graph.outputs = list(graph.nonzero_coordinates(graph.input_tensor("x", FLOAT32, SIZES)))
+    return graph.compile().run([array])
+
+
+FRONT_ENDS = {
+    "evaluate": lambda array: dml.evaluate(nonzero_coordinates(), [array]),
+    "graph": by_a_graph,
+    # With constants, of which this operator has none.
+    "onnx": lambda array: Runner(Session().compile(nonzero_coordinates()), first=1).run([array]),
+}
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.parametrize(("profile", "undefined"), [("kind", 0), ("undefined-memory", 0xCDCDCDCD)])
+def test_what_is_undefined_is_poisoned(monkeypatch, front_end, profile, undefined):
+    """By a kernel that writes what the page defines, one row of coordinates, and nothing behind it."""
+
+    def one_row(x, coordinates):
+        def search():
+            coordinates[:1] = [[3, 0, 0]]
+            return 1
+
+        return search
+
+    monkeypatch.setattr("directml_py.operators.indexing.nonzero.nonzero", one_row)
+    monkeypatch.setenv(PROFILE_VARIABLE, profile)
+    shortcuts._kept_runner.cache_clear()
+    for _ in range(2):
+        count, coordinates = FRONT_ENDS[front_end](np.ones(SIZES, np.float32))
+        assert count.tolist() == [1]
+        assert coordinates.tolist() == [[3, 0, 0], *[[undefined] * 3] * 4]
+    shortcuts._kept_runner.cache_clear()
