@@ -12,9 +12,10 @@ import directml_py as dml
 from directml_py.capturing import event_types as e
 from directml_py.capturing.parser import CaptureError, read_capture
 from directml_py.capturing.replay import replay, replayed_count
-from directml_py.cli import main, progress
+from directml_py.cli import main
 from directml_py.graph import Graph
 from directml_py.session import Session
+from directml_py.text import terminal
 
 from .conftest import record_two_weights
 
@@ -52,7 +53,7 @@ def test_a_terminal_sees_how_far_it_is(recorded, monkeypatch, capsys):
     """A bar of as many commands as are replayed."""
     (log,) = read_capture(recorded)
     assert replayed_count(log) == len(list(replay(log))) == 4
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setattr(terminal, "PATIENCE_SECONDS", -1.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert main(["capture", "replay", str(recorded)]) == 0
     told = capsys.readouterr()
