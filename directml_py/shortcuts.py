@@ -13,7 +13,7 @@ from .abi.arguments import enumerator
 from .abi.rules import Diagnostics
 from .api.enums import DML_FEATURE_LEVEL
 from .d3d12 import D3D12CreateDevice
-from .descs.arrays import as_array
+from .descs.data_types import as_array
 from .descs.decode import decode_operator_desc
 from .descs.format import braces
 from .descs.operator_desc import OperatorDesc, TensorSlot

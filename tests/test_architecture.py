@@ -30,7 +30,6 @@ ALLOWED = {
     "api": {"abi"},
     "kernels": {"late"},
     "storage": {"abi"},
-    "npy_header": set(),
     "wine": set(),
     "runtime": {"abi", "kernels", "late", "text"},
     "d3d12": API | RUNTIME | {"kernels"},
@@ -67,7 +66,6 @@ FRONT_ENDS_ALLOWED = (
         "session",
         "runner",
         "storage",
-        "npy_header",
         "wine",
     }
 )

@@ -7,10 +7,9 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .array_lengths import note_extent
 from .hresult import E_INVALIDARG, DMLError
 from .interface import IUnknown
-from .keepalive import keep, settle
+from .keepalive import keep, note_extent, settle
 from .memory import MemoryFault, read
 from .pointers import check_type, is_cdata, locate
 

@@ -1,10 +1,13 @@
-"""Parser for captures. Sizes that a line claims are checked before anything of that size is allocated."""
+"""Parser for captures, which notebooks show as tables.
+
+Sizes that a line claims are checked before anything of that size is allocated.
+"""
 
 from __future__ import annotations
 
 import mmap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,12 +19,13 @@ from ..abi.hresult import DMLError
 from ..abi.physical_memory import physical_memory
 from ..d3d12.queries import MAX_QUERIES
 from ..storage import regular_file
+from ..text.html import HTML, element, join, table
 from ..text.json_reading import Item, JsonError, read_json
+from ..text.plural import counted_words
 from . import event_types as e
 from .command_parser import UINT64_MAX, CommandReader, get, marker_of, old, text_of
 from .content_store import CONTENTS, EVENTS, FORMAT, VERSION
 from .recompile import Operators
-from .summary import Captures, capture_html, title
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -358,3 +362,48 @@ class _Reader:
         if entry is None or entry.kind != kind:
             raise item.error(f"is {item.value}, which is not a {kind} of this capture")
         return entry
+
+
+HEADER = ("Dispatch", "Operator", "Bound", "Messages")
+# A table is to be read in a cell; the capture's page has all.
+MOST_ROWS = 100
+
+
+class Captures(list["CaptureLog"]):
+    """The processes of a capture, which a notebook shows as a table each."""
+
+    def _repr_html_(self) -> str:
+        return join(capture_html(log) for log in self)
+
+
+def title(log: CaptureLog) -> str:
+    counts = (
+        counted_words(len(log.dispatches), "dispatch", "dispatches"),
+        counted_words(len(log.resources), "resource"),
+    )
+    return f"{log.process.title}: {', '.join(counts)}"
+
+
+def capture_html(log: CaptureLog) -> HTML:
+    """A row for each dispatch: its operator, what was bound, and what the debug layers said of it."""
+    rows = list(_rows(log))
+    shown = table(title(log), rows[:MOST_ROWS], HEADER)
+    notes = [f"and {counted_words(len(rows) - MOST_ROWS, 'more dispatch', 'more dispatches')}"]
+    texts = [*(notes if len(rows) > MOST_ROWS else ()), *([f"incomplete; {log.cut}"] if log.cut else ())]
+    return join([shown, *(element("p", text) for text in texts)])
+
+
+def _rows(log: CaptureLog) -> Iterator[tuple[str, ...]]:
+    for _, command in log.ran:
+        event = command.what
+        if isinstance(event, e.DispatchEvent):
+            yield (
+                f"{event.number:,}",
+                event.dispatchable.title,
+                _lines(f"{point.name}: {bound}" for point, bound in event.bindings.items()),
+                _lines(f"{message.text} [{message.rule}]" for message in command.messages),
+            )
+
+
+def _lines(texts: Iterable[str]) -> HTML:
+    return join(element("div", text) for text in texts)

@@ -20,7 +20,7 @@ from ..d3d12 import D3D12CreateDevice
 from ..descs.desc_json import operator_schema, read_operator
 from ..descs.encode import encode
 from ..dml import DMLCreateDevice, IDMLCompiledOperator, IDMLDevice, IDMLDevice1, IDMLOperator
-from ..graph.desc_parts import Edge, constant_node, graph_desc, operator_node
+from ..graph.to_desc import EdgeDesc, constant_node, graph_desc, operator_node
 from ..text.json_reading import Item
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Operators:
         return operator_node(self._operator(device, parts), name)
 
 
-def _edge(item: Item) -> Edge:
+def _edge(item: Item) -> EdgeDesc:
     """An edge: source node and output, target node and input; node -1 is the graph itself."""
     ends = [number.integer(-1) for number in item]
     if len(ends) != 4 or (ends[0] == -1 == ends[2]) or min(ends[1], ends[3]) < 0:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import weakref
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -40,7 +41,6 @@ from ..runtime.execution import Execution, Recording
 from ..runtime.observers import Observer, watchers
 from ..runtime.recording import Access, AccessKind, Command
 from .content_store import FORMAT, VERSION, CaptureWriter
-from .interval_set import IntervalSet
 from .serialize import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
 
 M = TypeVar("M", bound=Callable[..., None])
@@ -471,3 +471,24 @@ class Recorder(Observer):
     @_recording
     def removed(self, text: str) -> None:
         self._event("removed", text=text)
+
+
+class IntervalSet:
+    """Disjoint ranges of bytes in ascending order; ranges that touch are merged."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def covers(self, start: int, end: int) -> bool:
+        index = bisect_right(self._starts, start) - 1
+        return start >= end or (index >= 0 and end <= self._ends[index])
+
+    def add(self, start: int, end: int) -> None:
+        if start >= end:
+            return
+        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
+        if first < last:
+            start, end = min(start, self._starts[first]), max(end, self._ends[last - 1])
+        self._starts[first:last] = [start]
+        self._ends[first:last] = [end]

@@ -14,7 +14,7 @@ from ..descs import encode
 from ..dml import DMLCreateDevice
 from ..dxdispatch.json_values import parse_json
 from ..dxdispatch.model import OperatorDispatchable, parse_dispatchables
-from ..dxdispatch.model_error import ModelError
+from ..dxdispatch.model_files import ModelError
 from ..kernels.backend import backend
 from ..kernels.decisions import Decisions
 from ..session import Session

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """The exit code: 0, 1 if a picture cannot be written, 2 if the file cannot be read."""
-    from ..dxdispatch.pictures import ModelError, graph_in
+    from ..dxdispatch.graph_values import ModelError, graph_in
 
     try:
         graph = graph_in(Path(arguments.file))

@@ -13,9 +13,8 @@ from ..api.schema_data import STRUCTS
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
 from ..graph.compiled import CompiledGraph
-from ..graph.desc_parts import LISTS, Edge
 from ..graph.nodes import OperatorNode
-from ..graph.to_desc import decoded, edges_of
+from ..graph.to_desc import LISTS, EdgeDesc, decoded, edges_of
 from ..storage import write_whole
 from .desc_source import CppWriter, declare_operator, declare_tensor, number, variable
 
@@ -185,7 +184,7 @@ def _parts(compiled: CompiledGraph) -> Iterator[str]:
             yield "};"
 
 
-def _numbers(edge: Edge) -> str:
+def _numbers(edge: EdgeDesc) -> str:
     """The members before the name."""
     return ", ".join(str(getattr(edge, entry.name)) for entry in STRUCTS[type(edge).__name__].fields[:-1])
 

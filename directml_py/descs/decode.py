@@ -8,9 +8,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
-from ..abi.array_lengths import extent_at
 from ..abi.counted_structs import MAX_ELEMENTS
 from ..abi.interface import IUnknown
+from ..abi.keepalive import extent_at
 from ..abi.memory import PAGE, PAGE_BITS, MemoryFault, is_probing, read, read_string
 from ..abi.pointers import check_type, locate
 from ..abi.schema import FieldSchema, OperatorSchema, StructSchema
@@ -22,11 +22,20 @@ from ..api.enums import (
     DML_TENSOR_TYPE_BUFFER,
 )
 from ..api.schema_data import OPERATORS, STRUCTS
-from .layouts import FORMATS, array_layout, struct_layout
 from .operator_desc import OperatorDesc, Record, Scalar
 from .repeated import Trace, recall, remember
 from .tensor import TensorDesc, shared_tensor
-from .types_by_name import OPERATOR_SCHEMAS, ctypes_class, enum_class, members, struct_schema, value_name
+from .types_by_name import (
+    FORMATS,
+    OPERATOR_SCHEMAS,
+    array_layout,
+    ctypes_class,
+    enum_class,
+    members,
+    struct_layout,
+    struct_schema,
+    value_name,
+)
 
 # The documents do not bound these; a larger count is treated as garbage and not followed.
 MAX_TOTAL = 1 << 18

@@ -12,8 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from ..abi.array_lengths import extents_at
-from ..abi.keepalive import kept_objects
+from ..abi.keepalive import extents_at, kept_objects
 from ..abi.memory import SMALL, MemorySnapshot
 
 # A desc's address selects its slot, which holds the last one decoded there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -15,8 +16,6 @@ from ..late import lazy
 from ..text.html import FIELD_VALUE, table
 from .data_types import data_type_of, type_name
 from .format import braces
-from .int4 import offsets, pack, unpacked
-from .overlap import elements_overlap
 from .tensor_size import bytes_for, last_element_offset, packed_strides, unsigned_numbers
 
 # Plain numbers: arithmetic on enumeration members looks up the result.
@@ -221,3 +220,81 @@ class TensorDesc:
 
 # Programs create descs of the same few tensors repeatedly, so that caching them pays.
 shared_tensor = lru_cache(maxsize=4096)(TensorDesc)
+
+
+SEARCH_LIMIT = 200_000
+
+
+def elements_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """True if two different coordinates have the same offset. Sizes and strides are in elements.
+
+    Exact: searches for a nonzero difference of coordinates whose offset is zero. Strides for which the search reaches
+    its limit count as overlapping.
+    """
+    dims = sorted(((stride, size - 1) for size, stride in zip(sizes, strides) if size > 1), reverse=True)
+    if any(stride == 0 for stride, _ in dims):
+        return True
+    reach = [0] * (len(dims) + 1)
+    divisor = [0] * (len(dims) + 1)
+    for i in range(len(dims) - 1, -1, -1):
+        stride, extent = dims[i]
+        reach[i] = reach[i + 1] + stride * extent
+        divisor[i] = math.gcd(divisor[i + 1], stride)
+    if all(dims[i][0] > reach[i + 1] for i in range(len(dims))):
+        return False
+    if math.prod(extent + 1 for _, extent in dims) > reach[0] + 1:
+        return True
+    budget = SEARCH_LIMIT
+
+    def reachable(i: int, target: int) -> bool:
+        """Whether differences in dimensions ``i`` and later can give the offset ``target``."""
+        nonlocal budget
+        if target == 0:
+            return True
+        if abs(target) > reach[i] or target % divisor[i]:
+            return False
+        stride, extent = dims[i]
+        low = max(-extent, -((reach[i + 1] - target) // stride))
+        high = min(extent, (reach[i + 1] + target) // stride)
+        for step in range(low, high + 1):
+            budget -= 1
+            if budget < 0 or reachable(i + 1, target - step * stride):
+                return True
+        return False
+
+    for i, (stride, extent) in enumerate(dims):
+        for step in range(1, min(extent, reach[i + 1] // stride) + 1):
+            budget -= 1
+            if budget < 0 or reachable(i + 1, -step * stride):
+                return True
+    return False
+
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def offsets(sizes: Sequence[int], strides: Sequence[int]) -> npt.NDArray[np.int64]:
+    """The offset, in elements, of every element of a tensor."""
+    offset = np.zeros(tuple(sizes), np.int64)
+    for dimension, (size, stride) in enumerate(zip(sizes, strides)):
+        along = np.arange(size, dtype=np.int64) * stride
+        offset += along.reshape((-1,) + (1,) * (len(sizes) - dimension - 1))
+    return offset
+
+
+def unpacked(memory: Bytes, places: npt.NDArray[np.int64], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The elements at offsets ``places``, one byte each, as uint8 or, sign-extended, int8."""
+    halves: Bytes
+    shifts = ((places & 1) << 2).astype(np.uint8)
+    halves = np.bitwise_and(memory[places >> 1] >> shifts, np.uint8(15))
+    return halves if dtype.kind == "u" else np.subtract((halves ^ np.uint8(8)).view(np.int8), np.int8(8))
+
+
+def pack(memory: Bytes, places: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:
+    """Write the low halves of ``values`` to offsets ``places``; the other halves of the bytes are unchanged."""
+    halves = values.astype(np.uint8) & np.uint8(15)
+    for half in (0, 1):
+        mine = (places & 1) == half
+        at = places[mine] >> 1
+        kept = memory[at] & np.uint8(0xF0 if half == 0 else 0x0F)
+        memory[at] = kept | (halves[mine] << np.uint8(4 * half))

@@ -6,8 +6,8 @@ execution provider writes.
 """
 
 from .model import Model, load
-from .model_error import ModelError
 from .model_export import load_graph, save, save_graph
+from .model_files import ModelError
 from .model_run import Log, RunOptions
 
 __all__ = ["Log", "Model", "ModelError", "RunOptions", "load", "load_graph", "save", "save_graph"]

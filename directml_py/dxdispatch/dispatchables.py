@@ -17,13 +17,11 @@ from ..d3d12 import ID3D12Resource
 from ..descs.operator_desc import TensorSlot
 from ..dml import IDMLBindingTable, IDMLCompiledOperator, IDMLDevice1, IDMLOperator
 from ..graph import CompiledGraph
-from ..graph.desc_parts import Edge, graph_desc, operator_node
+from ..graph.to_desc import EdgeDesc, graph_desc, operator_node
 from .graph_reading import read_graph
 from .model import Bindings, BindingSource, GraphDispatchable, OperatorDispatchable
 from .model_buffers import ModelBuffers, product, upload
-from .model_constants import constant_path
-from .model_error import ModelError
-from .model_files import read_file
+from .model_files import ModelError, constant_path, read_file
 
 
 class Point:
@@ -156,7 +154,7 @@ class CompiledDesc(Compiled):
         desc = self.source.desc
         inputs = [index for index, slot in enumerate(desc.inputs) if slot.tensor is not None]
         outputs = [index for index, slot in enumerate(desc.outputs) if slot.tensor is not None]
-        edges: list[Edge] = [
+        edges: list[EdgeDesc] = [
             *(DML_INPUT_GRAPH_EDGE_DESC(place, 0, index) for place, index in enumerate(inputs)),
             *(DML_OUTPUT_GRAPH_EDGE_DESC(0, index, place) for place, index in enumerate(outputs)),
         ]

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from .model_error import ModelError
+from .model_files import ModelError
 
 # Tables and arrays may be shared, so that a small buffer can expand to exponentially large data. The budget bounds the
 # bytes read, far above what a valid file needs.

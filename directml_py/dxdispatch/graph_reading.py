@@ -16,7 +16,7 @@ from ..descs.types_by_name import enum_class
 from ..operators import SCHEMAS
 from . import flatbuffer_layout
 from .flatbuffer_reader import FlatbufferBytes, TableReader
-from .model_error import ModelError
+from .model_files import ModelError
 from .serialized_graph import GraphNode, SerializedGraph
 
 

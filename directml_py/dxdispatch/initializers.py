@@ -12,9 +12,7 @@ from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
 from ..descs.data_types import DataType, data_type_of
 from . import json_values as values
 from .json_values import Parse, field, members
-from .model_error import ModelError
-from .model_files import read_file, source_path
-from .npy import read_npy
+from .model_files import ModelError, read_file, read_npy, source_path
 
 UNKNOWN = DML_TENSOR_DATA_TYPE_UNKNOWN
 IMAGES = (".jpg", ".png")

@@ -17,7 +17,7 @@ from ..descs.tensor_size import minimum_size
 from ..operators import SCHEMAS
 from . import json_values as values
 from .json_values import Parse, field, members, optional
-from .model_error import ModelError
+from .model_files import ModelError
 
 PREFIX = "DML_OPERATOR_"
 

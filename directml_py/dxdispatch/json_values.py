@@ -12,7 +12,7 @@ import numpy as np
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..descs.types_by_name import enum_class
 from ..text.json_reading import JsonError, read_commented_json
-from .model_error import ModelError
+from .model_files import ModelError
 
 T = TypeVar("T")
 Parse = Callable[[Any], T]

@@ -16,8 +16,7 @@ from . import json_values as values
 from .initializers import UNKNOWN, initial_values
 from .json_descs import operator_desc
 from .json_values import field, members, optional, parse_json
-from .model_error import ModelError
-from .model_files import check_target, read_file, source_path
+from .model_files import ModelError, check_target, read_file, source_path
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from ..d3d12 import ID3D12Resource
 from ..descs.data_types import data_type_of
 from ..session import Session
 from .model import BindingSource, ModelResource
-from .model_error import ModelError
+from .model_files import ModelError
 
 UINT64_MAX = (1 << 64) - 1
 

@@ -21,9 +21,7 @@ from .graph_reading import read_graph
 from .graph_values import graph_of, graph_of_operator, owned_as_constants, serialized
 from .graph_writing import write_graph
 from .json_writing import flag_names, write_operator
-from .model_constants import SUFFIX
-from .model_files import read_file, write_file
-from .npy import write_npy
+from .model_files import SUFFIX, read_file, write_file, write_npy
 from .serialized_graph import SerializedGraph
 
 Files = dict[str, bytes]

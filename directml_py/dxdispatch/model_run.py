@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..abi.hresult import E_FAIL, DMLError
+from ..api.d3d12_enums import (
+    D3D12_HEAP_TYPE_READBACK,
+    D3D12_QUERY_HEAP_TYPE_TIMESTAMP,
+    D3D12_QUERY_TYPE_TIMESTAMP,
+)
+from ..api.d3d12_structs import D3D12_QUERY_HEAP_DESC
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN
+from ..d3d12.queries import RESULT_SIZE
+from ..descs.data_types import data_type_of
 from ..dml import IDMLDevice
 from ..session import Session
-from .dispatch_timing import Samples, timing_lines
 from .dispatchables import Compiled, CompiledDesc, CompiledGraphFile
-from .gpu_clock import GpuClock
 from .initializers import IMAGES
 from .model import (
     Bindings,
@@ -33,10 +39,7 @@ from .model import (
     WriteFileCommand,
 )
 from .model_buffers import ModelBuffers
-from .model_error import ModelError
-from .model_files import write_file
-from .npy import write_npy
-from .printing import elements, printed
+from .model_files import ModelError, write_file, write_npy
 
 
 class Log(Protocol):
@@ -253,3 +256,120 @@ def _naming(prefix: str) -> Iterator[None]:
         yield
     except FAILURES as error:
         raise ModelError(f"{prefix}{error}") from error
+
+
+def elements(data_type: int, content: bytes) -> np.ndarray[Any, Any]:
+    """The complete elements in ``content``. Raises ``ModelError`` for types that buffers cannot have."""
+    element_type = data_type_of(data_type)
+    if element_type.bits < 8:
+        raise ModelError("Unexpected DML_TENSOR_DATA_TYPE")
+    size = element_type.dtype.itemsize
+    return np.frombuffer(content[: len(content) // size * size], element_type.dtype)
+
+
+def printed(name: str, data_type: int, content: bytes, verbose: bool) -> str:
+    """The line, or with ``verbose`` the lines, for a resource's contents, as long as its initial values."""
+    values = elements(data_type, content)
+    show = _shower(values.dtype)
+    if not verbose:
+        return f"Resource '{name}': {', '.join(map(show, values.tolist()))}"
+    width, digits = len(str(len(values))), 2 * values.itemsize
+    bits = values.view(f"u{values.itemsize}").tolist()
+    lines = [
+        f"[{index:{width}}] {show(value)} (0x{hexadecimal:{digits}X})\n"
+        for index, (value, hexadecimal) in enumerate(zip(values.tolist(), bits))
+    ]
+    return f"Resource '{name}':\n" + "".join(lines)
+
+
+def _shower(dtype: np.dtype[Any]) -> Callable[[Any], str]:
+    if dtype.kind == "f":
+        return lambda value: f"{value:g}"
+    return _character if dtype.itemsize == 1 else str
+
+
+def _character(value: int) -> str:
+    """A byte as a C++ stream writes it; non-ASCII bytes become surrogates."""
+    return bytes([value & 0xFF]).decode("ascii", "surrogateescape")
+
+
+class Samples(NamedTuple):
+    """The duration of each iteration in milliseconds, on the CPU and on the GPU."""
+
+    cpu: list[float]
+    gpu: list[float]
+
+
+def timing_lines(name: str, samples: Samples, warmup: int, verbosity: int) -> Iterator[str]:
+    """The log lines for ``samples``; the first ``warmup`` are cold, except that at least one is hot."""
+    count = len(samples.cpu)
+    if not count:
+        return
+    cold = min(count - 1, warmup)
+    if verbosity == 0:
+        cpu, gpu = _median(samples.cpu[cold:]), _median(samples.gpu[cold:])
+        yield f"Dispatch '{name}': {count} iterations, {cpu:.4f} ms median (CPU), {gpu:.6f} ms median (GPU)"
+        return
+    yield f"Dispatch '{name}': {count} iterations"
+    for title, phase in (("(Cold) ", slice(cold)), ("(Hot)  ", slice(cold, None))):
+        for processor, times in (("CPU", samples.cpu[phase]), ("GPU", samples.gpu[phase])):
+            if times:
+                yield f"{processor} Timings {title}: {_statistics(times)}"
+    if verbosity > 1:
+        yield "The timings of each iteration: "
+        for index, (cpu, gpu) in enumerate(zip(*samples)):
+            yield f"iteration {index}: {cpu:.4f} ms (CPU), {gpu:.4f} ms (GPU)"
+
+
+def _median(samples: Sequence[float]) -> float:
+    return sorted(samples)[len(samples) // 2]
+
+
+def _statistics(samples: Sequence[float]) -> str:
+    return (
+        f"{len(samples)} samples, {sum(samples) / len(samples):.4f} ms average, {min(samples):.4f} ms min, "
+        f"{_median(samples):.4f} ms median, {max(samples):.4f} ms max"
+    )
+
+
+TIMESTAMP = D3D12_QUERY_TYPE_TIMESTAMP
+# Pairs per query heap: results are read when it is full, so that memory does not grow with the run.
+PAIRS = 1024
+
+
+class GpuClock:
+    """Call ``mark`` before and after the measured work, and ``samples`` when it has run."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._heap = session.d3d12.CreateQueryHeap(
+            D3D12_QUERY_HEAP_DESC(D3D12_QUERY_HEAP_TYPE_TIMESTAMP, 2 * PAIRS)
+        )
+        self._read = session.buffer(2 * PAIRS * RESULT_SIZE, D3D12_HEAP_TYPE_READBACK)
+        self._ended = 0
+        self._samples: list[float] = []
+
+    def mark(self) -> None:
+        """Record a timestamp; every second one begins a pair, by when all earlier pairs must have run."""
+        if self._ended == 2 * PAIRS:
+            self._resolve()
+        self._session.commands.EndQuery(self._heap, TIMESTAMP, self._ended)
+        self._ended += 1
+
+    def samples(self) -> list[float]:
+        """The duration of each pair in milliseconds."""
+        self._resolve()
+        return self._samples
+
+    def _resolve(self) -> None:
+        count = self._ended
+        if not count:
+            return
+        self._session.run(
+            lambda commands: commands.ResolveQueryData(self._heap, TIMESTAMP, 0, count, self._read, 0)
+        )
+        ticks = self._read.Map()[: count * RESULT_SIZE].view(np.uint64).reshape(-1, 2)
+        frequency = self._session.queue.GetTimestampFrequency()
+        self._samples += [int(end - begin) * 1000 / frequency for begin, end in ticks]
+        self._read.Unmap()
+        self._ended = 0

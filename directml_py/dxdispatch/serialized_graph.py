@@ -13,7 +13,7 @@ from ..dml import IDMLDevice
 from ..graph import Expression, Graph
 from ..graph.nodes import FromNode, Source
 from ..graph.to_desc import live_nodes
-from .model_error import ModelError
+from .model_files import ModelError
 
 
 @dataclass(frozen=True)

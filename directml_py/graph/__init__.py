@@ -5,7 +5,7 @@ from __future__ import annotations
 from .compiled import CompiledGraph
 from .expression import Expression
 from .graph import Graph
-from .tensor_policies import TensorPolicy, TensorProperties, interleaved_channel, packed
+from .inference import TensorPolicy, TensorProperties, interleaved_channel, packed
 
 __all__ = [
     "CompiledGraph",

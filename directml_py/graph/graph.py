@@ -14,8 +14,7 @@ from ..abi.arguments import uint, unsigned
 from ..api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAGS
 from ..api.structs import DML_GRAPH_DESC
 from ..d3d12 import D3D12CreateDevice
-from ..descs.arrays import as_array
-from ..descs.data_types import DataTypeLike, data_type_for, data_type_number
+from ..descs.data_types import DataTypeLike, as_array, data_type_for, data_type_number
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc, shared_tensor
 from ..descs.tensor_size import unsigned_numbers
@@ -29,9 +28,9 @@ from ..validation.report import Report
 from ..validation.tensor_rules import check_tensor, is_sound
 from .compiled import CompiledGraph
 from .expression import Expression
+from .inference import TensorPolicy, packed
 from .nodes import ConstantNode, FromInput, FromNode, Input, Node, OperatorNode, Source
 from .operator_functions import SHORT, method, method_names
-from .tensor_policies import TensorPolicy, packed
 from .to_desc import describe
 
 NO_FLAGS = DML_TENSOR_FLAG_NONE
@@ -243,7 +242,7 @@ class Graph(Functions, metaclass=_Made):
     def to_dot(self) -> str:
         """The graph in Graphviz's DOT language."""
         with loading:
-            from .pictures.dot import to_dot
+            from .pictures.picture import to_dot
         return to_dot(self)
 
     def to_svg(self) -> str:

@@ -1,15 +1,16 @@
-"""Type and shape inference: an operator's output tensors from its inputs and attributes."""
+"""Inference of an operator's output tensors: types and sizes from its inputs and attributes, layouts by a policy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..abi.schema import FieldSchema, OperatorSchema
 from ..api.enums import DML_TENSOR_DATA_TYPE_UINT32
 from ..descs.data_types import DataTypeLike, data_type_number, data_type_of
 from ..descs.operator_desc import OperatorDesc
+from ..descs.tensor_size import packed_strides
 from ..operators import check_inputs, operator_of
 from ..operators.operator import Advisory, Broadcast
 from ..validation.operator_rules import PROPERTIES
@@ -115,3 +116,28 @@ def ambiguous_outputs(schema: OperatorSchema) -> list[str]:
     return [
         entry.name for entry in schema.struct.tensors if entry.role == "output" and entry.name not in tied
     ]
+
+
+class TensorProperties(NamedTuple):
+    """``strides`` in elements (None: packed), ``total_size`` (None: the least possible) and ``alignment`` in bytes."""
+
+    strides: Sequence[int] | None = None
+    total_size: int | None = None
+    alignment: int = 0
+
+
+# Called with the data type, flags and sizes of an output tensor.
+TensorPolicy = Callable[[int, int, Sequence[int]], TensorProperties]
+
+
+def packed(data_type: int, flags: int, sizes: Sequence[int]) -> TensorProperties:
+    """Packed tensors: no strides, no padding."""
+    return TensorProperties()
+
+
+def interleaved_channel(data_type: int, flags: int, sizes: Sequence[int]) -> TensorProperties:
+    """Channels-last: NCHW sizes in NHWC memory."""
+    if len(sizes) < 3:
+        return TensorProperties()
+    batch, *spatial, channel = packed_strides([sizes[0], *sizes[2:], sizes[1]])
+    return TensorProperties((batch, channel, *spatial))

@@ -24,9 +24,8 @@ from ..descs.tensor import TensorDesc
 from ..late import lazy
 from ..operators import SCHEMAS, operator_of
 from .expression import Expression
-from .inference import ambiguous_outputs, inferred
+from .inference import ambiguous_outputs, inferred, packed
 from .nodes import Source
-from .tensor_policies import packed
 
 if TYPE_CHECKING:
     from .graph import Graph

@@ -1,19 +1,29 @@
-"""Converts a graph to a DML_GRAPH_DESC, in memory or as CompileGraph decodes it."""
+"""DML_GRAPH_DESC and its nodes, built from parts or from a graph, in memory or as CompileGraph decodes it."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeAlias
 
+from ..api.enums import (
+    DML_GRAPH_EDGE_TYPE_INPUT,
+    DML_GRAPH_EDGE_TYPE_INTERMEDIATE,
+    DML_GRAPH_EDGE_TYPE_OUTPUT,
+    DML_GRAPH_NODE_TYPE_CONSTANT,
+    DML_GRAPH_NODE_TYPE_OPERATOR,
+)
 from ..api.structs import (
+    DML_CONSTANT_DATA_GRAPH_NODE_DESC,
     DML_GRAPH_DESC,
+    DML_GRAPH_EDGE_DESC,
     DML_GRAPH_NODE_DESC,
     DML_INPUT_GRAPH_EDGE_DESC,
     DML_INTERMEDIATE_GRAPH_EDGE_DESC,
+    DML_OPERATOR_GRAPH_NODE_DESC,
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
+from ..dml import IDMLOperator
 from ..dml.compiler.graph_desc import Edge, GraphDesc, GraphDescNode, GraphInput, Port, Value
-from .desc_parts import Edge as AnyEdge
-from .desc_parts import constant_node, graph_desc, operator_node
 from .nodes import ConstantNode, FromInput, FromNode, GraphContent, Node
 
 
@@ -77,7 +87,7 @@ def describe(graph: GraphContent) -> Described:
     return Described(graph_desc(desc.input_count, desc.output_count, parts, edges_of(graph, desc)), nodes)
 
 
-def edges_of(graph: GraphContent, desc: GraphDesc) -> list[AnyEdge]:
+def edges_of(graph: GraphContent, desc: GraphDesc) -> list[EdgeDesc]:
     """The structs of the edges of the graph's ``desc``."""
     names = [name.encode() for name in graph.outputs]
     return [_edge(edge, names) for edge in desc.edges]
@@ -106,7 +116,7 @@ def _decoded_node(position: int, node: Node) -> GraphDescNode:
     return GraphDescNode(position, node.name, node.desc)
 
 
-def _edge(edge: Edge, names: list[bytes]) -> AnyEdge:
+def _edge(edge: Edge, names: list[bytes]) -> EdgeDesc:
     """The struct of an edge; ``names`` are those of the graph's outputs."""
     source, target = edge.source, edge.target
     if isinstance(source, GraphInput):
@@ -124,3 +134,35 @@ def _node(node: Node) -> DML_GRAPH_NODE_DESC:
         if isinstance(node, ConstantNode)
         else operator_node(node.operator, name)
     )
+
+
+EdgeDesc: TypeAlias = (
+    "DML_INPUT_GRAPH_EDGE_DESC | DML_OUTPUT_GRAPH_EDGE_DESC | DML_INTERMEDIATE_GRAPH_EDGE_DESC"
+)
+
+LISTS = {
+    DML_INPUT_GRAPH_EDGE_DESC: ("InputEdges", DML_GRAPH_EDGE_TYPE_INPUT),
+    DML_OUTPUT_GRAPH_EDGE_DESC: ("OutputEdges", DML_GRAPH_EDGE_TYPE_OUTPUT),
+    DML_INTERMEDIATE_GRAPH_EDGE_DESC: ("IntermediateEdges", DML_GRAPH_EDGE_TYPE_INTERMEDIATE),
+}
+
+
+def operator_node(operator: IDMLOperator, name: bytes) -> DML_GRAPH_NODE_DESC:
+    return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE_OPERATOR, DML_OPERATOR_GRAPH_NODE_DESC(operator, name))
+
+
+def constant_node(data: Any, name: bytes) -> DML_GRAPH_NODE_DESC:
+    """``data``: bytes, or an array of them."""
+    constant = DML_CONSTANT_DATA_GRAPH_NODE_DESC(Data=data, Name=name)
+    return DML_GRAPH_NODE_DESC(DML_GRAPH_NODE_TYPE_CONSTANT, constant)
+
+
+def graph_desc(
+    input_count: int, output_count: int, nodes: list[DML_GRAPH_NODE_DESC], edges: Iterable[EdgeDesc]
+) -> DML_GRAPH_DESC:
+    """A DML_GRAPH_DESC with each edge in the list of its type, in the order given."""
+    lists: dict[str, Any] = {name: [] for name, _ in LISTS.values()}
+    for edge in edges:
+        name, kind = LISTS[type(edge)]
+        lists[name].append(DML_GRAPH_EDGE_DESC(kind, edge))
+    return DML_GRAPH_DESC(InputCount=input_count, OutputCount=output_count, Nodes=nodes, **lists)

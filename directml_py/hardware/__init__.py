@@ -6,8 +6,8 @@ also executes on the GPU: on WSL with the libraries in ``/usr/lib/wsl/lib``, on 
 """
 
 from .comparison import Comparison, OutputDifference
-from .hardware_error import HardwareError
 from .isolation import Crash, Isolated
+from .loading import HardwareError
 from .real_directml import Library, Verdict, close, compare, evaluate, open, validate
 from .recorded_cases import Case, read_cases, write_cases
 

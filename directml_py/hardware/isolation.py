@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from ..descs.operator_desc import OperatorDesc
 from .comparison import Comparison
-from .hardware_error import HardwareError
-from .loading import PathLike
+from .loading import HardwareError, PathLike
 
 
 class Crash(NamedTuple):

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
 from typing import NamedTuple
 
-from .hardware_error import HardwareError
+
+class HardwareError(RuntimeError):
+    """A library cannot be used, or was not opened for the requested operation; the message is one sentence."""
+
 
 OWN = Path(__file__).resolve().parents[1] / "com" / "lib"
 # In load order: each depends on those before it.

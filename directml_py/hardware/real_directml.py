@@ -24,8 +24,7 @@ from ..shortcuts import input_array
 from .com_calls import Object, iid_of
 from .comparison import Comparison, compare_with
 from .gpu_execution import GpuExecution
-from .hardware_error import HardwareError
-from .loading import Libraries, PathLike, load_libraries
+from .loading import HardwareError, Libraries, PathLike, load_libraries
 
 Array = npt.NDArray[Any]
 # D3D_FEATURE_LEVEL_11_0, and D3D_FEATURE_LEVEL_1_0_CORE of compute-only devices.

@@ -16,7 +16,7 @@ from ..descs.desc_json import operator_schema, read_operator
 from ..descs.operator_desc import OperatorDesc
 from ..dml import IDMLCompiledOperator
 from ..dml.compiler.graph_program import GraphProgram
-from ..dxdispatch.pictures import graph_in
+from ..dxdispatch.graph_values import graph_in
 from ..graph.nodes import OperatorNode
 from ..storage import read_regular
 from ..text.json_reading import Item, JsonError, read_json

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from ..api import enums as c
 from ..descs import tensor as values
-from ..graph import tensor_policies
+from ..graph import TensorPolicy as Policy
+from ..graph import interleaved_channel, packed
 from ..graph.graph import tensor
 from .enumerations import TensorDataType, TensorFlags
 from .pybind_arguments import Signature, UInt, UInt64, checked, overloaded
@@ -32,7 +33,7 @@ class TensorPolicy:
         raise TypeError("pydirectml.TensorPolicy: No constructor defined!")
 
     @classmethod
-    def _of(cls, policy: tensor_policies.TensorPolicy) -> TensorPolicy:
+    def _of(cls, policy: Policy) -> TensorPolicy:
         result = object.__new__(cls)
         result.__dict__["policy"] = policy
         return result
@@ -42,8 +43,8 @@ class TensorPolicy:
         return None if strides is None else list(strides)
 
 
-TensorPolicy.default = TensorPolicy._of(tensor_policies.packed)
-TensorPolicy.interleaved_channel = TensorPolicy._of(tensor_policies.interleaved_channel)
+TensorPolicy.default = TensorPolicy._of(packed)
+TensorPolicy.interleaved_channel = TensorPolicy._of(interleaved_channel)
 
 
 def _plain(

@@ -11,9 +11,9 @@ import pytest
 
 from directml_py.capturing import content_store, parser
 from directml_py.capturing.content_store import CaptureWriter
-from directml_py.capturing.interval_set import IntervalSet
 from directml_py.capturing.page import page
 from directml_py.capturing.parser import CaptureError, read_capture
+from directml_py.capturing.recorder import IntervalSet
 from directml_py.capturing.replay import replay
 from directml_py.cli import main
 

@@ -13,7 +13,7 @@ from toolchain import missing
 
 import directml_py as dml
 from directml_py.capturing.page import page
-from directml_py.capturing.page.units import size_text
+from directml_py.capturing.page.timeline import size_text
 from directml_py.capturing.parser import read_capture
 from directml_py.session import Session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from directml_py.capturing import summary
+from directml_py.capturing import parser
 from directml_py.capturing.parser import read_capture
 
 
@@ -42,7 +42,7 @@ def test_the_text_is_one_line(recorded):
 
 def test_a_long_capture_is_cut_and_one_without_an_end_says_so(recorded, monkeypatch):
     (log,) = read_capture(recorded)
-    monkeypatch.setattr(summary, "MOST_ROWS", 1)
+    monkeypatch.setattr(parser, "MOST_ROWS", 1)
     log.ended = False
     html = log._repr_html_()
     assert len(rows(html)) == 2

@@ -10,7 +10,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from directml_py.abi.array_lengths import extent_at
+from directml_py.abi.keepalive import extent_at
 from directml_py.api.enums import (
     DML_OPERATOR_JOIN,
     DML_TENSOR_DATA_TYPE_FLOAT32,

@@ -10,7 +10,7 @@ import weakref
 import pytest
 
 import directml_py as dml
-from directml_py.abi.array_lengths import note_extent
+from directml_py.abi.keepalive import note_extent
 from directml_py.abi.memory import MemorySnapshot
 from directml_py.descs import decode_operator_desc, repeated
 from directml_py.descs.repeated import OwnedSnapshot

@@ -13,7 +13,7 @@ import pytest
 
 from directml_py.api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_OWNED_BY_DML
 from directml_py.descs import DMLCalcBufferTensorSize, TensorDesc, tensor_desc
-from directml_py.descs.overlap import elements_overlap
+from directml_py.descs.tensor import elements_overlap
 
 TYPES = {member.name.removeprefix("DML_TENSOR_DATA_TYPE_"): member for member in DML_TENSOR_DATA_TYPE}
 FLOAT32, FLOAT16, UINT8, FLOAT64 = (TYPES[name] for name in ("FLOAT32", "FLOAT16", "UINT8", "FLOAT64"))

@@ -80,7 +80,7 @@ def test_timings(answer):
 
 def test_the_gpu_takes_no_longer_than_the_program_waits(answer, monkeypatch):
     """With more iterations than a query heap holds."""
-    monkeypatch.setattr("directml_py.dxdispatch.gpu_clock.PAIRS", 3)
+    monkeypatch.setattr("directml_py.dxdispatch.model_run.PAIRS", 3)
     _, lines, _ = answer(add_model(), "-i", "7", "-v", "2", "-r", "2")
     times = [re.fullmatch(r"iteration \d: (\S+) ms \(CPU\), (\S+) ms \(GPU\)", line) for line in lines]
     found = [(float(time[1]), float(time[2])) for time in times if time is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directml_py.dxdispatch.json_values import integer, number
-from directml_py.dxdispatch.model_error import ModelError
+from directml_py.dxdispatch.model_files import ModelError
 
 LIMITS = {
     (8, False): (0, 255),

@@ -19,7 +19,7 @@ from directml_py.descs.build import build_operator_desc
 from directml_py.dml import device_removal
 from directml_py.dxdispatch import save_graph
 from directml_py.graph import Graph
-from directml_py.graph.desc_parts import graph_desc, operator_node
+from directml_py.graph.to_desc import graph_desc, operator_node
 from directml_py.hardware.loading import OWN
 from directml_py.operators import SCHEMAS
 from directml_py.testing.decision_source import RandomSource

@@ -20,7 +20,7 @@ from directml_py.api.structs import (
     DML_OUTPUT_GRAPH_EDGE_DESC,
 )
 from directml_py.descs.decode import decode_operator_desc
-from directml_py.graph.desc_parts import constant_node, graph_desc, operator_node
+from directml_py.graph.to_desc import constant_node, graph_desc, operator_node
 from directml_py.hardware.real_directml import Library, Verdict
 from directml_py.testing.decision_source import RandomSource
 

@@ -9,8 +9,7 @@ from .. import event_types as e
 from ..parser import CaptureLog
 from .lanes import lanes
 from .style import SCRIPT, STYLE
-from .timeline import Timeline
-from .units import size_text, time_text
+from .timeline import Timeline, size_text, time_text
 
 __all__ = ["page"]
 

@@ -18,8 +18,8 @@ from ..compiled import CompiledGraph
 from ..expression import Expression
 from ..graph import Graph as PlainGraph
 from ..graph import Outputs, checked_name, tensor
-from ..tensor_policies import TensorProperties as PlainProperties
-from ..tensor_policies import interleaved_channel, packed
+from ..inference import TensorProperties as PlainProperties
+from ..inference import interleaved_channel, packed
 
 # What DirectMLX.h names of C++'s library.
 SmallVector = Span = TensorDimensions = TensorStrides = list
