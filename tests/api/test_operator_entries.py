@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from generators.incomplete import Incomplete
-from generators.operator_entries import Entry, check
+from generators.operator_entries import Entry, Incomplete, check
 
 TYPES = ("UINT", "DML_AXIS_DIRECTION")
 TENSORS = ["input InputTensor", "output OutputTensor"]

@@ -1,4 +1,4 @@
-"""``directml_py/com/interfaces.py``: every interface that has a vtable, and every exported function."""
+"""``directml_py/com/interfaces.py``: every interface that has a vtable, and every exported function; and the IIDs."""
 
 from __future__ import annotations
 
@@ -41,4 +41,11 @@ def generate(catalog: Catalog) -> dict[str, str]:
         ")",
     ]
     text = python_module("The COM interfaces and the exported functions, as C declares them.", IMPORTS, body)
-    return {"directml_py/com/interfaces.py": text}
+    return {"directml_py/com/interfaces.py": text, "directml_py/api/iids.py": iids(catalog)}
+
+
+def iids(catalog: Catalog) -> str:
+    interfaces = [*catalog.interfaces, *catalog.d3d12_interfaces, *catalog.dxgi_interfaces]
+    body = [f'IID_{interface.name} = GUID("{interface.iid}")' for interface in interfaces]
+    names = [f"IID_{interface.name}" for interface in interfaces]
+    return python_module("Interface identifiers.", "from ..abi.wintypes import GUID", body, names)

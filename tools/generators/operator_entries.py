@@ -6,8 +6,6 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .incomplete import Incomplete
-
 REQUIRED = ("about", "value", "since", "level", "fields", "support")
 OPTIONAL = (
     "module",
@@ -27,6 +25,10 @@ FIELD = re.compile(
 # A row of `support`: 4_1 if Function = MIN|MAX: ATensor BTensor 1-8 F16-32 I8; OutputTensor 4 U32
 ROW = re.compile(r"(?P<level>\d_\d)(?: if [^:]+)?: (?P<groups>.+)")
 GROUP = re.compile(r"(?P<tensors>(?:[A-Za-z]\w* )*)\d(?:-\d)?(?: [FIU]\d+(?:-\d+)?)+")
+
+
+class Incomplete(Exception):
+    """The catalog and the package do not match: one line per problem, with the operator, the file, and what to add."""
 
 
 class Entry(NamedTuple):

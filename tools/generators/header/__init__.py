@@ -7,8 +7,8 @@ appears in the headers.
 from __future__ import annotations
 
 from ..catalog import Catalog
-from . import declarations, dxgi, interface_vtables, struct_sizes
-from .c_text import part
+from . import declarations, dxgi, interface_vtables
+from .declarations import part
 
 
 def directml(catalog: Catalog) -> str:
@@ -26,7 +26,7 @@ def directml(catalog: Catalog) -> str:
         interface_vtables.identifiers(catalog.interfaces),
         interface_vtables.interfaces(catalog.interfaces),
         declarations.functions(catalog.functions),
-        struct_sizes.tensor_size(catalog.enums),
+        declarations.tensor_size(catalog.enums),
         part("end"),
     ]
     return "\n\n".join(sections) + "\n"

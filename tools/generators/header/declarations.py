@@ -1,13 +1,36 @@
-"""Constants, enumerations, structs and functions as C declares them."""
+"""Constants, enumerations, structs and functions as C declares them, from the DML_TARGET_VERSION on that has them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from itertools import groupby
+from pathlib import Path
 
-from ..catalog import Enum, Field, Function, Struct
-from .gate import gated
+from ..catalog import Enum, EnumValue, Field, Function, Struct
 
 WIDTH = 110
+OLDEST = 0x1000
+PARTS = Path(__file__).with_name("parts")
+
+
+def part(name: str) -> str:
+    """A part of the headers that does not depend on the catalog."""
+    return (PARTS / f"{name}.h").read_text(encoding="utf-8").rstrip()
+
+
+def gated(declarations: Iterable[tuple[int, str]], separator: str = "\n", known: int = OLDEST) -> str:
+    """The texts in order, with consecutive declarations of one version under a common ``#if``.
+
+    Each declaration is (since, text). ``known`` is the version that already holds at this point.
+    """
+    blocks = []
+    for since, group in groupby(declarations, key=lambda item: max(item[0], known)):
+        text = separator.join(text for _, text in group)
+        if since > known:
+            text = f"#if DML_TARGET_VERSION >= {since:#06x}\n{text}\n#endif"
+        blocks.append(text)
+    return separator.join(blocks)
 
 
 def constants(values: Mapping[str, int]) -> str:
@@ -70,3 +93,20 @@ def signature(head: str, params: list[str], tail: str, indent: str = "") -> str:
     if len(line) <= WIDTH:
         return line
     return f"{indent}{head}(\n" + ",\n".join(f"{indent}    {param}" for param in params) + f"){tail}"
+
+
+def bits(value: EnumValue) -> int:
+    """The width at the end of a data type's name; 0 for a type without one."""
+    match = re.search(r"\d+$", value.name)
+    return int(match[0]) if match else 0
+
+
+def tensor_size(enums: Iterable[Enum]) -> str:
+    """``DMLCalcBufferTensorSize``."""
+    data_types = next(enum for enum in enums if enum.name == "DML_TENSOR_DATA_TYPE")
+    sized = sorted((value for value in data_types.values if bits(value)), key=bits, reverse=True)
+    cases = []
+    for (width, since), group in groupby(sized, key=lambda value: (bits(value), value.since)):
+        labels = "\n".join(f"    case {value.name}:" for value in group)
+        cases.append((since, f"{labels}\n        bits = {width};\n        break;"))
+    return part("tensor_size").replace("    @cases@", gated(cases))

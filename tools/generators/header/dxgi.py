@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ..catalog import Catalog, Interface
 from . import declarations, interface_vtables
-from .c_text import part
+from .declarations import part
 
 OLDER = ("dxgi", "dxgi1_2", "dxgi1_3", "dxgi1_4", "dxgi1_5")
 

@@ -6,8 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..catalog import Interface, Method
-from .declarations import parameters, signature
-from .gate import gated
+from .declarations import gated, parameters, signature
 
 IUNKNOWN = Interface(
     "IUnknown",
