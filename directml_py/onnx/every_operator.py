@@ -5,6 +5,8 @@ from __future__ import annotations
 from . import (  # noqa: F401 - each fills the table
     activation,
     attention,
+    block_quantized,
+    contrib_operators,
     convolutions,
     dynamic_lstm,
     einsum,

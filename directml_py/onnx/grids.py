@@ -1,7 +1,7 @@
-"""GridSample: images sampled at positions that another tensor has.
+"""GridSample and CropAndResize: images sampled at positions that another tensor has.
 
-DirectML has no operator for it (ONNX Runtime's provider has a shader). Here it is arithmetic on positions, and a gather
-for each of the elements that a result is interpolated from.
+DirectML has no operator for them (ONNX Runtime's provider has a shader). Here they are arithmetic on positions, and a
+gather for each of the elements that a result is interpolated from.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy as np
 
 from ..api.enums import DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN
 from ..graph import Expression, Graph
+from .errors import Refusal
 from .movement import sliced
 from .node import OnnxNode
-from .translators import Results, operator
+from .translators import MICROSOFT, Results, Rows, operator, outputs
 
 MODES = {
     "nearest": "nearest",
@@ -27,6 +28,7 @@ MODES = {
     "cubic": "cubic",
     "bicubic": "cubic",
 }
+CROPS = {word: MODES[word] for word in ("bilinear", "nearest")}
 PADDINGS = {word: word for word in ("zeros", "border", "reflection")}
 # The weights of four neighbours, as polynomials of the distance to the second one, from the constant term on: Keys'
 # convolution with his parameter at -0.75.
@@ -54,6 +56,7 @@ class Tap(NamedTuple):
 def grid_sample(node: OnnxNode) -> Results:
     shape, grid = node.shape(0), node.shape(1)
     dims, count = shape[2:], math.prod(grid[1:-1])
+    padding = node.choice("padding_mode", "zeros", PADDINGS)
     mode = node.choice("mode", "linear" if node.version >= 20 else "bilinear", MODES)
     positions = node.cast(node.tensor(1, (shape[0], count, len(dims))), np.float32)
     axes = []
@@ -61,24 +64,81 @@ def grid_sample(node: OnnxNode) -> Results:
         # The last of a position's coordinates is that of the first axis.
         part = sliced(node, positions, 2, len(dims) - 1 - axis, 1)
         part = node.graph.reinterpret(part, sizes=(shape[0], 1, count))
-        line = Line(node, length, math.prod(dims[axis + 1 :]))
+        line = Line(node, length, math.prod(dims[axis + 1 :]), bool(node.get("align_corners", 0)), padding)
         axes.append(line.taps(part, mode))
-    wide = (*shape[:2], count)
-    results = [_gathered(node, taps, wide, math.prod(dims), mode) for taps in product(*axes)]
-    total = reduce(node.graph.add, results)
-    if mode != "nearest":
-        total = node.cast(total, node.input().dtype)
+    image = node.moved(0, (*shape[:2], math.prod(dims)))
+    total = _interpolated(node, image, axes, mode)
     return node.graph.reinterpret(total, sizes=(*shape[:2], *grid[1:-1]))
 
 
-def _gathered(node: OnnxNode, taps: Sequence[Tap], wide: Sequence[int], count: int, mode: str) -> Expression:
+@outputs("CropAndResize", domain=MICROSOFT)
+def crops(node: OnnxNode) -> Rows:
+    sizes = [int(size) for size in node.known(3, "crop_size").reshape(-1)]
+    if len(node.shape()) != 4 or len(sizes) != 2 or min(sizes) < 1:
+        raise Refusal(f"is {sizes} for images of {list(node.shape())}", "input crop_size")
+    return [(node.input().dtype, (node.shape(1)[0], node.shape()[1], *sizes))]
+
+
+@operator("CropAndResize", domain=MICROSOFT)
+def crop_and_resize(node: OnnxNode) -> Results:
+    """Boxes of images, whose corners are centres of elements; outside of the image all is one number."""
+    graph, mode = node.graph, node.choice("mode", "bilinear", CROPS)
+    (_, channels, *dims), counts = (
+        node.shape(),
+        [int(size) for size in node.known(3, "crop_size").reshape(-1)],
+    )
+    boxes, wide = node.shape(1)[0], (node.shape(1)[0], 1, *counts)
+    flat = (boxes, 1, math.prod(counts))
+    corners = node.cast(node.tensor(1), np.float32)
+    axes, inside = [], []
+    for axis, (length, count) in enumerate(zip(dims, counts)):
+        # A single element is in the middle.
+        shares = np.linspace(0, 1, count) if count > 1 else np.full(1, 0.5)
+        along = (boxes, count)
+        parts = [
+            graph.multiply(
+                node.spread(sliced(node, corners, 1, axis + side, 1), (boxes, 1), along),
+                node.spread(node.constant(share, np.float32), (count,), along),
+            )
+            for side, share in ((0, 1 - shares), (2, shares))
+        ]
+        own = (boxes, 1, count, 1) if axis == 0 else (boxes, 1, 1, count)
+        place = graph.identity(graph.add(*parts), scale_bias=(length - 1.0, 0.0))
+        place = graph.reinterpret(node.packed(node.spread(place, own, wide)), sizes=flat)
+        inside.append(equal(graph, place, graph.clip(place, min=0.0, max=length - 1.0)))
+        line = Line(node, length, math.prod(dims[axis + 1 :]), True, "border")
+        if mode == "nearest":
+            # Halves are rounded up.
+            axes.append([line.tap(graph.floor(graph.identity(place, scale_bias=(1.0, 0.5))))])
+        else:
+            axes.append(line.near(place, mode))
+    chosen = node.tensor(2, (1, 1, boxes))
+    images = graph.gather(
+        node.tensor(0, (1, node.shape()[0], channels * math.prod(dims))), chosen, axis=1, index_dimensions=1
+    )
+    image = graph.reinterpret(images, sizes=(boxes, channels, math.prod(dims)))
+    total = _interpolated(node, image, axes, mode)
+    outside = node.scalar(node.get("extrapolation_value", 0.0), total)
+    is_inside = node.spread(graph.logical_and(*inside), flat, total.desc.sizes)
+    return graph.reinterpret(graph.if_(is_inside, total, outside), sizes=(boxes, channels, *counts))
+
+
+def _interpolated(node: OnnxNode, image: Expression, axes: Sequence[Sequence[Tap]], mode: str) -> Expression:
+    """The sums of elements of ``image``, of sizes (images, channels, elements), near the places of ``axes``."""
+    results = [_gathered(node, image, taps, mode) for taps in product(*axes)]
+    total = reduce(node.graph.add, results)
+    return total if mode == "nearest" else node.cast(total, node.input().dtype)
+
+
+def _gathered(node: OnnxNode, image: Expression, taps: Sequence[Tap], mode: str) -> Expression:
     """The elements of all images and channels at ``taps``, one for each axis, times their weights."""
-    graph, narrow = node.graph, (wide[0], 1, wide[2])
+    narrow = taps[0].offset.desc.sizes
+    wide = (*image.desc.sizes[:2], narrow[2])
+    graph = node.graph
 
     def spread(own: Expression) -> Expression:
         return node.spread(own, narrow, wide)
 
-    image = node.moved(0, (*wide[:2], count))
     offset = reduce(graph.add, [tap.offset for tap in taps])
     found = graph.gather_elements(image, spread(offset), axis=2)
     inside = [tap.is_inside for tap in taps if tap.is_inside is not None]
@@ -96,15 +156,9 @@ class Line(NamedTuple):
     node: OnnxNode
     length: int
     step: int
-
-    @property
-    def is_aligned(self) -> bool:
-        """Whether -1 and 1 are the centres of the first and the last element, not the ends of the axis."""
-        return bool(self.node.get("align_corners", 0))
-
-    @property
-    def padding(self) -> str:
-        return str(self.node.choice("padding_mode", "zeros", PADDINGS))
+    # Whether -1 and 1 are the centres of the first and the last element, not the ends of the axis.
+    is_aligned: bool
+    padding: str
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -114,7 +168,11 @@ class Line(NamedTuple):
         """The elements near a coordinate between -1 and 1."""
         graph, (first, last) = self.node.graph, self.ends
         place = graph.identity(coordinate, scale_bias=(1.0, 1.0))
-        place = graph.identity(place, scale_bias=((last - first) / 2, first))
+        return self.near(graph.identity(place, scale_bias=((last - first) / 2, first)), mode)
+
+    def near(self, place: Expression, mode: str) -> list[Tap]:
+        """The elements near a place, which is counted in elements."""
+        graph, (first, last) = self.node.graph, self.ends
         if mode == "nearest":
             return [self.tap(graph.round(place, rounding_mode=DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN))]
         if mode == "cubic" and self.padding == "border":

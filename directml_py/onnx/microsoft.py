@@ -7,19 +7,14 @@ import math
 import numpy as np
 import onnx
 
-from ..api.enums import (
-    DML_MATRIX_TRANSFORM_TRANSPOSE,
-    DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT,
-    DML_REDUCE_FUNCTION_SUM,
-    DML_TENSOR_DATA_TYPE_UINT4,
-)
+from ..api.enums import DML_REDUCE_FUNCTION_SUM
 from ..graph import Expression
 from .attention import attended
 from .convolutions import per_channel
 from .element_wise import like_input
 from .errors import Refusal
 from .indexing import gather_nd, gathered_nd
-from .matrices import factors, multiplied, parameters, product_shape
+from .matrices import factors, parameters, product_shape
 from .movement import sliced
 from .node import OnnxNode
 from .protobuf import NodeMessage
@@ -182,11 +177,6 @@ def float_product(node: OnnxNode) -> Rows:
     return [(dtype, product_shape(node.shape(0), node.shape(1)))]
 
 
-@outputs("MatMulNBits", domain=MICROSOFT)
-def product_of_blocks(node: OnnxNode) -> Rows:
-    return [(node.input().dtype, (*node.shape()[:-1], node.get("N")))]
-
-
 @operator("MatMulIntegerToFloat", domain=MICROSOFT)
 def matmul_integer_to_float(node: OnnxNode) -> Results:
     a, b = factors(node, 0, 1)
@@ -235,53 +225,3 @@ def dynamic_quantize_matmul(node: OnnxNode) -> Results:
         output_data_type=node.input(0).dtype,
     )
     return _biased(node, result, 4)
-
-
-@operator("MatMulNBits", domain=MICROSOFT)
-def matmul_of_blocks(node: OnnxNode) -> Results:
-    """B is dequantized block by block from 4 or 8 bits; each of its rows gives a column of the result."""
-    bits, block = node.get("bits", 4), node.get("block_size")
-    rows, depth = node.get("N"), node.get("K")
-    if node.has(4):
-        raise Refusal("columns in another order are not translated", "input g_idx")
-    if bits not in (4, 8):
-        raise Refusal(f"is {bits}; DirectML has integers of 4 and 8 bits", "attribute bits")
-    blocks = -(-depth // block)
-    whole = (rows, blocks * block)
-
-    if node.has(3) and node.input(3).dtype.kind == "f":
-        raise Refusal("are floats, which DEQUANTIZE does not accept", "input zero_points")
-    zero = _zero_points(node, bits, rows, blocks) if node.has(3) else _midpoints(node, bits, rows, blocks)
-    kind = None if bits == 8 else DML_TENSOR_DATA_TYPE_UINT4
-    scale = node.tensor(2, (rows, blocks))
-    values = node.graph.dequantize(
-        node.graph.reinterpret(node.tensor(1), kind, sizes=whole),
-        [scale, zero],
-        quantization_type=DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT,
-        output_data_type=node.input(2).dtype,
-    )
-    if whole[1] != depth:
-        values = sliced(node, values, 1, 0, depth)
-    count = math.prod(node.shape(0)) // depth
-    result = multiplied(node, node.tensor(0, (count, depth)), values, trans_b=DML_MATRIX_TRANSFORM_TRANSPOSE)
-    shaped = node.graph.reinterpret(result, sizes=(*node.shape(0)[:-1], rows))
-    return _biased(node, shaped, 5)
-
-
-def _zero_points(node: OnnxNode, bits: int, rows: int, blocks: int) -> Expression:
-    own = node.tensor(3)
-    return (
-        node.graph.reinterpret(own, sizes=(rows, blocks)) if bits == 8 else _halves(node, own, rows, blocks)
-    )
-
-
-def _midpoints(node: OnnxNode, bits: int, rows: int, blocks: int) -> Expression:
-    if bits == 8:
-        return node.constant(np.full((rows, blocks), 128, np.uint8))
-    return _halves(node, node.constant(np.full((rows, (blocks + 1) // 2), 0x88, np.uint8)), rows, blocks)
-
-
-def _halves(node: OnnxNode, own: Expression, rows: int, blocks: int) -> Expression:
-    """Bytes as 4-bit integers; each row begins at a byte."""
-    strides = (blocks + blocks % 2, 1)
-    return node.graph.reinterpret(own, DML_TENSOR_DATA_TYPE_UINT4, sizes=(rows, blocks), strides=strides)

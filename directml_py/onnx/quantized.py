@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from .node import OnnxNode
 from .translators import MICROSOFT, Results, Rows, operator, outputs
 from .values import data_type
 
+# By the count of parameters.
+QUANTIZATION_TYPES = {1: DML_QUANTIZATION_TYPE_SCALE, 2: DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT}
 FOUR_BITS = ("int4", "uint4")
 
 
@@ -65,18 +67,28 @@ def parameter_sizes(node: OnnxNode, index: int) -> tuple[int, ...]:
     return own
 
 
-def is_blocked(node: OnnxNode) -> bool:
-    """Whether a parameter is for blocks of more than one element along an axis."""
-    own = parameter_sizes(node, 1)
-    return any(1 < size < whole for size, whole in zip(own, node.shape()))
+class Blocks(NamedTuple):
+    """The axis along which parameters are for blocks of more than one element, and the size of these."""
+
+    axis: int
+    size: int
+    are_whole: bool
+
+
+def blocks_of(node: OnnxNode) -> Blocks | None:
+    for axis, (count, whole) in enumerate(zip(parameter_sizes(node, 1), node.shape())):
+        if 1 < count < whole:
+            size = int(node.get("block_size", 0)) or -(-whole // count)
+            return Blocks(axis, size, count * size == whole)
+    return None
 
 
 def _is_for_blocks(node: OnnxNode, dtype: np.dtype[Any]) -> bool:
-    """Whether QUANTIZE and DEQUANTIZE compute it, which take blocks that divide an axis, and 4 or 8 bits."""
-    if dtype.name in FOUR_BITS:
-        return True
-    divides = all(whole % size == 0 for size, whole in zip(parameter_sizes(node, 1), node.shape()))
-    return is_blocked(node) and divides and dtype.itemsize == 1
+    """Whether QUANTIZE and DEQUANTIZE compute it, which take 4 or 8 bits, and blocks that divide an axis; the
+    element-wise operators take 8 bits and more."""
+    blocks = blocks_of(node)
+    is_whole = blocks is not None and blocks.are_whole
+    return dtype.name in FOUR_BITS or (is_whole and dtype.itemsize == 1)
 
 
 @outputs("QuantizeLinear", domain=MICROSOFT)
@@ -98,6 +110,9 @@ def quantize(node: OnnxNode) -> Results:
         x = node.cast(x, node.input(1).dtype)
     if _is_for_blocks(node, dtype):
         kind, tensors = _parameters(node)
+        blocks = blocks_of(node)
+        if blocks is not None and not blocks.are_whole:
+            tensors = [_repeated(node, own, blocks) for own in tensors]
         return node.graph.quantize(x, tensors, quantization_type=kind, output_data_type=data_type(dtype))
     sizes = x.desc.sizes
     scale = _spread(node, 1, sizes)
@@ -136,25 +151,76 @@ def _dequantized(node: OnnxNode) -> Expression:
     x = node.tensor()
     if _is_for_blocks(node, node.input().dtype):
         kind, tensors = _parameters(node)
+        blocks = blocks_of(node)
+        if blocks is not None:
+            zero = tensors[1] if len(tensors) > 1 else None
+            return blocks_dequantized(node, x, tensors[0], zero, blocks.axis, blocks.size)
         return node.graph.dequantize(x, tensors, quantization_type=kind, output_data_type=node.input(1).dtype)
     sizes = x.desc.sizes
-    zero = _spread(node, 2, sizes) if node.has(2) else _zeros(node, node.input().dtype, sizes)
-    return node.graph.dequantize_linear(x, _spread(node, 1, sizes), zero)
+    return node.graph.dequantize_linear(
+        x,
+        _spread(node, 1, sizes),
+        _spread(node, 2, sizes) if node.has(2) else _zeros(node, node.input().dtype, sizes),
+    )
+
+
+def _repeated(node: OnnxNode, own: Expression, blocks: Blocks) -> Expression:
+    """A scale or zero point for each element."""
+    whole, kind = node.shape()[blocks.axis], data_type_of(own.desc.data_type)
+    if kind.bits > 4:
+        return repeated_for_blocks(node, own, blocks.axis, blocks.size, whole)
+    x = repeated_for_blocks(node, from_four_bits(node, own), blocks.axis, blocks.size, whole)
+    return node.graph.quantize(
+        x,
+        [_unit(node, x)],
+        quantization_type=DML_QUANTIZATION_TYPE_SCALE,
+        output_data_type=own.desc.data_type,
+    )
 
 
 def _spread(node: OnnxNode, index: int, sizes: tuple[int, ...]) -> Expression:
     own = parameter_sizes(node, index)
     x = node.tensor(index, own)
-    for axis, (size, whole) in enumerate(zip(own, sizes)):
-        if 1 < size < whole:
-            # Each number is repeated for its block, of which the last one may have fewer elements.
-            block = int(node.get("block_size", 0)) or -(-whole // size)
-            before, after = own[: axis + 1], own[axis + 1 :]
-            repeated = node.packed(node.spread(x, (*before, 1, *after), (*before, block, *after)))
-            own = (*own[:axis], whole, *after)
-            strides = packed_strides((*before[:-1], size * block, *after))
-            x = node.packed(node.graph.reinterpret(repeated, sizes=own, strides=strides))
-    return node.spread(x, own, sizes)
+    blocks = blocks_of(node)
+    if blocks is not None:
+        x = repeated_for_blocks(node, x, blocks.axis, blocks.size, sizes[blocks.axis])
+    return node.spread(x, x.desc.sizes, sizes)
+
+
+def repeated_for_blocks(node: OnnxNode, x: Expression, axis: int, block: int, whole: int) -> Expression:
+    """Each element along an axis repeated for its block, of which the last one may have fewer elements."""
+    own = x.desc.sizes
+    before, after = own[: axis + 1], own[axis + 1 :]
+    repeated = node.packed(node.spread(x, (*before, 1, *after), (*before, block, *after)))
+    sizes, strides = (*own[:axis], whole, *after), packed_strides((*own[:axis], own[axis] * block, *after))
+    view = node.graph.reinterpret(repeated, sizes=sizes, strides=strides)
+    return view if own[axis] * block == whole else node.packed(view)
+
+
+def as_floats(node: OnnxNode, x: Expression, dtype: np.dtype[Any]) -> Expression:
+    is_small = data_type_of(x.desc.data_type).bits == 4
+    return node.cast(from_four_bits(node, x) if is_small else x, dtype)
+
+
+def blocks_dequantized(
+    node: OnnxNode, values: Expression, scale: Expression, zero: Expression | None, axis: int, block: int
+) -> Expression:
+    """``(values - zero) * scale`` with parameters for blocks along an axis.
+
+    DEQUANTIZE takes blocks that divide the axis, and integer zero points.
+    """
+    kind, whole = data_type_of(scale.desc.data_type).dtype, values.desc.sizes[axis]
+    tensors = [scale] if zero is None else [scale, zero]
+    is_integer = zero is None or zero.desc.data_type != scale.desc.data_type
+    if is_integer and whole == block * scale.desc.sizes[axis]:
+        return node.graph.dequantize(
+            values, tensors, quantization_type=QUANTIZATION_TYPES[len(tensors)], output_data_type=kind
+        )
+    factor, *shift = (
+        repeated_for_blocks(node, as_floats(node, own, kind), axis, block, whole) for own in tensors
+    )
+    x = as_floats(node, values, kind)
+    return node.graph.multiply(node.graph.subtract(x, *shift) if shift else x, factor)
 
 
 def _zeros(node: OnnxNode, dtype: np.dtype[Any], sizes: tuple[int, ...]) -> Expression:
@@ -163,9 +229,7 @@ def _zeros(node: OnnxNode, dtype: np.dtype[Any], sizes: tuple[int, ...]) -> Expr
 
 def _parameters(node: OnnxNode) -> tuple[int, list[Expression]]:
     tensors = [node.tensor(index, parameter_sizes(node, index)) for index in (1, 2) if node.has(index)]
-    return (
-        DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT if len(tensors) == 2 else DML_QUANTIZATION_TYPE_SCALE
-    ), tensors
+    return QUANTIZATION_TYPES[len(tensors)], tensors
 
 
 @operator("DynamicQuantizeLinear")

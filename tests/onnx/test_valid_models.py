@@ -219,8 +219,8 @@ REFUSED = {
         "node 'y' (Upsample): operator set 10 has withdrawn the operator",
     ),
     "an operator that is not translated": (
-        parsed(BODY + "{ y = com.microsoft.Inverse(x) }", check=False),
-        "node 'y' (Inverse): is an operator of ONNX Runtime of the domain 'com.microsoft' that is not translated",
+        parsed(BODY + "{ y = com.microsoft.SampleOp(x) }", check=False),
+        "node 'y' (SampleOp): is an operator of ONNX Runtime of the domain 'com.microsoft' that is not translated",
     ),
     "an operator of models for one processor": (
         onnx.parser.parse_model(

@@ -131,7 +131,7 @@ def _products() -> dict[str, Op]:
         for a in (0, 1)
         for b in (0, 1)
     }  # fmt: skip
-    a, b = integers(0, 255, 3, 8, dtype=np.uint8), integers(-128, 127, 8, 5, dtype=np.int8)
+    a, b = integers(0, 255, 3, 8, dtype=np.uint8), integers(-64, 64, 8, 5, dtype=np.int8)
     scales = np.abs(floats(5, scale=0.01)) + np.float32(0.001)
     return nodes | {
         "FusedMatMul transBatchA": Op(
@@ -231,13 +231,13 @@ def _attention() -> dict[str, Op]:
         "Attention past": Op("Attention", (x, weights, bias, None, floats(2, 2, 2, 3, 4)), heads, outputs=2),
         "QAttention": Op(
             "QAttention",
-            (integers(0, 255, 2, 4, 8, dtype=np.uint8), integers(-128, 127, 8, 24, dtype=np.int8), bias, scalar(0.02),
+            (integers(0, 255, 2, 4, 8, dtype=np.uint8), integers(-64, 64, 8, 24, dtype=np.int8), bias, scalar(0.02),
              scalar(0.01), np.array([4, 3], np.int32), scalar(128, np.uint8), scalar(0, np.int8)),
             heads,
         ),
         "QAttention no mask": Op(
             "QAttention",
-            (integers(0, 255, 2, 4, 8, dtype=np.uint8), integers(-128, 127, 8, 24, dtype=np.int8), bias, scalar(0.02),
+            (integers(0, 255, 2, 4, 8, dtype=np.uint8), integers(-64, 64, 8, 24, dtype=np.int8), bias, scalar(0.02),
              scalar(0.01), None, scalar(120, np.uint8), scalar(3, np.int8)),
             heads,
         ),

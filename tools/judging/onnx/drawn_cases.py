@@ -72,7 +72,7 @@ def cases(version: SchemaVersion, seed: int) -> Iterator[DrawnCase]:
     """Each sample as it is, then each type of each type constraint, then everything at will."""
     own = samples().get((version.domain, version.name), [])
     for sample in own:
-        yield _Drawing(version, sample, seed, f"sample {sample.name}").case()
+        yield case_of(version, sample, seed)
     if not own:
         return
     for constraint, types in version.types.items():
@@ -85,6 +85,11 @@ def cases(version: SchemaVersion, seed: int) -> Iterator[DrawnCase]:
         drawing = _Drawing.of(version, own, seed, f"free {number}")
         drawing.change()
         yield drawing.case()
+
+
+def case_of(version: SchemaVersion, sample: OperatorSample, seed: int = 1) -> DrawnCase:
+    """The sample as it is, as far as the version has it."""
+    return _Drawing(version, sample, seed, f"sample {sample.name}").case()
 
 
 class _Drawing:

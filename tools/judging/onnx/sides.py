@@ -115,12 +115,12 @@ def verdict_of(case: DrawnCase, stage: Callable[[str], None]) -> SweepVerdict:
     stage(THEIRS_CRASHES)
     expected: Sequence[Any] | str
     try:
-        kinds, expected = _theirs(case)
+        kinds, expected = theirs(case)
     except Exception as error:
         kinds, expected = [None] * sum(case.outputs), " ".join(str(error).split())
     stage(ENDED)
     try:
-        found = _ours(case, kinds)
+        found = ours(case, kinds)
     except OnnxError as error:
         if isinstance(expected, str):
             return SweepVerdict(case.title, THEIRS, expected)
@@ -166,7 +166,7 @@ def _fed(case: DrawnCase, constants: frozenset[int]) -> dict[str, Any]:
     }
 
 
-def _theirs(case: DrawnCase) -> tuple[list[TypeProto | None], list[Any]]:
+def theirs(case: DrawnCase) -> tuple[list[TypeProto | None], list[Any]]:
     """The types of the outputs, and these. Raises what ONNX Runtime raises."""
     constants = case.constants | {
         place for place, kind in enumerate(case.types) if kind is not None and not is_number_of_numpy(kind)
@@ -219,7 +219,7 @@ def _type_of(name: str) -> TypeProto:
     return helper.make_optional_type_proto(made)
 
 
-def _ours(case: DrawnCase, kinds: Sequence[TypeProto | None]) -> list[Any]:
+def ours(case: DrawnCase, kinds: Sequence[TypeProto | None]) -> list[Any]:
     """The outputs of this package. Raises ``OnnxError``, and what should not leave it."""
     from directml_py.onnx.model_file import ModelFile
     from directml_py.onnx.onnx_model import built_for, device_of
