@@ -90,7 +90,11 @@ def test_serialized_graphs_give_back_every_desc(operator, tmp_path):
         assert node.desc == tensors_as(lambda tensor: replace(tensor, alignment=0), desc)
 
 
-@pytest.mark.parametrize("operator", sorted(SCHEMAS))
+# Arrays of tensors, absent and several ones, 4-bit elements, indices; other operators are bound in the same ways.
+BOUND = ("JOIN", "SPLIT", "CONVOLUTION", "LSTM", "TOP_K1", "DEQUANTIZE", "GATHER", "ELEMENT_WISE_ADD1")
+
+
+@pytest.mark.parametrize("operator", BOUND)
 @pytest.mark.parametrize("as_graph", [False, True], ids=["operator", "graph"])
 def test_models_compute_what_the_operator_does(operator, as_graph, tmp_path):
     desc = next(samples(operator))
