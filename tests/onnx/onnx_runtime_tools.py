@@ -9,7 +9,9 @@ import warnings
 from collections.abc import Callable
 
 import onnx
+import onnx.version_converter
 import onnxruntime
+import pytest
 from onnxruntime.quantization import (
     CalibrationDataReader,
     QuantFormat,
@@ -53,7 +55,7 @@ class Samples(CalibrationDataReader):
         return self.left.pop() if self.left else None
 
 
-def static(form, activations, weights, per_channel):
+def static(form, activations, weights, per_channel=False):
     def tool(network, folder):
         prepared, path = folder / "prepared.onnx", folder / "quantized.onnx"
         # What quant_pre_process does beside inference of sizes.
@@ -79,6 +81,7 @@ def static(form, activations, weights, per_channel):
 
 def transformers(kind, heads, width):
     def tool(network, folder):
+        pytest.importorskip("sympy", reason="ONNX Runtime's transformers optimizer needs the package sympy")
         from onnxruntime.transformers import optimizer
         from onnxruntime.transformers.fusion_options import FusionOptions
 
@@ -89,6 +92,39 @@ def transformers(kind, heads, width):
         )
         made.save_model_to_file(str(path))
         return onnx.load(path)
+
+    return tool
+
+
+def few_bits(bits, symmetric=False, block=16, form=QuantFormat.QOperator, kinds=("MatMul",)):
+    """The weights of products, and of Gather, in blocks of a column."""
+
+    def tool(network, folder):
+        pytest.importorskip(
+            "onnx_ir", reason="ONNX Runtime's quantizer to few bits needs the package onnx-ir"
+        )
+        from onnxruntime.quantization.matmul_nbits_quantizer import (
+            DefaultWeightOnlyQuantConfig,
+            MatMulNBitsQuantizer,
+        )
+
+        config = DefaultWeightOnlyQuantConfig(
+            block, symmetric, None, form, op_types_to_quantize=kinds, bits=bits
+        )
+        made = MatMulNBitsQuantizer(network.model, algo_config=config)
+        made.process()
+        return made.model.model
+
+    return tool
+
+
+def four_bit_floats(kind):
+    def tool(network, folder):
+        from onnxruntime.quantization.matmul_bnb4_quantizer import MatMulBnb4Quantizer
+
+        made = MatMulBnb4Quantizer(network.model, kind, 16)
+        made.process()
+        return made.model.model
 
     return tool
 
@@ -111,26 +147,61 @@ def followed(first, second):
     return tool
 
 
-U8, S8, QDQ, QOPERATOR = QuantType.QUInt8, QuantType.QInt8, QuantFormat.QDQ, QuantFormat.QOperator
+def newest(network, folder):
+    """The model in the operator set that has integers of 4 bits."""
+    return onnx.version_converter.convert_version(network.model, 21)
+
+
+U8, S8, U16, S16, U4, S4 = (
+    getattr(QuantType, f"Q{sign}Int{bits}") for bits in (8, 16, 4) for sign in ("U", "")
+)
+QDQ, QOPERATOR, EXTENDED = QuantFormat.QDQ, QuantFormat.QOperator, optimized(LEVELS.ORT_ENABLE_EXTENDED)
 TOOLS: dict[str, Callable] = {
     "basic": optimized(LEVELS.ORT_ENABLE_BASIC),
-    "extended": optimized(LEVELS.ORT_ENABLE_EXTENDED),
+    "extended": EXTENDED,
     "dynamic, unsigned": dynamic(U8),
     "dynamic, by channel": dynamic(S8, per_channel=True),
-    "dynamic, extended": followed(dynamic(U8), optimized(LEVELS.ORT_ENABLE_EXTENDED)),
-    "QDQ, unsigned": static(QDQ, U8, U8, False),
+    "dynamic, extended": followed(dynamic(U8), EXTENDED),
+    "dynamic, by channel, extended": followed(dynamic(S8, per_channel=True), EXTENDED),
+    "QDQ, unsigned": static(QDQ, U8, U8),
     "QDQ, signed, by channel": static(QDQ, S8, S8, True),
-    "QDQ, extended": followed(static(QDQ, U8, S8, True), optimized(LEVELS.ORT_ENABLE_EXTENDED)),
-    "QDQ, all": followed(static(QDQ, U8, S8, False), optimized(LEVELS.ORT_ENABLE_ALL)),
-    "QOperator, unsigned": static(QOPERATOR, U8, U8, False),
-    "QOperator, signed": static(QOPERATOR, S8, S8, False),
+    "QDQ, extended": followed(static(QDQ, U8, S8, True), EXTENDED),
+    "QDQ, all": followed(static(QDQ, U8, S8), optimized(LEVELS.ORT_ENABLE_ALL)),
+    "QDQ, 16 bits": static(QDQ, U16, S8, True),
+    "QDQ, 16 bits, signed": static(QDQ, S16, S16),
+    "QDQ, 16 bits, extended": followed(static(QDQ, U16, U8), EXTENDED),
+    "QDQ, 4 bits": static(QDQ, U8, S4, True),
+    "QDQ, 4 bits, unsigned": static(QDQ, U16, U4),
+    "QDQ, 4 bits, extended": followed(static(QDQ, U8, U4), EXTENDED),
+    "QOperator, unsigned": static(QOPERATOR, U8, U8),
+    "QOperator, signed": static(QOPERATOR, S8, S8),
+    "QOperator, signed, by channel": static(QOPERATOR, S8, S8, True),
     "QOperator, by channel": static(QOPERATOR, U8, S8, True),
+    "QOperator, extended": followed(static(QOPERATOR, U8, U8), EXTENDED),
+    "2 bits": few_bits(2),
+    "4 bits": few_bits(4, block=32),
+    "4 bits, symmetric": few_bits(4, True),
+    "4 bits, QDQ": followed(newest, few_bits(4, form=QDQ)),
+    "4 bits, QDQ, symmetric": followed(newest, few_bits(4, True, form=QDQ)),
+    "4 bits, QDQ, extended": followed(followed(newest, few_bits(4, form=QDQ)), EXTENDED),
+    "4 bits, Gather": followed(newest, few_bits(4, kinds=("MatMul", "Gather"))),
+    "4 bits, Gather, symmetric": followed(newest, few_bits(4, True, kinds=("Gather",))),
+    "4 bits, float16": followed(few_bits(4), halves(False)),
+    "8 bits": few_bits(8),
+    "FP4": four_bit_floats(0),
+    "NF4": four_bit_floats(1),
     "bert": transformers("bert", 4, 32),
     "bert, dynamic": followed(transformers("bert", 4, 32), dynamic(U8)),
+    "bert, dynamic, extended": followed(followed(transformers("bert", 4, 32), dynamic(S8)), EXTENDED),
+    "bert, QDQ": followed(transformers("bert", 4, 32), static(QDQ, U8, S8)),
+    "bert, QOperator": followed(transformers("bert", 4, 32), static(QOPERATOR, U8, U8)),
     "bert, float16": followed(transformers("bert", 4, 32), halves(False)),
     "gpt2": transformers("gpt2", 2, 16),
+    "gpt2, dynamic": followed(transformers("gpt2", 2, 16), dynamic(U8)),
+    "gpt2, 4 bits": followed(transformers("gpt2", 2, 16), few_bits(4)),
     "float16": halves(False),
     "float16, inputs and outputs kept": halves(True),
+    "float16, extended": followed(halves(False), EXTENDED),
 }
 
 
