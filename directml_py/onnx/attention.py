@@ -20,6 +20,7 @@ from ..api.enums import (
 from ..graph import Expression
 from .element_wise import like_input
 from .errors import Refusal
+from .grouped_attention import SINK, composed_attention, is_composed
 from .movement import sliced
 from .node import OnnxNode
 from .translators import MICROSOFT, Results, Rows, operator, outputs
@@ -217,14 +218,8 @@ def _joined(node: OnnxNode, results: Any) -> Expression:
     return node.graph.join(both, axis=0)
 
 
-# Attributes of GroupQueryAttention for which MULTIHEAD_ATTENTION1 has no field, with the values that disable them.
-UNGROUPED = {
-    "softcap": 0.0,
-    "local_window_size": -1,
-    "causal": 1,
-    "kv_cache_bit_width": 0,
-    "qk_output": 0,
-}
+# Attributes of GroupQueryAttention that are not translated, with the values that disable them.
+UNGROUPED = {"kv_cache_bit_width": 0, "qk_output": 0, "sliding_window_cache": 0}
 
 
 @outputs("GroupQueryAttention", domain=MICROSOFT)
@@ -251,13 +246,10 @@ def group_query_attention(node: OnnxNode) -> Results:
     length.
     """
     for name, default in UNGROUPED.items():
-        node.only(name, default, "MULTIHEAD_ATTENTION1 does not support it")
-    # Anything up to 0 disables it.
-    if node.get("smooth_softmax", -1) > 0:
-        node.only("smooth_softmax", -1, "MULTIHEAD_ATTENTION1 does not support it")
-    extra = [index for index in range(10, len(node.inputs)) if node.has(index)]
+        node.only(name, default, "which is not translated")
+    extra = [index for index in range(SINK + 1, len(node.inputs)) if node.has(index)]
     if extra:
-        raise Refusal("MULTIHEAD_ATTENTION1 has no such input", f"input {extra[0]}")
+        raise Refusal("is not translated", f"input {extra[0]}")
     batch, new, _ = node.shape(0)
     heads = node.get("num_heads")
     past = node.shape(3)[2] if node.has(3) else 0
@@ -278,12 +270,13 @@ def group_query_attention(node: OnnxNode) -> Results:
             _turned(node, own, before, count)
             for own, count in ((query, heads), (key, node.get("kv_num_heads")))
         )
+    scale = scale_of(node, query.shape[2] // heads)
     results = node.graph.multihead_attention1(
         query=node.cast(node.tensor(query), dtype),
         key=node.cast(node.tensor(key), dtype),
         value=node.cast(node.tensor(value), dtype),
         past_sequence_lengths=before,
-        scale=scale_of(node, query.shape[2] // heads),
+        scale=scale,
         mask_filter_value=FILTER,
         query_head_count=heads,
         key_value_head_count=node.get("kv_num_heads"),
@@ -295,9 +288,13 @@ def group_query_attention(node: OnnxNode) -> Results:
         output_present_value=True,
         **given,
     )
+    found = list(results)
+    if is_composed(node):
+        present = found[1:]
+        found[0] = composed_attention(node, node.tensor(query), present[0], present[1], before, scale)
     return [
         node.cast(result, node.inferred[node.outputs[index]][0]) if node.wants(index) else None
-        for index, result in enumerate(results)
+        for index, result in enumerate(found)
     ]
 
 

@@ -161,11 +161,16 @@ def test_channels_last_fused_convolution(kind, count):
     ids=["one token, two lengths", "a prompt", "several tokens behind others"],
 )
 @pytest.mark.parametrize(
-    ("rotary", "packed"),
-    [(None, False), (0, False), (1, True)],
-    ids=["as they are", "turned", "packed, turned in pairs"],
+    ("rotary", "packed", "others"),
+    [
+        (None, False, {}),
+        (0, False, {}),
+        (1, True, {}),
+        (None, False, {"local_window_size": 2, "softcap": 1.5}),
+    ],
+    ids=["as they are", "turned", "packed, turned in pairs", "capped, in a window"],
 )
-def test_group_query_attention(new, past, key_heads, lengths, rotary, packed):
+def test_group_query_attention(new, past, key_heads, lengths, rotary, packed, others):
     batch, heads, width = len(lengths), 4, 16
     keys = (batch, key_heads, past, width)
     inputs = [
@@ -177,7 +182,7 @@ def test_group_query_attention(new, past, key_heads, lengths, rotary, packed):
         np.array(lengths, np.int32) - 1,
         np.array(past + new, np.int32),
     ]
-    attributes = {"num_heads": heads, "kv_num_heads": key_heads}
+    attributes = {"num_heads": heads, "kv_num_heads": key_heads, **others}
     if packed:
         inputs[:3] = [np.concatenate(inputs[:3], axis=2), None, None]
     if rotary is not None:

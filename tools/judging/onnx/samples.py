@@ -124,7 +124,10 @@ def type_of(value: Any) -> TypeProto:
 
 
 def _of_tables() -> Iterator[OperatorSample]:
-    for domain, table in (("", _onnx()), (MICROSOFT, _microsoft() | _quantized() | _of_blocks())):
+    for domain, table in (
+        ("", _onnx()),
+        (MICROSOFT, _microsoft() | _grouped() | _quantized() | _of_blocks()),
+    ):
         for name, (inputs, attributes, *outputs) in table.items():
             operator, _, _ = name.partition(" ")
             count = outputs[0] if outputs else 1
@@ -286,6 +289,38 @@ def _microsoft() -> dict[str, Any]:
             {"num_heads": 2}, 2,
         ),
     }  # fmt: skip
+
+
+def _grouped() -> dict[str, Any]:
+    """Grouped-query attention of one token, of a prompt, and of some tokens behind others.
+
+    Without present keys and values as outputs, ONNX Runtime does not read past ones.
+    """
+    made: dict[str, Any] = {}
+    for name, new, past, lengths in (("token", 1, 5, (5, 5)), ("prompt", 4, 0, (3,)), ("tokens", 3, 5, (7,))):
+        batch, total = len(lengths), past + new
+        parts = [floats(batch, new, 32), *(floats(batch, new, 16) for _ in range(2))]
+        caches = [floats(batch, 2, past, 8) if past else None for _ in range(2)]
+        given = (
+            *parts,
+            *caches,
+            np.array(lengths, np.int32),
+            np.array(max(lengths) + 1, np.int32),
+            None,
+            None,
+            None,
+        )
+        for mode, inputs, attributes in (
+            ("capped", (), {"softcap": 1.5}),
+            ("window", (), {"local_window_size": 2, "scale": 0.3}),
+            ("smooth", (), {"smooth_softmax": 1}),
+            ("both ways", (), {"causal": 0}),
+            ("bias", (floats(1, 4, new, total),), {"softcap": 2.0}),
+            ("sink", (floats(1, 1, new, total), floats(4)), {"local_window_size": 3}),
+        ):
+            heads = {"num_heads": 4, "kv_num_heads": 2, **attributes}
+            made[f"GroupQueryAttention {name} {mode}"] = ((*given, *inputs), heads, 3)
+    return made
 
 
 def _quantized() -> dict[str, Any]:
