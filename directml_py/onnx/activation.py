@@ -149,10 +149,15 @@ def biased(node: OnnxNode) -> Expression:
     return node.graph.add(node.tensor(), node.broadcast(1, node.shape()))
 
 
+def _fast_gelu(node: OnnxNode) -> Results:
+    x = biased(node)
+    return node.graph.activation_gelu(x) if node.as_provider else fast_gelu_of(node, x)
+
+
 def _bias_operators() -> dict[str, Any]:
     return {
         "BiasGelu": lambda node: node.graph.activation_gelu(biased(node)),
-        "FastGelu": lambda node: fast_gelu_of(node, biased(node)),
+        "FastGelu": _fast_gelu,
         "Gelu": lambda node: node.graph.activation_gelu(node.tensor()),
     }
 

@@ -94,6 +94,8 @@ def multi_head_attention(node: OnnxNode) -> Results:
     for index, name in ((8, "past_sequence_length"), (9, "cache_indirection")):
         if node.has(index):
             raise Refusal("MULTIHEAD_ATTENTION has no such input", f"input {name}")
+    if node.as_provider:
+        node.attributes["unidirectional"] = 0
     heads, query = node.get("num_heads"), node.shape(0)
     is_stacked = len(query) == 5
     key = node.shape(1) if node.has(1) else ()
@@ -265,7 +267,7 @@ def group_query_attention(node: OnnxNode) -> Results:
     if not past:
         before = node.packed(node.scalar(0, lengths))
     query, key, value = _projections(node)
-    if node.get("do_rotary", 0):
+    if node.get("do_rotary", 0) and not node.as_provider:
         query, key = (
             _turned(node, own, before, count)
             for own, count in ((query, heads), (key, node.get("kv_num_heads")))

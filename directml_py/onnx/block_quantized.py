@@ -81,7 +81,7 @@ def matmul_of_blocks(node: OnnxNode) -> Results:
     whole = (rows, blocks * block)
     values = unpacked(node, node.tensor(1), bits, whole)
     scale = node.tensor(2, (rows, blocks))
-    zero = _zero_points(node, bits, (rows, blocks))
+    zero = _zero_points(node, bits, (rows, blocks)) if node.has(3) or not node.as_provider else None
     matrix = blocks_dequantized(node, values, scale, zero, 1, block)
     if whole[1] != depth:
         matrix = sliced(node, matrix, 1, 0, depth)

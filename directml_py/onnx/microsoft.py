@@ -181,16 +181,16 @@ def float_product(node: OnnxNode) -> Rows:
 def matmul_integer_to_float(node: OnnxNode) -> Results:
     a, b = factors(node, 0, 1)
     (a_scale, a_zero), (b_scale, b_zero) = parameters(node, 2, 4, a, 0), parameters(node, 3, 5, b, 1)
-    result = node.graph.matrix_multiply_integer_to_float(
+    return node.graph.matrix_multiply_integer_to_float(
         a,
         a_scale,
         b,
         b_scale,
         a_zero,
         b_zero,
+        _bias(node, 6, a, b),
         output_data_type=node.input(2).dtype,
     )
-    return _biased(node, result, 6)
 
 
 @operator("QAttention", domain=MICROSOFT)
@@ -205,23 +205,25 @@ def q_attention(node: OnnxNode) -> Results:
     return attended(node.having(None, None, None, 5, 8), rows, (batch, length), [whole // 3] * 3)
 
 
-def _biased(node: OnnxNode, x: Expression, bias: int) -> Expression:
-    return node.graph.add(x, node.broadcast(bias, x.desc.sizes)) if node.has(bias) else x
+def _bias(node: OnnxNode, index: int, a: Expression, b: Expression) -> Expression | None:
+    """A bias as a tensor of the sizes of a product."""
+    sizes = (*a.desc.sizes[:-1], b.desc.sizes[-1])
+    return node.broadcast(index, sizes) if node.has(index) else None
 
 
 @operator("DynamicQuantizeMatMul", domain=MICROSOFT)
 def dynamic_quantize_matmul(node: OnnxNode) -> Results:
-    """A is quantized by its range, and the product is an integer product."""
+    """A is quantized by its range, to the type of B, and the product is an integer product."""
     a, b = factors(node, 0, 1)
     b_scale, b_zero = parameters(node, 2, 3, b, 1)
-    quantized, scale, zero = node.graph.dynamic_quantize_linear(a, output_data_type=np.uint8)
-    result = node.graph.matrix_multiply_integer_to_float(
+    quantized, scale, zero = node.graph.dynamic_quantize_linear(a, output_data_type=b.desc.data_type)
+    return node.graph.matrix_multiply_integer_to_float(
         quantized,
         scale,
         b,
         b_scale,
         zero,
         b_zero,
+        _bias(node, 4, a, b),
         output_data_type=node.input(0).dtype,
     )
-    return _biased(node, result, 4)

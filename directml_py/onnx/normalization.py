@@ -200,9 +200,8 @@ def root_mean_square(node: OnnxNode, x: Expression, scale: int) -> Expression:
     epsilon = node.get("epsilon", 1e-5)
     factor = _factor(node, scale, shape)
     if node.level >= LEVEL_6_3:
-        zero = None if factor is None else node.scalar(0, factor)
         return node.graph.mean_variance_normalization2(
-            x, factor, zero, axes=axes, use_mean=False, use_variance=True, epsilon=epsilon
+            x, factor, axes=axes, use_mean=False, use_variance=True, epsilon=epsilon
         )
     root = _inverse_root(node, _average(node, node.graph.multiply(x, x), axes), epsilon)
     y = node.graph.multiply(x, node.spread(root, root.desc.sizes, shape))
@@ -256,8 +255,12 @@ def skip_layer_norm(node: OnnxNode) -> Results:
 
 @operator("SkipSimplifiedLayerNormalization", domain=MICROSOFT)
 def skip_rms_norm(node: OnnxNode) -> Results:
-    total = _skipped(node, 3)
-    return [root_mean_square(node, total, 2), None, None, total if node.wants(3) else None]
+    has_offset = node.has(3) and node.as_provider
+    total = _skipped(node, 4 if has_offset else 3)
+    y = root_mean_square(node, total, 2)
+    if has_offset:
+        y = node.graph.add(y, node.broadcast(3, node.shape()))
+    return [y, None, None, total if node.wants(3) else None]
 
 
 @operator("LpNormalization")

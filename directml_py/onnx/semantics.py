@@ -24,12 +24,16 @@ DIFFERENCES = {
     "Clip": Difference(
         "constant bounds whose minimum is above the maximum", "the maximum wins", "the minimum wins"
     ),
+    "FastGelu": Difference("everywhere", "the approximation by a hyperbolic tangent", "the exact function"),
+    "GroupQueryAttention": Difference("`do_rotary`", "queries and keys are turned", "it is ignored"),
     "LpNormalization": Difference(
         "small inputs", "the quotient by the norm", "0.00001 is added under the norm's root"
     ),
+    "MatMulNBits": Difference("no zero points", "they are the midpoints of the range", "they are 0"),
     "MeanVarianceNormalization": Difference(
         "elements that hardly differ", "the quotient by the deviation", "0.00001 is added to the variance"
     ),
+    "MultiHeadAttention": Difference("`unidirectional`", "queries see no later keys", "it is ignored"),
     "ReduceLogSumExp": Difference("exponentials beyond the type's range", "as if it had none", "infinite"),
     "Resize": Difference(
         "`antialias` when downsampling, modes `linear` and `nearest`",
@@ -38,6 +42,9 @@ DIFFERENCES = {
     ),
     "RoiAlign": Difference(
         "mode `max`", "the maximum of weighted elements", "the maximum of interpolated values"
+    ),
+    "SkipSimplifiedLayerNormalization": Difference(
+        "`bias`", "it is a part of the sum that is normalized", "it is added to the result"
     ),
 }
 

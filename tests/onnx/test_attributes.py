@@ -19,7 +19,7 @@ from directml_py.onnx.errors import OnnxError
 from directml_py.onnx.every_operator import OPERATORS
 from directml_py.onnx.semantics import DEVIATIONS, DIFFERENCES
 
-from . import axis_draws, window_draws  # noqa: F401 - they fill the table
+from . import axis_draws, test_microsoft, window_draws  # noqa: F401 - draws fill the table
 from .onnx_runtime import results_if_accepted
 from .random_nodes import DRAWS, Draw, Random, longs
 
@@ -256,7 +256,11 @@ DIFFERING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", DIFFERENCES)
+def test_every_difference_is_tested():
+    assert DIFFERENCES.keys() == DIFFERING.keys() | test_microsoft.DIFFERING.keys()
+
+
+@pytest.mark.parametrize("kind", DIFFERING)
 def test_semantics(kind):
     """Each row of the table differs, and the default is ONNX's."""
     draw, onnx_result, provider_result = DIFFERING[kind]

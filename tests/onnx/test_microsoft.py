@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -102,8 +104,9 @@ def test_bias_add():
 def test_bias_split_gelu():
     x, bias = floats(2, 3, 8), floats(8)
     first, second = np.split(x + bias, 2, axis=-1)
-    gelu = second * np.vectorize(lambda value: 0.5 * (1 + __import__("math").erf(value / 2**0.5)))(second)
-    np.testing.assert_allclose(run_alone("BiasSplitGelu", [x, bias]), first * gelu, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        run_alone("BiasSplitGelu", [x, bias]), first * gelu(second), rtol=1e-4, atol=1e-6
+    )
 
 
 def test_codes_that_are_not_transposed():
@@ -114,6 +117,62 @@ def test_codes_that_are_not_transposed():
     (weights,) = results_of(model, given)
     found = run_alone("MatMulBnb4", [x, codes, scales], **attributes, transB=0)
     np.testing.assert_allclose(found, x @ weights.T, rtol=1e-5, atol=1e-5)
+
+
+def softmax(scores):
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def gelu(x):
+    return x / 2 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+
+
+TOKENS = np.ones((1, 2, 16), np.float32)
+# Of two tokens; and angles of a quarter of a circle for the second one.
+VALUES = np.eye(2, 16, dtype=np.float32)
+QUARTERS = [np.repeat(np.float32(column), 8, axis=1) for column in ([[1], [0]], [[0], [1]])]
+COLUMN = np.float32([[[2], [4]]])
+# For each operator whose results differ: inputs, attributes, and the result of ONNX Runtime's DirectML provider.
+DIFFERING = {
+    "FastGelu": ([np.float32([-3, 0.5, 2])], {}, gelu(np.float32([-3, 0.5, 2]))),
+    # Without turns both tokens have the scores of equal keys.
+    "GroupQueryAttention": (
+        [TOKENS, TOKENS, VALUES[None], None, None, np.int32([1]), np.array(2, np.int32), *QUARTERS],
+        {"num_heads": 1, "kv_num_heads": 1, "do_rotary": 1},
+        np.stack([VALUES[0], VALUES.mean(0)]),
+    ),
+    # Of codes of 9, and a scale of 2.
+    "MatMulNBits": (
+        [np.ones((1, 16), np.float32), np.full((1, 1, 8), 0x99, np.uint8), np.float32([2])],
+        {"K": 16, "N": 1, "block_size": 16},
+        [16 * 9 * 2],
+    ),
+    # The first query sees the second key too.
+    "MultiHeadAttention": (
+        [COLUMN, COLUMN, COLUMN],
+        {"num_heads": 1, "unidirectional": 1},
+        softmax(np.float32([[4, 8], [8, 16]])) @ np.float32([2, 4]),
+    ),
+    # The root of the mean square of 3 and 4 is that of 12.5.
+    "SkipSimplifiedLayerNormalization": (
+        [np.float32([[[1, 1]]]), np.float32([[[2, 3]]]), np.float32([1, 1]), np.float32([10, 20])],
+        {},
+        [3 / 12.5**0.5 + 10, 4 / 12.5**0.5 + 20],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DIFFERING)
+def test_semantics(kind):
+    inputs, attributes, result = DIFFERING[kind]
+    model, given = model_of(kind, inputs, attributes, outputs=3 if kind.startswith("Group") else 1)
+    expected = results_of(model, given)[0]
+    bound = {"in6": given.pop("in6")} if "in6" in given else {}
+    for settings, values in (({}, expected), ({"semantics": "directml"}, np.float32(result))):
+        found = dml.onnx.load(model, inputs=bound, **settings).run(given)["out0"]
+        np.testing.assert_allclose(found.reshape(-1), values.reshape(-1), rtol=1e-5, atol=1e-6)
+    assert abs(expected.reshape(-1) - np.float32(result).reshape(-1)).max() > 1e-5
 
 
 @pytest.mark.parametrize("last", [0, 1])

@@ -17,6 +17,7 @@ from directml_py.capturing.serialize import describe_operator
 from directml_py.onnx.errors import OnnxError
 from directml_py.onnx.model_file import ModelFile
 from directml_py.onnx.onnx_model import built_for, device_of
+from directml_py.onnx.semantics import DIRECTML
 
 from . import wine_batches
 from .node_models import ProviderCase
@@ -119,7 +120,7 @@ def operators_of(event: dict[str, Any]) -> list[CreatedOperator]:
 def own_operators(case: ProviderCase) -> list[CreatedOperator]:
     """Those of this package. Raises ``OnnxError``."""
     arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in case.inputs}
-    model, _ = built_for(ModelFile(case.model), device_of(None), arrays)
+    model, _ = built_for(ModelFile(case.model), device_of(None), arrays, DIRECTML)
     if not model.graph.outputs:
         return []
     return operators_of(describe_operator(model.compiled.operator, lambda data: 0))
