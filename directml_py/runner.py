@@ -20,7 +20,7 @@ from .garbage_collector import paused
 from .operators.operator import WeightLayout
 from .runtime.allocation import CACHE_LINE, Allocation, Bytes
 from .runtime.interruptible import StillRunning, run_interruptibly, still_running
-from .session import RecordedRun, Session
+from .session import RecordedRun, Session, owned_positions
 
 Array: TypeAlias = npt.NDArray[Any]
 Tensors: TypeAlias = Sequence[TensorDesc | None]
@@ -40,9 +40,9 @@ class Runner:
     """A compiled operator or graph that runs on arrays.
 
     ``inputs`` and ``outputs`` are the tensors that arrays are stored to and loaded from, None for absent ones; by
-    default the operator's own. The inputs from ``first`` on are constant: ``contents`` returns their arrays, each of
-    which is packed or uploaded, at the first run, as soon as it is taken. Other inputs that DirectML owns may have
-    other contents in each run; then ``recompile`` returns an operator that is not initialized yet.
+    default the operator's own. The inputs at the positions ``constant`` are: ``contents`` returns their arrays, each of
+    which is packed or uploaded, when the runner is prepared or first run, as soon as it is taken. Other inputs that
+    DirectML owns may have other contents in each run; then ``recompile`` returns an operator that is not initialized.
 
     On a device that is observed, each run goes through the object model, so that debug layers, captures and profiles
     see what a program does; otherwise the operator's program runs directly on arrays, with the same result. Only
@@ -54,27 +54,35 @@ class Runner:
         operator: IDMLCompiledOperator,
         inputs: Tensors | None = None,
         outputs: Tensors | None = None,
-        first: int | None = None,
-        contents: Callable[[], Iterable[Array]] = tuple,
+        constant: Sequence[int] = (),
+        contents: Callable[[], Iterable[Array | None]] = tuple,
         recompile: Callable[[], IDMLCompiledOperator] | None = None,
     ) -> None:
         self.operator = operator
         self.inputs = tensors(operator.inputs) if inputs is None else inputs
         self.outputs = tensors(operator.outputs) if outputs is None else outputs
-        self._first = first
+        self._constant = constant
         self._contents = contents
         self._recompile = recompile
         self._owned_vary = any(
-            tensor is not None and tensor.is_owned_by_dml for tensor in self.inputs[:first]
+            tensor is not None and tensor.is_owned_by_dml and index not in constant
+            for index, tensor in enumerate(self.inputs)
         )
         # Binding a graph takes longer than copies; binding an operator does not, unless it is small.
         is_graph = not isinstance(operator.program, OperatorProgram)
-        self._is_bound = is_graph or first is not None or _is_small(operator.program)
+        self._is_bound = is_graph or bool(constant) or _is_small(operator.program)
         # Programs that no thread is running.
         self._idle: list[BoundProgram] = []
 
+    def prepare(self) -> None:
+        """Take the constants now, which are not needed any more unless several threads run."""
+        if self.operator.device.is_observed:
+            _ = self._recorded_once
+        elif self._is_bound:
+            self._idle.append(self._bound())
+
     def run(self, arrays: Sequence[Array | None]) -> list[Array | None]:
-        """The outputs, in new arrays. ``arrays`` agree with the inputs that are not constant.
+        """The outputs, in new arrays. ``arrays`` agree with the inputs; those of constant ones are ignored.
 
         Raises ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if the device is removed, before or by the run.
         """
@@ -86,28 +94,34 @@ class Runner:
         try:
             bound = idle.pop()
         except IndexError:
-            program = self.operator.program
-            with paused():
-                bound = BoundProgram(program, self.inputs, self.outputs, self._first, self._contents())
+            bound = self._bound()
         results = bound.run(arrays)
         if len(idle) < IDLE:
             idle.append(bound)
         return results
+
+    def _bound(self) -> BoundProgram:
+        with paused():
+            return BoundProgram(
+                self.operator.program, self.inputs, self.outputs, self._constant, self._contents()
+            )
 
     def _recorded(self, arrays: Sequence[Array | None]) -> list[Array | None]:
         if not self._owned_vary:
             return self._recorded_once.run(arrays)
         if self._recompile is not None and self.operator.initialized and self.operator.persistent_size:
             self.operator = self._recompile()
+        owned = owned_positions(self.inputs)
+        contents = [arrays[index] for index in owned]
         session = Session(cast(IDMLDevice, self.operator.device))
-        return RecordedRun(session, self.operator, self.inputs, self.outputs, None, arrays).run(arrays)
+        return RecordedRun(session, self.operator, self.inputs, self.outputs, owned, contents).run(arrays)
 
     @cached_property
     def _recorded_once(self) -> RecordedRun:
         session = Session(cast(IDMLDevice, self.operator.device))
         with paused():
             return RecordedRun(
-                session, self.operator, self.inputs, self.outputs, self._first, self._contents()
+                session, self.operator, self.inputs, self.outputs, self._constant, self._contents()
             )
 
 
@@ -119,22 +133,24 @@ class BoundProgram:
         program: DispatchProgram,
         inputs: Tensors,
         outputs: Tensors,
-        first: int | None,
-        contents: Iterable[Array],
+        constant: Sequence[int],
+        contents: Iterable[Array | None],
     ) -> None:
         packed = program.packed
-        read = [_memory(tensor, packed.get(index)) for index, tensor in enumerate(inputs[:first])]
+        kept = _kept(program, inputs, constant, contents)
+        read = [
+            kept[index] if index in kept else _memory(tensor, packed.get(index))
+            for index, tensor in enumerate(inputs)
+        ]
         written, temporary = [_memory(tensor) for tensor in outputs], _temporary(program)
         self._stores = [
-            _storing(tensor, memory, packed.get(index))
+            None if index in kept else _storing(tensor, memory, packed.get(index))
             for index, (tensor, memory) in enumerate(zip(inputs, read))
         ]
         self._loads = list(map(_loading, outputs, written))
         # Results that an operator leaves undefined will be zeros, and not those of the last run.
         undefined = (*written, temporary) if program.results else ()
         self._cleared = [memory for memory in undefined if memory is not None]
-        if first is not None:
-            read += _kept(program, inputs, first, contents)
         self._call = _bound(program, read, written, temporary)
         self._interrupted: StillRunning | None = None
 
@@ -157,24 +173,21 @@ class BoundProgram:
 
 
 def _kept(
-    program: DispatchProgram, inputs: Tensors, first: int, contents: Iterable[Array]
-) -> list[Bytes | None]:
-    """The memory of the constant inputs, with their contents."""
-    layouts = [(tensor, program.packed.get(index)) for index, tensor in enumerate(inputs[first:], first)]
+    program: DispatchProgram, inputs: Tensors, constant: Sequence[int], contents: Iterable[Array | None]
+) -> dict[int, Bytes | None]:
+    """The memory of the constant inputs by their positions, with their contents."""
+    layouts = [(inputs[index], program.packed.get(index)) for index in constant]
     sizes = [
         0 if tensor is None else tensor.total_size if packing is None else packing.size
         for tensor, packing in layouts
     ]
     ends = list(accumulate(-(-size // CACHE_LINE) * CACHE_LINE for size in sizes))
     block = Allocation(ends[-1] if ends else 0, is_zeroed=False).bytes
-    kept = list[Bytes | None]()
-    for array, (tensor, packing), size, start in zip(contents, layouts, sizes, [0, *ends]):
-        if tensor is None:
-            kept.append(None)
-            continue
-        memory = block[start : start + size]
-        kept.append(memory)
-        _store(tensor, packing, memory, array)
+    kept: dict[int, Bytes | None] = dict.fromkeys(constant)
+    for index, array, (tensor, packing), size, start in zip(constant, contents, layouts, sizes, [0, *ends]):
+        if tensor is not None and array is not None:
+            memory = kept[index] = block[start : start + size]
+            _store(tensor, packing, memory, array)
     return kept
 
 

@@ -311,24 +311,24 @@ class Session:
         ``inputs`` and ``outputs`` give the layouts of the arrays in memory, if other than the operator's own tensors.
         Raises ``DMLError`` ``DXGI_ERROR_DEVICE_REMOVED`` if that removes the device.
         """
-        run = RecordedRun(
-            self,
-            op,
-            [slot.tensor for slot, _ in zip(op.inputs if inputs is None else inputs, arrays)],
-            [slot.tensor for slot in (op.outputs if outputs is None else outputs)],
-            None,
-            arrays,
-        )
-        return run.run(arrays)
+        read = [slot.tensor for slot, _ in zip(op.inputs if inputs is None else inputs, arrays)]
+        written = [slot.tensor for slot in (op.outputs if outputs is None else outputs)]
+        owned = owned_positions(read)
+        return RecordedRun(self, op, read, written, owned, [arrays[index] for index in owned]).run(arrays)
+
+
+def owned_positions(inputs: Sequence[TensorDesc | None]) -> list[int]:
+    """The positions of the tensors that DirectML owns."""
+    return [index for index, tensor in enumerate(inputs) if tensor is not None and tensor.is_owned_by_dml]
 
 
 class RecordedRun:
     """A compiled operator, initialized, whose dispatch is recorded once, with copies from and to buffers that the CPU
     maps.
 
-    ``inputs`` and ``outputs`` are the tensors that arrays are stored to and loaded from, None for absent ones. Inputs
-    that DirectML owns are constant, and so are those from ``first`` on. ``contents`` are the arrays of all inputs from
-    ``first`` on (None: of all), each of which is stored as soon as it is taken.
+    ``inputs`` and ``outputs`` are the tensors that arrays are stored to and loaded from, None for absent ones. The
+    inputs at the positions ``constant`` are, among them all that DirectML owns; ``contents`` are their arrays, each of
+    which is stored as soon as it is taken.
 
     An operator that is already initialized, and has no persistent resource, is not initialized again.
     """
@@ -339,35 +339,29 @@ class RecordedRun:
         op: IDMLCompiledOperator,
         inputs: Sequence[TensorDesc | None],
         outputs: Sequence[TensorDesc | None],
-        first: int | None,
+        constant: Sequence[int],
         contents: Iterable[Array | None],
     ) -> None:
         self._session = session
-        staged = session.stage(
-            contents,
-            [
-                tensor if tensor is not None and (first is not None or tensor.is_owned_by_dml) else None
-                for tensor in inputs[first:]
-            ],
-        )
+        staged = session.stage(contents, [inputs[index] for index in constant])
         bound: list[Range] = [None] * len(inputs)
-        for index, view in enumerate(staged, first or 0):
+        for index, view in zip(constant, staged):
             bound[index] = view
         needs_initialization = not op.initialized or op.persistent_size
         persistent = session.initialize(op, bound) if needs_initialization else None
         # What arrays are stored to and loaded from, and what is copied before and after the dispatch.
         self._stores: list[tuple[TensorDesc, ID3D12Resource] | None] = []
         copies: list[tuple[ID3D12Resource, Record]] = []
-        for index, (tensor, constant) in enumerate(zip(inputs, bound)):
+        for index, (tensor, source) in enumerate(zip(inputs, bound)):
             self._stores.append(None)
             if tensor is None or tensor.is_owned_by_dml:
                 bound[index] = None
                 continue
-            if constant is None:
-                constant = session.buffer(tensor.total_size, UPLOAD)
-                self._stores[index] = tensor, constant
+            if source is None:
+                source = session.buffer(tensor.total_size, UPLOAD)
+                self._stores[index] = tensor, source
             bound[index] = target = session.buffer(tensor.total_size)
-            copies.append((target, whole(constant)))
+            copies.append((target, whole(source)))
         results = [None if tensor is None else session.buffer(tensor.total_size) for tensor in outputs]
         self._loads = [
             None if tensor is None else (tensor, session.buffer(tensor.total_size, READBACK))

@@ -102,7 +102,8 @@ class Model:
     def _runner(self) -> Runner:
         compiled = self.compiled
         inputs, outputs = [*compiled.inputs.values()], [*compiled.outputs.values()]
-        return Runner(compiled.operator, inputs, outputs, self._constants.first, self._uploading)
+        constant = range(self._constants.first, len(inputs))
+        return Runner(compiled.operator, inputs, outputs, constant, self._uploading)
 
     def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
         """The outputs by name, a sequence as a list. Inputs are passed by keyword, or in a dict if their names are not

@@ -8,20 +8,24 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.arguments import invalid
-from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_CREATE_DEVICE_FLAG_NONE
-from ..d3d12 import CreateDXGIFactory1, D3D12CreateDevice, D3D12GetDebugInterface, ID3D12Resource
+from ..api.enums import (
+    DML_CREATE_DEVICE_FLAG_DEBUG,
+    DML_CREATE_DEVICE_FLAG_NONE,
+    DML_TENSOR_DATA_TYPE_UINT8,
+)
+from ..d3d12 import CreateDXGIFactory1, D3D12CreateDevice, D3D12GetDebugInterface
 from ..descs import tensor as values
+from ..descs.operator_desc import TensorSlot
 from ..dml import DMLCreateDevice, IDMLCompiledOperator
 from ..graph.graph import Graph
-from ..session import Session
+from ..runner import Runner
 from .enumerations import ExecutionFlags
 from .expressions import Expression
 from .pybind_arguments import checked
 from .tensor_data import TensorData
 
 Bytes = npt.NDArray[np.uint8]
-# The contents of memory that was never written.
-GARBAGE = 0xFF
+UINT8 = DML_TENSOR_DATA_TYPE_UINT8
 
 
 class Binding:
@@ -66,7 +70,7 @@ class GraphBuilder:
 
     @checked
     def __init__(self, device: Device) -> None:
-        self.graph = Graph(device.session.dml)
+        self.graph = Graph(device.dml)
 
     @checked
     def build(self, flags: ExecutionFlags, outputs: list[Expression], /) -> Model:
@@ -81,8 +85,8 @@ class Model:
     flags: int
     outputs: list[Any]
     operator: IDMLCompiledOperator
-    persistent: Any
     owned: list[Binding | None] | None
+    runner: Runner
 
     def __init__(self) -> None:
         raise TypeError("pydirectml.Model: No constructor defined!")
@@ -93,11 +97,42 @@ class Model:
         model.graph, model.flags = graph, flags
         model.outputs = [output.value for output in outputs]
         model.operator = model.compile()
-        model.persistent, model.owned = None, None
+        model.owned = None
         return model
 
     def compile(self) -> IDMLCompiledOperator:
         return self.graph.compile(self.outputs, self.flags).operator
+
+    def initialize(self, owned: list[Binding | None]) -> None:
+        """Take the data of the inputs that DirectML owns. An operator can be initialized only once."""
+        if self.owned is not None:
+            self.operator = self.compile()
+        read, written = self.operator.inputs, self.operator.outputs
+        constant = [index for index in range(len(read)) if self.operator.is_owned(index)]
+        # Results are handed out as the bytes of their tensors.
+        raw = [
+            None if slot.tensor is None else values.TensorDesc(UINT8, (slot.tensor.total_size,))
+            for slot in written
+        ]
+        self.runner = Runner(
+            self.operator,
+            outputs=raw,
+            constant=constant,
+            contents=lambda: [array_of(read[index], owned[index]) for index in constant],
+        )
+        self.runner.prepare()
+        self.owned = owned
+
+
+def array_of(slot: TensorSlot, binding: Binding | None) -> npt.NDArray[Any] | None:
+    """The data of a binding as the elements of a tensor."""
+    if slot.tensor is None:
+        return None
+    if binding is None:
+        raise invalid(f"inputs has no binding for {slot.path}, which the model reads")
+    if binding.memory is None:
+        raise ValueError("the data of a binding was released, but is still needed; bind it again")
+    return slot.tensor.view(binding.memory)
 
 
 class Device:
@@ -112,7 +147,7 @@ class Device:
             flags = DML_CREATE_DEVICE_FLAG_DEBUG
         factory = CreateDXGIFactory1()
         adapter = factory.EnumAdapters1(0) if self.use_gpu else factory.EnumWarpAdapter()
-        self.session = Session(DMLCreateDevice(D3D12CreateDevice(adapter), flags))
+        self.dml = DMLCreateDevice(D3D12CreateDevice(adapter), flags)
 
     def __repr__(self) -> str:
         return f"dml.Device on {'GPU' if self.use_gpu else 'CPU'}"
@@ -130,18 +165,11 @@ class Device:
         return self._dispatch(model, inputs, outputs)
 
     def _initialize(self, model: Model, inputs: list[Binding | None]) -> None:
-        """Initialize the model. An operator can be initialized only once, so new data require recompilation."""
+        """Initialize the model, unless it is with the same data."""
         self._check(model, inputs)
         owned = [binding if model.operator.is_owned(index) else None for index, binding in enumerate(inputs)]
-        if model.owned is not None:
-            if all(binding is previous for binding, previous in zip(owned, model.owned)):
-                return
-            model.operator = model.compile()
-        model.persistent = self.session.initialize(
-            model.operator, [self._upload(binding) for binding in owned]
-        )
-        self.session.dml.removal.check()
-        model.owned = owned
+        if model.owned is None or any(one is not other for one, other in zip(owned, model.owned)):
+            model.initialize(owned)
 
     def _check(self, model: Model, inputs: list[Binding | None]) -> None:
         if len(inputs) != len(model.operator.inputs):
@@ -149,33 +177,23 @@ class Device:
                 f"inputs has {len(inputs)} bindings; the model has {len(model.operator.inputs)} inputs"
             )
 
-    def _upload(self, binding: Binding | None) -> ID3D12Resource | None:
-        if binding is None:
-            return None
-        if binding.memory is None:
-            raise ValueError("the data of a binding was released, but is still needed; bind it again")
-        return self.session.upload(binding.memory)
-
     def _dispatch(
         self, model: Model, inputs: list[Binding | None], outputs: list[Expression | None]
     ) -> list[TensorData]:
         self._check(model, inputs)
-        session, operator = self.session, model.operator
-        sources = [
-            None if operator.is_owned(index) else self._upload(item) for index, item in enumerate(inputs)
-        ]
-        tensors = [None if item is None else item.value.desc for item in outputs]
-        targets = [
-            None if item is None else session.upload(np.full(item.total_size, GARBAGE, np.uint8))
-            for item in tensors
-        ]
-        session.dispatch(operator, sources, targets, model.persistent)
-        session.execute()
-        session.dml.removal.check()
+        operator = model.operator
+        if len(outputs) != len(operator.outputs):
+            raise invalid(f"outputs has {len(outputs)} expressions; the model has {len(operator.outputs)}")
+        results = model.runner.run(
+            [
+                None if operator.is_owned(index) else array_of(slot, binding)
+                for index, (slot, binding) in enumerate(zip(operator.inputs, inputs))
+            ]
+        )
         return [
-            self._result(tensor, session.read(target))
-            for tensor, target in zip(tensors, targets)
-            if tensor is not None and target is not None
+            self._result(item.value.desc, memory)
+            for item, memory in zip(outputs, results)
+            if item is not None and memory is not None
         ]
 
     def _result(self, tensor: values.TensorDesc, memory: Bytes) -> TensorData:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
 from directml_py import pydirectml as dml
+
+from ..observation import observed
 
 FLOAT32, OWNED = dml.TensorDataType.FLOAT32, dml.TensorFlags.OWNED_BY_DML
 
@@ -24,7 +28,13 @@ def test_names():
     assert repr(dml.Device(use_gpu=False)) == "dml.Device on CPU"
 
 
-def test_owned_inputs_are_read_at_each_call(device):
+@pytest.mark.parametrize("is_observed", [False, True])
+def test_owned_inputs_are_read_at_each_call(device, is_observed):
+    with observed() if is_observed else nullcontext():
+        owned_inputs(device)
+
+
+def owned_inputs(device):
     builder, inputs, total = sum_of_three(device)
     model = builder.build(dml.ExecutionFlags.NONE, [total])
     for x, owned, more in ([1, 2, 3], [10, 20, 30], 5), ([1, 1, 1], [7, 8, 9], 0), ([2, 2, 2], [7, 8, 9], 1):
@@ -81,6 +91,12 @@ def test_wrong_counts_and_kinds(device):
         device.compute(model, [dml.Binding(inputs[0], [1, 2, 3])], [total])
     with pytest.raises(TypeError, match=r"inputs\[0\] must be a Binding, not list"):
         device.compute(model, [[1, 2, 3]], [total])
+    with pytest.raises(RuntimeError, match="outputs has 2 expressions; the model has 1"):
+        device.compute(model, [dml.Binding(one, [1, 2, 3]) for one in inputs], [total, total])
+    with pytest.raises(
+        RuntimeError, match=r"inputs has no binding for GraphInputs\[0\], which the model reads"
+    ):
+        device.compute(model, [None, *(dml.Binding(one, [1, 2, 3]) for one in inputs[1:])], [total])
     # The device goes on.
     bindings = [dml.Binding(one, [1, 2, 3]) for one in inputs]
     assert device.compute(model, bindings, [total])[0].ravel().tolist() == [3, 5, 7]
