@@ -112,6 +112,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def links(session: nox.Session) -> None:
+    """Follows the documentation's links to other sites, for which it needs a network."""
+    options = ("-b", "linkcheck", "-q", "-D", "nb_execution_mode=off")
+    session.run(sys.executable, "-m", "sphinx", *options, "docs", "build/links", *session.posargs)
+
+
+@nox.session
 def wheel(session: nox.Session) -> None:
     """The source distribution, the wheel that it builds, and a test of that wheel in an environment of its own."""
     folder = Path(session.create_tmp()).resolve()

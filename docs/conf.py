@@ -23,9 +23,9 @@ version = release = __version__
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "documentation.extension",
-    "documentation.dead_links",
     "documentation.index_names",
     "documentation.debug_messages",
     "documentation.debug_rules",
@@ -43,6 +43,7 @@ myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist
 myst_heading_anchors = 4
 
 autodoc_member_order = "bysource"
+autodoc_default_options = {"undoc-members": True}
 autodoc_typehints_format = "short"
 
 nb_execution_mode = "force"

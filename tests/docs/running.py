@@ -18,7 +18,7 @@ if sys.version_info < (3, 11):
 else:
     import tomllib
 
-from documentation import house, lane_diagram
+from documentation import lane_diagram
 
 from .pages import ROOT, Block
 
@@ -59,7 +59,6 @@ class Page:
             (("yaml",), _yaml),
             (("json",), lambda block: json.loads(block.text)),
             (("toml",), lambda block: tomllib.loads(block.text)),
-            (("{house}",), lambda block: house.draw(house.parse(block.text))),
             (("{timeline}",), lambda block: lane_diagram.draw(lane_diagram.parse(block.text))),
         ):
             if block.language in languages:

@@ -1,11 +1,11 @@
-"""Pictures of timelines and houses say what their text says."""
+"""Pictures of timelines say what their text says."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from documentation import house, lane_diagram
+from documentation import lane_diagram
 
 RACE = """
 CPU   | records both | Execute | =
@@ -64,14 +64,3 @@ def test_nothing_is_drawn_outside() -> None:
 def test_what_is_no_timeline(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         lane_diagram.parse(text)
-
-
-def test_a_house() -> None:
-    floors = house.parse("roof: one room\nleft: one | right: two of them")
-    assert [[room.name for room in rooms] for rooms in floors] == [["roof"], ["left", "right"]]
-    root = ElementTree.fromstring(house.draw(floors))
-    boxes = [(float(one.get("y", 0)), float(one.get("width", 0))) for one in root.iter(f"{SVG}rect")]
-    assert boxes[0][0] < boxes[1][0] == boxes[2][0]
-    assert boxes[0][1] == 2 * boxes[1][1]
-    with pytest.raises(ValueError, match="not of the form 'name"):
-        house.parse("a room")

@@ -16,7 +16,7 @@ from directml_py.api.exports import EXPORTS
 from directml_py.api.schema_data import OPERATORS, STRUCTS
 from directml_py.cli import COMMANDS, command, parser
 
-from .markdown import cell, page, plain, table
+from .markdown import cell, documented, page, plain, table
 
 API = "https://learn.microsoft.com/windows/win32/api"
 
@@ -98,9 +98,8 @@ def interfaces_page() -> str:
         base = next((ancestor for ancestor in kind.__mro__[1:] if ancestor in public), None)
         parts += [f"## {kind.__name__}"]
         parts.append(f"Derives from [{base.__name__}](#{base.__name__.lower()})." if base else "")
-        parts.append(plain(inspect.cleandoc(vars(kind).get("__doc__") or "")))
-        for name, method in sorted(methods_of(kind, base).items()):
-            parts.append(definition(name, method))
+        methods = ", ".join(sorted(methods_of(kind, base)))
+        parts.append(documented(f"directml_py.{kind.__name__}", f":members: {methods}" if methods else ""))
     return page(
         "# Interfaces",
         "Methods have the names and argument order of C++. There is no `riid` and `ppv`: the object is returned. A "
@@ -109,23 +108,13 @@ def interfaces_page() -> str:
     )
 
 
-def methods_of(kind: type, base: type | None) -> dict[str, Any]:
+def methods_of(kind: type, base: type | None) -> set[str]:
     """The methods of an interface, without those inherited from ``base``."""
     return {
-        name: method
+        name
         for name, method in inspect.getmembers(kind, inspect.isfunction)
         if name[0].isupper() and getattr(base, name, None) is not method
     }
-
-
-def definition(name: str, method: Any) -> str:
-    """A method's signature and docstring."""
-    signature = inspect.signature(method)
-    parameters = [parameter for key, parameter in signature.parameters.items() if key != "self"]
-    shown = str(signature.replace(parameters=parameters)).replace("'", "")
-    text = plain(inspect.cleandoc(method.__doc__)) if method.__doc__ else ""
-    body = text.replace("\n", "\n  ") or "As in C++."
-    return f"`{name}{shown}`\n: {body}"
 
 
 def command_page() -> str:

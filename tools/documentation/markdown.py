@@ -50,6 +50,11 @@ def source_link(source: str) -> str:
     return f"[{source}]({address})" if address else source
 
 
+def documented(name: str, *options: str) -> str:
+    """What autodoc says of a class, with a link to its source."""
+    return code("{eval-rst}", "\n   ".join([f".. autoclass:: {name}", *options]))
+
+
 def plain(docstring: str) -> str:
     """A docstring as Markdown: double backticks become single ones."""
     return docstring.replace("``", "`")

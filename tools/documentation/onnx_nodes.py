@@ -84,4 +84,7 @@ def _translated(case: Any) -> Iterator[tuple[str, set[str]]]:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    TABLE.write_text(json.dumps(derived(), indent=1) + "\n", encoding="utf-8")
+    table = derived()
+    rows = (f"{json.dumps(name)}: {json.dumps(uses)}" for name, uses in table.pop("operators").items())
+    text = json.dumps(table)[:-1] + ', "operators": {\n' + ",\n".join(rows) + "\n}}\n"
+    TABLE.write_text(text, encoding="utf-8")

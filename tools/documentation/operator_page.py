@@ -24,7 +24,7 @@ from directml_py.validation.tensor_rules import level_name
 
 from . import cpp_source, python_source
 from .illustrations import examples_of
-from .markdown import anchored, code, details, page, plain, table
+from .markdown import anchored, code, details, documented, page, plain, table
 from .other_names import base_name, index_entries, other_names, versions
 from .pictures import picture
 from .printed import Example
@@ -66,7 +66,15 @@ def operator_page(name: str) -> str:
         verification(name),
         "## Examples",
         examples(shown),
+        "## Source",
+        source(name),
     )
+
+
+def source(name: str) -> str:
+    kind = type(operator_of(name))
+    # Other operators may be cases of the same class.
+    return documented(f"{kind.__module__}.{kind.__qualname__}", ":no-index:")
 
 
 def facts(schema: OperatorSchema) -> str:

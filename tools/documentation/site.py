@@ -11,11 +11,10 @@ from .api_pages import command_page, enums_page, interfaces_page, structs_page
 from .levels_page import levels_page
 from .operator_index import CPP, operator_index
 from .operator_page import operator_page
-from .operator_source import FOLDER, source_pages
 from .rules_page import rules_page
 
-# Folders that contain only generated pages: any other file is stale.
-OWN_FOLDERS = ("operators", FOLDER)
+# It contains only generated pages: any other file is stale.
+OWN_FOLDER = "operators"
 
 
 def pages() -> dict[str, str]:
@@ -30,16 +29,14 @@ def pages() -> dict[str, str]:
         "operators/index.md": operator_index(),
         "operators/cpp.md": CPP,
         **{f"operators/{name}.md": operator_page(name) for name in SCHEMAS},
-        **source_pages(),
     }
 
 
 def write(docs: Path, texts: Mapping[str, str]) -> None:
     """Write pages below ``docs``; unchanged files are not touched, so that Sphinx does not rebuild them."""
-    for folder in OWN_FOLDERS:
-        for path in (docs / folder).glob("*.md"):
-            if path.relative_to(docs).as_posix() not in texts:
-                path.unlink()
+    for path in (docs / OWN_FOLDER).rglob("*.md"):
+        if path.relative_to(docs).as_posix() not in texts:
+            path.unlink()
     for name, text in texts.items():
         path = docs / name
         if not path.is_file() or path.read_text(encoding="utf-8") != text:

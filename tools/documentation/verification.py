@@ -9,11 +9,11 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from directml_py.operators import SCHEMAS, operator_of
+from directml_py.operators import SCHEMAS
 from directml_py.text.plural import counted_words
 from directml_py.validation.tensor_rules import level_name
 
-from . import onnx_nodes, operator_source
+from . import onnx_nodes
 from .printed import examples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,14 +25,7 @@ MANY = 8
 
 def verification(name: str) -> str:
     """The list of the operator's page."""
-    parts = [
-        printed_examples(name),
-        reference(name),
-        recorded(name),
-        onnx(name),
-        programs(name),
-        source(name),
-    ]
+    parts = [printed_examples(name), reference(name), recorded(name), onnx(name), programs(name)]
     return "\n".join(f"- {part}" for part in parts if part)
 
 
@@ -73,11 +66,6 @@ def programs(name: str) -> str:
     found = _programs().get(f"DML_OPERATOR_{name}", [])
     own = f"; also {', '.join(f'`{program}`' for program in found)} in `tests/com/programs`" if found else ""
     return f"C++: the example below is compiled, and its output compared with Python's{own}"
-
-
-def source(name: str) -> str:
-    module = type(operator_of(name)).__module__
-    return f"Source: [`{module}`]({operator_source.link(name)})"
 
 
 @cache
