@@ -23,7 +23,6 @@ SAME_MODULES = {
         "enums",
         "expected_digest",
         "exports",
-        "iids",
         "schema",
         "structs",
     },
