@@ -49,7 +49,6 @@ SAME_MODULES = {
         "reduce",
     },
     "ONNX's back ends are modules of that name, and kernels have one of theirs": {"backend"},
-    "a sample is called like the operators that it shows": {"join_split"},
 }
 SAME_CLASSES = {
     "Microsoft's pydirectml gave the name to what the graph builder and the descs have too": {

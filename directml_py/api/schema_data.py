@@ -2341,7 +2341,7 @@ OPERATORS = {
         ("InputTensor OutputTensors: DataType DimensionCount",),
         ("OutputCount >= 1", "Axis < InputTensor.DimensionCount"),
         "The input cut into several tensors along Axis.",
-        module="movement.join_split",
+        module="movement.rearrange",
     ),
     63: OperatorSchema(
         "JOIN",
@@ -2367,7 +2367,7 @@ OPERATORS = {
         ("InputTensors OutputTensor: DataType DimensionCount",),
         ("InputCount >= 1", "Axis < InputTensors[0].DimensionCount"),
         "Several tensors one after another along Axis.",
-        module="movement.join_split",
+        module="movement.rearrange",
     ),
     64: OperatorSchema(
         "PADDING",
@@ -2422,7 +2422,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType Sizes",),
         ("ChannelCount in (1, 3)", "channels: ChannelCount == InputTensor.Sizes[1]"),
         "All elements scaled, and a bias added for each channel: f(x) = Scale * x + Bias[channel].",
-        module="movement.value_scale",
+        module="element_wise",
     ),
     66: OperatorSchema(
         "UPSAMPLE_2D",
@@ -2677,7 +2677,7 @@ OPERATORS = {
         ("InputTensor OutputTensor: DataType DimensionCount Sizes",),
         ("Axis < InputTensor.DimensionCount", "p: P in (1, 2)"),
         "Elements divided by the Lp norm of their sequence along Axis, for P of 1 or 2.",
-        module="normalization.lp_norm",
+        module="normalization.axis_normalization",
     ),
     76: OperatorSchema(
         "RNN",
@@ -3167,7 +3167,7 @@ OPERATORS = {
         "A copy of the input in which each update replaces the element at its index along Axis.",
         library=("indices-along-axis: IndicesTensor.Sizes[Axis] <= InputTensor.Sizes[Axis]",),
         in_place_unlisted=("InputTensor",),
-        module="indexing.gather_elements",
+        module="indexing.gather",
     ),
     95: OperatorSchema(
         "ONE_HOT",
@@ -3453,7 +3453,7 @@ OPERATORS = {
         ),
         ("Axis < InputTensor.DimensionCount",),
         "Single elements chosen along Axis: an index for each element of the output.",
-        module="indexing.gather_elements",
+        module="indexing.gather",
     ),
     108: OperatorSchema(
         "GATHER_ND",

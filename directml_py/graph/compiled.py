@@ -12,8 +12,7 @@ from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
 from ..descs.operator_desc import TensorSlot
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.graph_program import GraphProgram
-from ..dml.compiler.plan import Plan
-from ..dml.compiler.plan_text import headline
+from ..dml.compiler.plan import Plan, headline
 from ..garbage_collector import paused
 from ..runner import Runner
 from ..shortcuts import input_array

@@ -9,7 +9,7 @@ import numpy as np
 
 from .backend import backend
 from .decisions import ABSENT, OVERLAPPING, Declined
-from .extremes import quieted
+from .elementwise.functions import quieted
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, type_name
 from .reorder import Reorders, lie_together

@@ -1,7 +1,6 @@
 """The operators, one module or package per family: rules, shape inference and arithmetic."""
 
-from .operator import SCHEMAS, Kernel, Move, Operator
-from .registry import operator_of, schema_named
+from .operator import SCHEMAS, Kernel, Move, Operator, operator_of, schema_named
 from .validate import check, check_inputs, checked, every_rule, fused_kernel_of, kernel_of
 
 __all__ = [

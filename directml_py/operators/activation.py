@@ -13,7 +13,7 @@ from ..kernels.half import as_halves
 from ..kernels.native_arrays import Array, Run
 from ..kernels.rowwise import map_rows
 from ..validation.report import Report
-from .element_inspection import begins_with_nan, report_elements
+from .numeric_warnings import begins_with_nan, report_elements
 from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator, own_rule
 
 # Each function takes the input tensors and then the desc's FLOATs, in desc order.

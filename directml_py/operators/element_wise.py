@@ -22,16 +22,26 @@ from ..api.enums import (
 from ..descs.format import braces
 from ..descs.operator_desc import OperatorDesc, Scalar
 from ..kernels.elementwise import functions
-from ..kernels.elementwise.functions import in_float64
-from ..kernels.extremes import fmax, fmin
+from ..kernels.elementwise.functions import fmax, fmin, in_float64, scale_bias
+from ..kernels.elementwise.map import map_elements
 from ..kernels.half import widened
-from ..kernels.native_arrays import Array
+from ..kernels.native_arrays import Array, Run
 from ..text.plural import counted_words
 from ..validation.report import Report
-from .attributes import element
-from .fused_activation import activated
+from .attributes import activated, element
 from .numeric_warnings import report_losses
-from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, mapping_kernel, operator, own_rule
+from .operator import (
+    Compute,
+    ElementWise,
+    Inputs,
+    Kernel,
+    Move,
+    Operator,
+    Outputs,
+    mapping_kernel,
+    operator,
+    own_rule,
+)
 from .quantization_parameters import inspect_scales
 
 PREFIX = "ELEMENT_WISE_"
@@ -405,3 +415,29 @@ def as_bits(function: Compute, dtype: np.dtype[Any]) -> Compute:
 def encoded(array: Array, dtype: np.dtype[Any]) -> Array:
     """The bit patterns of elements of ``dtype``; the array may be of a wider type, used for computation."""
     return functions.bits_of(array.astype(dtype, copy=False))
+
+
+@operator("VALUE_SCALE_2D")
+class ValueScale2D(Operator):
+    """``Scale * x + Bias`` with a per-channel bias (ns-directml-dml_value_scale_2d_operator_desc)."""
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        bias = channels(desc)
+        return lambda x: scale_bias(x, desc.Scale, bias)
+
+    def kernel(self, desc: OperatorDesc) -> Kernel:
+        # What all channels share is no operand; zeros of either sign are not the same.
+        biases = [channels(desc)] if len({bias.hex() for bias in desc.Bias}) > 1 else []
+
+        def scaled(x: Array, bias: float | Array = desc.Bias[0]) -> Array:
+            return scale_bias(x, desc.Scale, bias)
+
+        def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            return map_elements(scaled, [inputs[0], *biases], outputs)
+
+        return Kernel(bind)
+
+
+def channels(desc: OperatorDesc) -> Array:
+    """Bias reshaped to broadcast over batch, height and width."""
+    return np.array(desc.Bias, np.float32).reshape(1, -1, 1, 1)

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..descs.operator_desc import OperatorDesc
 from ..kernels import philox
-from ..kernels.arange import numpy_elements, sequence
 from ..kernels.elementwise.functions import bits_of
 from ..kernels.elementwise.map import map_elements
+from ..kernels.fill import numpy_elements, sequence
 from ..kernels.move import move
 from ..kernels.native_arrays import Array, Run
 from .attributes import element

@@ -32,8 +32,7 @@ from ..api.enums import (
 from ..descs.operator_desc import OperatorDesc
 from ..kernels.elementwise.map import store
 from ..kernels.native_arrays import Array, Run
-from .operator import Compute, Inputs, Kernel, Outputs
-from .registry import operator_of
+from .operator import Compute, Inputs, Kernel, Outputs, operator_of
 from .validate import kernel_of
 
 

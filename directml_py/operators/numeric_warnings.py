@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..abi.rules import Rule
+from ..descs.format import braces
 from ..descs.operator_desc import OperatorDesc
 from ..kernels.half import widened
 from ..kernels.native_arrays import Array
+from ..text.plural import counted_words
 from ..validation.report import Report
-from .element_inspection import report_elements
 from .operator import Compute, Inputs, own_rule
 
 # From the result and the operands: whether each element is lost.
@@ -121,3 +122,18 @@ def report_losses(
     with np.errstate(all="ignore"):
         is_lost = loss.is_lost(compute(*arrays), *operands(*arrays))
     report_elements(report, loss.rule, loss.field, is_lost, *loss.words)
+
+
+def report_elements(report: Report, broken: Rule, path: str, where: Array, one: str, several: str) -> None:
+    """Report the count of true elements, worded ``one`` or ``several``, and the coordinates of the first."""
+    places = np.argwhere(where)
+    if len(places):
+        count = counted_words(len(places), one, several)
+        report.add(broken, path, f"has {count}; the first is at {braces(places[0])}")
+
+
+def begins_with_nan(x: Array, axes: Sequence[int]) -> Array:
+    """Whether the first element along ``axes`` (non-negative) is NaN and some other is not: no comparison with NaN is
+    true, so a running maximum or minimum never leaves it."""
+    first = x[tuple(slice(1) if axis in axes else slice(None) for axis in range(x.ndim))]
+    return np.isnan(first) & ~np.isnan(x).all(tuple(axes), keepdims=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,6 +20,8 @@ from ..kernels.half import widened
 from ..kernels.move import move
 from ..kernels.native_arrays import Array, Run
 from ..kernels.reorder import over_packed
+from ..late import loading
+from ..text.similar import did_you_mean
 from ..validation.report import Report
 
 Inputs = Sequence[Any]
@@ -177,6 +180,7 @@ class ElementWise(Operator):
         return mapping_kernel(self.compute(desc)) if moves is None else moving_kernel(moves)
 
 
+PREFIX = "DML_OPERATOR_"
 SCHEMAS: dict[str, OperatorSchema] = {schema.name: schema for schema in CATALOG.values()}
 OPERATORS: dict[str, Operator] = {}
 T = TypeVar("T", bound=type[Operator])
@@ -272,3 +276,20 @@ def moving_kernel(moves: Sequence[Move]) -> Kernel:
         )
 
     return Kernel(bind)
+
+
+@cache
+def operator_of(name: str) -> Operator:
+    """The operator DML_OPERATOR_``name``. Raises ``KeyError`` if there is none."""
+    with loading:
+        import_module(f".{SCHEMAS[name].module}", __package__)
+    return OPERATORS[name]
+
+
+def schema_named(name: str) -> OperatorSchema:
+    """The operator ``GEMM``, ``gemm`` or ``DML_OPERATOR_GEMM``. Raises ``ValueError``, with a similar name."""
+    short = name.upper().removeprefix(PREFIX)
+    schema = SCHEMAS.get(short)
+    if schema is None:
+        raise ValueError(f"there is no operator {PREFIX}{short}{did_you_mean(short, SCHEMAS)}")
+    return schema

@@ -11,7 +11,7 @@ from ..kernels.rowwise import map_rows
 from ..kernels.top_k import top
 from ..validation.report import Report
 from .attributes import resized
-from .element_inspection import report_elements
+from .numeric_warnings import report_elements
 from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator, own_rule
 
 NAN = {

@@ -10,9 +10,8 @@ import numpy as np
 
 from ..descs.operator_desc import OperatorDesc
 from ..kernels.elementwise import functions
-from ..kernels.elementwise.functions import FLOAT32, FLOAT64
+from ..kernels.elementwise.functions import FLOAT32, FLOAT64, fmax, fmin, quieted
 from ..kernels.elementwise.map import map_elements, store
-from ..kernels.extremes import fmax, fmin, quieted
 from ..kernels.half import widened
 from ..kernels.native_arrays import Array, Run
 from ..kernels.reduce import fold

@@ -20,7 +20,7 @@ from ..kernels.im2col import exact_float
 from ..kernels.matmul import byte_products
 from ..kernels.native_arrays import Array, Run
 from ..validation.report import Report
-from .matrix.leading_ones import led
+from .attributes import led
 from .matrix.matmul import by_column, by_row, dequantized, finishing_kernel, integer_products, product_of
 from .operator import (
     Advisory,

@@ -38,15 +38,14 @@ from ..api.enums import (
 from ..descs.format import braces
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor_size import bytes_for
-from ..kernels.elementwise.functions import plain
+from ..kernels.elementwise.functions import fmax, fmin, plain
 from ..kernels.elementwise.map import store
 from ..kernels.elementwise.trace import Symbol
-from ..kernels.extremes import fmax, fmin
 from ..kernels.native_arrays import Array, Run
 from ..kernels.recurrent.layer import Cell, Layer, Phase, State, run_steps, turned
 from ..kernels.recurrent.native import codes_of, run_natively, scratch_for
 from ..validation.report import Report
-from .fused_activation import activated, is_of_elements
+from .attributes import activated, is_of_elements
 from .operator import (
     Compute,
     Inputs,

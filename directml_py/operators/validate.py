@@ -10,8 +10,7 @@ from ..descs.operator_desc import OperatorDesc
 from ..validation.desc_rules import check_operator
 from ..validation.operator_rules import page_sizes_rule, rules_of, sizes_rule
 from ..validation.report import Report
-from .operator import SCHEMAS, Kernel
-from .registry import operator_of
+from .operator import SCHEMAS, Kernel, operator_of
 from .shape_check import check_sizes
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from directml_py.kernels.arange import native_elements, numpy_elements, sequence
 from directml_py.kernels.backend import backend
+from directml_py.kernels.fill import native_elements, numpy_elements, sequence
 
 INTEGERS = [np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)]
 FLOATS = [np.dtype(kind) for kind in (np.float16, np.float32, np.float64)]

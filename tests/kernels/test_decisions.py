@@ -13,9 +13,9 @@ from building.kernel_list import KERNELS
 import directml_py as dml
 from directml_py.cli import main
 from directml_py.cli.chosen_kernels import kernel_lines
-from directml_py.kernels.arange import sequence
 from directml_py.kernels.backend import backend
 from directml_py.kernels.decisions import ABSENT, Decisions, Declined
+from directml_py.kernels.fill import sequence
 from directml_py.kernels.gather import native_gather
 from directml_py.kernels.gather_scatter_nd import native_gather_scatter
 from directml_py.kernels.move import native_move

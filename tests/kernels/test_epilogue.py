@@ -11,9 +11,9 @@ from directml_py.kernels import depthwise_pool
 from directml_py.kernels.backend import backend
 from directml_py.kernels.convolution import convolution
 from directml_py.kernels.elementwise.activations import relu
+from directml_py.kernels.elementwise.functions import fmax, fmin
 from directml_py.kernels.elementwise.lower import code_of
 from directml_py.kernels.epilogue import clip_bounds, map_results
-from directml_py.kernels.extremes import fmax, fmin
 from directml_py.kernels.im2col import convolve
 from directml_py.kernels.launch import NativeRun, RunSequence
 from directml_py.kernels.matmul import multiply

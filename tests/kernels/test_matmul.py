@@ -13,13 +13,15 @@ import pytest
 from directml_py.kernels import matmul
 from directml_py.kernels.decisions import Declined
 from directml_py.kernels.matmul import (
+    aligned,
     multiply_packed,
     multiply_whole,
     native_multiply,
     numpy_multiply,
     oriented,
+    pack_panels,
+    panels_size,
 )
-from directml_py.kernels.prepacked_weights import aligned, pack_panels, panels_size
 
 # Batches, rows, steps, columns: on both sides of the sizes of tiles, blocks and panels.
 SIZES = [
@@ -318,7 +320,7 @@ def test_products_that_are_short_for_the_bytes_they_read_start_threads(rows):
         import numpy as np
         from directml_py.kernels.backend import backend
         from directml_py.kernels.matmul import multiply_packed
-        from directml_py.kernels.prepacked_weights import aligned, panels_size
+        from directml_py.kernels.matmul import aligned, panels_size
 
         backend.native.lib.dml_set_threads(2)
         a, out = np.ones(({rows}, 768), np.float32), np.empty(({rows}, 3072), np.float32)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from directml_py.kernels.elementwise import activations, functions, lower
+from directml_py.kernels.elementwise.functions import fmax, fmin
 from directml_py.kernels.elementwise.map import map_whole
-from directml_py.kernels.extremes import fmax, fmin
 
 from .test_lower import INF, NAN, TYPES, assert_maps, numbers
 

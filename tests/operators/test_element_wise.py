@@ -10,7 +10,7 @@ import pytest
 
 import directml_py as dml
 from directml_py.descs.decode import decode_operator_desc
-from directml_py.operators.fused_activation import activated
+from directml_py.operators.attributes import activated
 
 from .helpers import (
     DATA_TYPES,

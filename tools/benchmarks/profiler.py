@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rich.table import Table
 
 from directml_py.dml.compiler.graph_program import GraphProgram
-from directml_py.dml.compiler.plan_step import Step
+from directml_py.dml.compiler.plan import Step
 from directml_py.session import Session
 
 from .architectures import NETWORKS

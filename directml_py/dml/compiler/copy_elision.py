@@ -11,8 +11,7 @@ from collections import Counter
 from dataclasses import replace
 
 from .graph_desc import Port, Value
-from .plan import PartOf, PartOfInput, Plan
-from .plan_step import Step
+from .plan import PartOf, PartOfInput, Plan, Step
 
 
 def view_inputs(plan: Plan) -> Plan:

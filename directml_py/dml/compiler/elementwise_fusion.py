@@ -22,8 +22,7 @@ from ...kernels.elementwise.ir import Program, Untraceable
 from ...kernels.elementwise.lower import code_for, program_of
 from ...operators import kernel_of
 from .graph_desc import Port, Value
-from .plan import Plan
-from .plan_step import Fused, Step
+from .plan import Fused, Plan, Step
 
 Types = tuple["np.dtype[Any] | None", ...]
 

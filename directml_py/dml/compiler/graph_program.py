@@ -32,8 +32,7 @@ from ..program import (
 )
 from .graph_desc import GraphDesc, GraphInput, Port, Value
 from .in_place import Pairs, in_place_pairs, why_not_in_place
-from .plan import BlockRoot, OutputRoot, PartOf, Plan
-from .plan_step import Fused, Step
+from .plan import BlockRoot, Fused, OutputRoot, PartOf, Plan, Step
 from .planner import plan_graph
 
 Call = Callable[[], Any]

@@ -5,17 +5,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ...operators.operator import Slices
+import numpy as np
+
+from ...kernels.elementwise.lower import Code
+from ...operators.operator import Kernel, Move, Slices
+from ...text.plural import counted_words
 from .data_flow import DataFlow
 from .graph_desc import GraphDesc, GraphInput, Port, Value
 from .memory_planner import TemporaryBlock
-from .plan_step import Step
-from .plan_text import headline, plan_text
 from .prepacked import PackedInputs
+
+
+class Fused(NamedTuple):
+    """The program of several nodes, with the types of the ports that it loads and the values that it stores."""
+
+    code: Code
+    inputs: Sequence[tuple[Port, np.dtype[Any]]]
+    outputs: Sequence[tuple[Value, np.dtype[Any]]]
+
+
+@dataclass
+class Step:
+    """The execution of a node, or of several ``nodes`` that are ``fused`` or share a ``kernel``; then ``node`` is the
+    last of them, and names and operators are joined by " + ". More of ``nodes`` may follow, as the ``epilogue`` of the
+    kernel. A ``folded`` step has nothing left to do: its copies are elided."""
+
+    node: int
+    name: str
+    operator: str
+    folded: bool = False
+    moves: list[Move] | None = None
+    scratch: int | None = None
+    # Graph outputs that this step's outputs are copied to, in addition to the one that each lies in.
+    copies: list[tuple[Value, int]] = field(default_factory=list)
+    nodes: tuple[int, ...] = ()
+    fused: Fused | None = None
+    kernel: Kernel | None = None
+    epilogue: Fused | None = None
+
+    def __post_init__(self) -> None:
+        self.nodes = self.nodes or (self.node,)
 
 
 class OutputRoot(NamedTuple):
@@ -120,3 +153,50 @@ def _end(value: Value, following: Callable[[Value], Value | None], found: dict[V
         value = after
     found.update(dict.fromkeys(passed, value))
     return value
+
+
+def headline(plan: Plan) -> str:
+    """A one-line summary: step counts and temporary memory."""
+    fates = [_fate(step) for step in plan.steps]
+    counts = [f"{fates.count(fate)} {fate}" for fate in ("run", "fused", "folded away") if fate in fates]
+    steps = f"{counted_words(len(plan.steps), 'step')} ({', '.join(counts)})"
+    return f"{steps}, {plan.temporary_size:,} bytes of temporary memory"
+
+
+def plan_text(plan: Plan) -> str:
+    lines = [headline(plan)]
+    for turn, step in enumerate(plan.steps):
+        nodes = " + ".join(_title(plan, node) for node in step.nodes)
+        lines.append(f"step {turn}, {_fate(step)}: {nodes}")
+        for node in step.nodes:
+            for output, slot in enumerate(plan.graph.node(node).outputs):
+                location = _location_text(plan, Value(node, output))
+                if location and slot.tensor is not None:
+                    lines.append(f"    {slot.path} {slot.tensor} {location}")
+    for number, block in enumerate(plan.blocks):
+        span = f"bytes {block.offset:,} to {block.end:,}, steps {block.first_step} to {block.last_step}"
+        lines.append(f"block {number}, {span}: {block.name}")
+    return "\n".join(lines)
+
+
+def _title(plan: Plan, node: int) -> str:
+    return plan.graph.node(node).title.removeprefix("DML_OPERATOR_").removeprefix("ELEMENT_WISE_")
+
+
+def _fate(step: Step) -> str:
+    return "folded away" if step.folded else "fused" if step.fused else "run"
+
+
+def _location_text(plan: Plan, value: Value) -> str:
+    """The location of a value; empty for an eliminated one."""
+    location = plan.locations.get(value)
+    match location._asdict() if location is not None else {}:
+        case {"position": position}:
+            return f"is graph output {position}"
+        case {"block": block}:
+            return f"is block {block}"
+        case {"value": whole}:
+            return f"lies in {_title(plan, whole.node)}"
+        case {"port": port}:
+            return f"is a view into the input of {_title(plan, port.node)}"
+    return ""

@@ -19,11 +19,10 @@ from typing import Concatenate, ParamSpec
 
 import numpy as np
 
-from ..extremes import fmax, fmin, quieted
 from ..half import as_halves
 from ..native_arrays import Array
 from ..reduce import first_index, unless_nan_begins
-from .functions import erf, plain, saturated
+from .functions import erf, fmax, fmin, plain, quieted, saturated
 from .trace import primitive
 
 P = ParamSpec("P")

@@ -13,8 +13,8 @@ from ..decisions import ABSENT, Declined
 from ..elementwise.lower import Code, code_of, unsized_task, vocabulary
 from ..half import widened
 from ..launch import NativeRun
+from ..matmul import ALIGNMENT, aligned, pack_panels, panels_size
 from ..native_arrays import Array, address
-from ..prepacked_weights import ALIGNMENT, aligned, pack_panels, panels_size
 from .layer import STATES, Cell, Layer, Phase, State
 
 FLOAT32 = np.dtype(np.float32)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..extremes import quieted
+from ..elementwise.functions import quieted
 from ..native_arrays import Array
 from .sample_points import BinSamples, SamplePoints, Taps
 

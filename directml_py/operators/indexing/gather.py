@@ -1,4 +1,4 @@
-"""GATHER."""
+"""GATHER, GATHER_ELEMENTS and SCATTER: indices along one axis."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import numpy as np
 
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather import gather
+from ...kernels.gather_scatter_nd import Coordinates
 from ...kernels.launch import launch_in_order
 from ...kernels.linear_index import gather_within, is_inside, take
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
+from ..attributes import resized
 from ..operator import Advisory, Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
-from .base import check_range, range_rule
+from .base import IndexedOperator, Reads, Writes, check_range, duplicates_rule, range_rule
 
 # Microsoft's library does not check this; tensorflow-directml-plugin gathers batches in this way.
 LEADING_ONES = own_rule(
@@ -33,7 +35,8 @@ CROPPED_ONES = own_rule(
     "The leading sizes of InputTensor that OutputTensor drops are 1",
     page_only=True,
 )
-INDEX_RANGE = range_rule("GATHER", "the axis")
+INDEX_RANGE = {name: range_rule(name, "the axis") for name in ("GATHER", "GATHER_ELEMENTS", "SCATTER")}
+DUPLICATE_INDICES = duplicates_rule("SCATTER")
 
 
 def cropped_dimensions(desc: OperatorDesc) -> int:
@@ -109,7 +112,7 @@ class Gather(Operator):
         }
 
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
-        check_range(INDEX_RANGE, inputs[1], desc.InputTensor.sizes[desc.Axis], report)
+        check_range(INDEX_RANGE[desc.name], inputs[1], desc.InputTensor.sizes[desc.Axis], report)
 
     def compute(self, desc: OperatorDesc) -> Compute:
         first = (0,) * cropped_dimensions(desc)
@@ -157,3 +160,40 @@ class Gather(Operator):
             return lambda: within() if is_inside(indices, x.shape[axis]) else outside()
 
         return Kernel(bind)
+
+
+class AlongAxis(IndexedOperator):
+    """IndicesTensor has any size along Axis, and the sizes of InputTensor in all other dimensions."""
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        axis = desc.Axis
+        return {"IndicesTensor": resized(desc.InputTensor.sizes, axis, desc.IndicesTensor.sizes[axis])}
+
+    def dimensions(self, desc: OperatorDesc) -> Sizes:
+        sizes: Sizes = desc.InputTensor.sizes
+        return sizes
+
+    def coordinates(self, desc: OperatorDesc, indices: Array) -> Coordinates:
+        return [indices if dimension == desc.Axis else None for dimension in range(indices.ndim)]
+
+    def coordinate_sizes(self, desc: OperatorDesc) -> Sizes:
+        sizes: Sizes = desc.IndicesTensor.sizes
+        return sizes
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        check_range(INDEX_RANGE[desc.name], inputs[1], desc.InputTensor.sizes[desc.Axis], report)
+
+
+@operator("GATHER_ELEMENTS")
+class GatherElements(AlongAxis, Reads):
+    """NumPy's ``take_along_axis`` (ns-directml-dml_gather_elements_operator_desc)."""
+
+
+@operator("SCATTER")
+class Scatter(AlongAxis, Writes):
+    """A copy in which one element per index is replaced: the inverse of GATHER_ELEMENTS
+    (ns-directml-dml_scatter_operator_desc)."""
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        super().inspect(desc, inputs, report)
+        self.check_duplicates(DUPLICATE_INDICES, desc, inputs[1], report)

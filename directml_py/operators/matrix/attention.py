@@ -25,6 +25,7 @@ from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run, apart
 from ...kernels.reorder import over_packed
 from ...validation.report import Report
+from ..attributes import led
 from ..operator import (
     Compute,
     Inputs,
@@ -40,7 +41,6 @@ from ..operator import (
 )
 from .attention_masks import mask_of
 from .attention_operands import Given, joined, operands, placed
-from .leading_ones import led
 
 # The other sizes are inferred from these tensors, whose own sizes are inferred only where they are wrong.
 SOURCES = (

@@ -13,10 +13,10 @@ from ...descs.tensor import TensorDesc
 from ...kernels.elementwise.functions import saturated
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
+from ..attributes import led
 from ..operator import Broadcast, Inputs, Kernel, Outputs, Shape, Shapes, Sizes, operator, own_rule
 from .attention import Attention, MultiheadAttention, attention_of, mask_sizes
 from .attention_operands import Given
-from .leading_ones import led
 
 PAST_LENGTHS = own_rule(
     "MULTIHEAD_ATTENTION1",

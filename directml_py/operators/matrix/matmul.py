@@ -19,12 +19,18 @@ from ...kernels.epilogue import map_results
 from ...kernels.half import as_halves
 from ...kernels.im2col import matmul
 from ...kernels.launch import launch_in_order
-from ...kernels.matmul import byte_products, is_worth_panels, multiply, multiply_packed
+from ...kernels.matmul import (
+    byte_products,
+    is_worth_panels,
+    multiply,
+    multiply_packed,
+    pack_panels,
+    panels_size,
+)
 from ...kernels.native_arrays import Array, Run
-from ...kernels.prepacked_weights import pack_panels, panels_size
 from ...validation.report import Report
-from ..element_inspection import report_elements
-from ..fused_activation import activated, is_of_elements
+from ..attributes import activated, is_of_elements, led
+from ..numeric_warnings import report_elements
 from ..operator import (
     Compute,
     Inputs,
@@ -41,7 +47,6 @@ from ..operator import (
     summing_kernel,
 )
 from ..quantization_parameters import along, per_column, per_row
-from .leading_ones import led
 
 
 class Product(NamedTuple):

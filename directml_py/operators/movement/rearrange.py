@@ -1,4 +1,4 @@
-"""TILE, DEPTH_TO_SPACE and SPACE_TO_DEPTH: one copy between views with split dimensions.
+"""JOIN and SPLIT; TILE, DEPTH_TO_SPACE and SPACE_TO_DEPTH, one copy between views with split dimensions.
 
 A view can always split a dimension, but some strides do not permit merging. So each side of the copy is split to match
 the other.
@@ -6,6 +6,8 @@ the other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from operator import mul
 from typing import ClassVar
 
@@ -13,9 +15,11 @@ import numpy as np
 
 from ...api.enums import DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH, DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW
 from ...descs.operator_desc import OperatorDesc
+from ...descs.tensor_size import unsigned_numbers
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator
+from ..attributes import resized
+from ..operator import Compute, Inputs, Kernel, Move, Operator, Outputs, Shapes, Slices, operator
 
 
 @operator("TILE")
@@ -114,3 +118,50 @@ class SpaceToDepth(DepthSpaceRearrangement):
         batch, channels, height, width = desc.InputTensor.sizes
         block = desc.BlockSize
         return {"OutputTensor": (batch, channels * block * block, height // block, width // block)}
+
+
+def slices_along(axis: int, sizes: Sequence[int]) -> list[Slices]:
+    """The slices of consecutive parts with these sizes along ``axis``."""
+    before = (slice(None),) * axis
+    ends = list(accumulate(sizes))
+    return [(*before, slice(start, end)) for start, end in zip([0, *ends], ends)]
+
+
+@operator("JOIN")
+class Join(Operator):
+    """Concatenation along one axis (ns-directml-dml_join_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc) -> Shapes:
+        axis, first = desc.Axis, desc.InputTensors[0].sizes
+        before, behind = first[:axis], first[axis + 1 :]
+        along = [tensor.sizes[axis] for tensor in desc.InputTensors]
+        return {
+            "InputTensors": [(*before, size, *behind) for size in along],
+            "OutputTensor": (*before, sum(along), *behind),
+        }
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move]:
+        places = slices_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.InputTensors])
+        return [Move(index, (), 0, place) for index, place in enumerate(places)]
+
+
+@operator("SPLIT")
+class Split(Operator):
+    """The inverse of JOIN (ns-directml-dml_split_operator_desc)."""
+
+    def shapes(self, desc: OperatorDesc, *, sizes: Sequence[int] | None = None) -> Shapes:
+        """``sizes``: the outputs' sizes along Axis."""
+        axis, whole = desc.Axis, desc.InputTensor.sizes
+        if sizes is not None:
+            return {
+                "OutputTensors": [resized(whole, axis, size) for size in unsigned_numbers(sizes, "sizes")]
+            }
+        along = [tensor.sizes[axis] for tensor in desc.OutputTensors]
+        return {
+            "InputTensor": resized(whole, axis, sum(along)),
+            "OutputTensors": [resized(whole, axis, size) for size in along],
+        }
+
+    def moves(self, desc: OperatorDesc) -> Sequence[Move]:
+        places = slices_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.OutputTensors])
+        return [Move(0, place, index, ()) for index, place in enumerate(places)]

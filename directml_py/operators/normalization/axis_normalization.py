@@ -1,4 +1,4 @@
-"""Base of the normalizations, which compute on whole rows along some axes."""
+"""Base of the normalizations, which compute on whole rows along some axes, and LP_NORMALIZATION."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...kernels.half import as_halves
 from ...kernels.native_arrays import Array, Run
 from ...kernels.rowwise import map_rows
 from ...validation.report import Report
-from ..element_inspection import report_elements
-from ..operator import Inputs, Kernel, Operator, Outputs, own_rule
+from ..numeric_warnings import report_elements
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator, own_rule
 
 # The operators whose divisor comes from a statistic stored in FLOAT16.
 RANGES = {
@@ -84,3 +84,37 @@ def inspect_statistic(desc: OperatorDesc, statistic: Array, report: Report) -> N
     is_lost = np.isfinite(statistic) & np.isinf(kept(statistic, desc.InputTensor))
     one, several = (f"{words} of elements too large to be squared" for words in ("group", "groups"))
     report_elements(report, RANGES[desc.name], "InputTensor", is_lost, one, several)
+
+
+@operator("LP_NORMALIZATION")
+class LpNormalization(InRows):
+    """``Input / sqrt(norm^2 + Epsilon)`` with the norm of order P along Axis
+    (ns-directml-dml_lp_normalization_operator_desc).
+
+    The page prints no formula; this is what Microsoft's library computes. Unless the norm is small, it is close to
+    ONNX's LpNormalization, for which ONNX Runtime sets Epsilon to 0.00001. For FLOAT16 the sum under the norm's root is
+    rounded to FLOAT16.
+    """
+
+    def axes(self, desc: OperatorDesc) -> Sequence[int]:
+        return (desc.Axis,)
+
+    def compute(self, desc: OperatorDesc) -> Compute:
+        order, epsilon = desc.P, desc.Epsilon
+
+        def normalized(x: Array) -> Array:
+            values = doubles(x)
+            total = kept(self.total(desc, values), desc.InputTensor)
+            squared = np.square(total) if order == 1 else total
+            values /= np.sqrt(squared + epsilon)
+            return values
+
+        return normalized
+
+    def total(self, desc: OperatorDesc, values: Array) -> Array:
+        """The norm, if P is 1, else its square."""
+        parts = np.abs(values) if desc.P == 1 else np.square(values)
+        return np.asarray(parts.sum(desc.Axis, keepdims=True))
+
+    def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
+        inspect_statistic(desc, self.total(desc, doubles(inputs[0])), report)

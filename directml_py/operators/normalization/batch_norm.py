@@ -12,7 +12,7 @@ from ...kernels import softmax_norm
 from ...kernels.decisions import Declined
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
-from ..fused_activation import activated
+from ..attributes import activated
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
 from .axis_normalization import InRows, doubles, inspect_statistic, kept, mean
 

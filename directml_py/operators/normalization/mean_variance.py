@@ -12,8 +12,8 @@ from ...kernels import softmax_norm
 from ...kernels.decisions import Declined
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
-from ..element_inspection import report_elements
-from ..fused_activation import activated
+from ..attributes import activated
+from ..numeric_warnings import report_elements
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator, own_rule
 from .axis_normalization import InRows, doubles, inspect_statistic, kept, mean
 

@@ -15,7 +15,7 @@ from ...descs.operator_desc import OperatorDesc
 from ...kernels.native_arrays import Array, Run
 from ...kernels.reduce import fold, in_range
 from ...validation.report import Report
-from ..element_inspection import begins_with_nan, report_elements
+from ..numeric_warnings import begins_with_nan, report_elements
 from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, operator, own_rule
 
 PREFIX = "DML_REDUCE_FUNCTION_"

@@ -29,7 +29,7 @@ from ...kernels.transposed_convolution import convolution_back
 from ...kernels.transposed_convolution import scratch_of as scratch_of_back
 from ...kernels.windows import Window
 from ...validation.report import Report
-from ..fused_activation import activated
+from ..attributes import activated
 from ..operator import (
     Compute,
     ElementWise,
@@ -45,10 +45,10 @@ from ..operator import (
     computing_kernel,
     of_sizes,
     operator,
+    operator_of,
     own_rule,
 )
 from ..quantization_parameters import along, per_channel, single
-from ..registry import operator_of
 from .pooling import any_output_sizes
 
 

@@ -15,9 +15,8 @@ from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.csr import Plan, Taps
 from ...kernels.decisions import Declined
-from ...kernels.elementwise.functions import plain
+from ...kernels.elementwise.functions import fmax, plain, quieted
 from ...kernels.elementwise.map import map_elements, map_packed
-from ...kernels.extremes import fmax, quieted
 from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
 from ...kernels.reduce import fold
