@@ -14,8 +14,28 @@
 #define DIRECTML_UUID_OF
 extern "C++"
 {
+    // A program's own interface has a __declspec(uuid), which clang++ -fms-extensions knows.
+#if defined(__clang__) && defined(__is_identifier)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wlanguage-extension-token"
+#pragma push_macro("__uuidof")
+#undef __uuidof
+#if !__is_identifier(__uuidof)
+#define DIRECTML_HAS_UUIDOF
+    template <typename T>
+    struct DMLUuidOf
+    {
+        static constexpr const GUID& value = __uuidof(T);
+    };
+#endif
+#pragma pop_macro("__uuidof")
+#pragma clang diagnostic pop
+#endif
+
+#ifndef DIRECTML_HAS_UUIDOF
     template <typename T>
     struct DMLUuidOf;
+#endif
 
     template <typename T>
 #if __wsl_stub_uuidof_use_constexpr

@@ -47,16 +47,16 @@ class Programs:
         self._build(folder / name, compiler, "-shared", "-fPIC", str(source))
         return folder
 
-    def cases(self, compiler: str, source: str) -> list[str]:
+    def cases(self, compiler: str, source: str, *flags: str) -> list[str]:
         """The names of the cases in a source file."""
-        program = self.program(compiler, self.object(compiler, source))
+        program = self.program(compiler, self.object(compiler, source, *flags))
         return subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
 
     def run(
-        self, compiler: str, source: str, case: str, **environment: str
+        self, compiler: str, source: str, case: str, *flags: str, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """Runs a case, with a standard input that is silent and does not end."""
-        program = self.program(compiler, self.object(compiler, source))
+        program = self.program(compiler, self.object(compiler, source, *flags))
         silence, speaker = os.pipe()
         try:
             return subprocess.run(

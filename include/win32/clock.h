@@ -1,6 +1,6 @@
 // MIT License, Copyright (c) the directml-py authors.
 //
-// Time: Sleep, the performance counter, the tick count.
+// Time: Sleep, the performance counter, the tick count, the date.
 
 #ifndef DIRECTML_WIN32_CLOCK_H
 #define DIRECTML_WIN32_CLOCK_H
@@ -62,6 +62,76 @@ DIRECTML_WIN32_FUNCTION BOOL QueryPerformanceFrequency(LARGE_INTEGER* lpFrequenc
 DIRECTML_WIN32_FUNCTION ULONGLONG GetTickCount64(void)
 {
     return (ULONGLONG)(directml_win32_now() / 1000000);
+}
+
+DIRECTML_WIN32_FUNCTION DWORD GetTickCount(void)
+{
+    return (DWORD)GetTickCount64();
+}
+
+typedef struct _SYSTEMTIME
+{
+    WORD wYear;
+    WORD wMonth;
+    WORD wDayOfWeek;
+    WORD wDay;
+    WORD wHour;
+    WORD wMinute;
+    WORD wSecond;
+    WORD wMilliseconds;
+} SYSTEMTIME, *PSYSTEMTIME, *LPSYSTEMTIME;
+
+// Steps of 100 nanoseconds since 1601.
+typedef struct _FILETIME
+{
+    DWORD dwLowDateTime;
+    DWORD dwHighDateTime;
+} FILETIME, *PFILETIME, *LPFILETIME;
+
+DIRECTML_WIN32_FUNCTION void directml_win32_date(const struct tm* date, long nanoseconds, SYSTEMTIME* time)
+{
+    time->wYear = (WORD)(date->tm_year + 1900);
+    time->wMonth = (WORD)(date->tm_mon + 1);
+    time->wDayOfWeek = (WORD)date->tm_wday;
+    time->wDay = (WORD)date->tm_mday;
+    time->wHour = (WORD)date->tm_hour;
+    time->wMinute = (WORD)date->tm_min;
+    // Windows has no leap seconds here.
+    time->wSecond = (WORD)(date->tm_sec < 60 ? date->tm_sec : 59);
+    time->wMilliseconds = (WORD)(nanoseconds / 1000000);
+}
+
+DIRECTML_WIN32_FUNCTION void GetLocalTime(SYSTEMTIME* lpSystemTime)
+{
+    struct timespec now;
+    struct tm date;
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &date);
+    directml_win32_date(&date, now.tv_nsec, lpSystemTime);
+}
+
+DIRECTML_WIN32_FUNCTION void GetSystemTime(SYSTEMTIME* lpSystemTime)
+{
+    struct timespec now;
+    struct tm date;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &date);
+    directml_win32_date(&date, now.tv_nsec, lpSystemTime);
+}
+
+DIRECTML_WIN32_FUNCTION void GetSystemTimeAsFileTime(FILETIME* lpSystemTimeAsFileTime)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    // 11644473600 s from 1601 to 1970.
+    const uint64_t steps = ((uint64_t)now.tv_sec + 11644473600u) * 10000000u + (uint64_t)now.tv_nsec / 100;
+    lpSystemTimeAsFileTime->dwLowDateTime = (DWORD)steps;
+    lpSystemTimeAsFileTime->dwHighDateTime = (DWORD)(steps >> 32);
+}
+
+DIRECTML_WIN32_FUNCTION void GetSystemTimePreciseAsFileTime(FILETIME* lpSystemTimeAsFileTime)
+{
+    GetSystemTimeAsFileTime(lpSystemTimeAsFileTime);
 }
 
 #endif

@@ -11,7 +11,25 @@
 
 // Visual C++'s older spelling, which the first DirectML samples use.
 #if defined(__cplusplus) && !defined(_uuidof)
+#ifdef __clang__
+// With -fms-extensions it is a keyword, which knows no smart pointers.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wkeyword-macro"
+#endif
 #define _uuidof(type) __uuidof(type)
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+#endif
+
+// With clang++ -fms-extensions, in which __ptr64 is a keyword, a program's own interface keeps its identifier.
+#if defined(__cplusplus) && defined(__clang__) && defined(__is_identifier)
+#if !__is_identifier(__ptr64)
+#undef MIDL_INTERFACE
+#undef DECLSPEC_UUID
+#define DECLSPEC_UUID(text) __declspec(uuid(text))
+#define MIDL_INTERFACE(text) struct DECLSPEC_UUID(text)
+#endif
 #endif
 
 #ifndef RPC_E_CHANGED_MODE

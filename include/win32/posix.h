@@ -19,9 +19,14 @@
 
 #if !defined(__cplusplus) && !defined(_GNU_SOURCE)
 extern int clock_gettime(int clock, struct timespec* now);
+extern struct tm* gmtime_r(const time_t* time, struct tm* date);
+extern struct tm* localtime_r(const time_t* time, struct tm* date);
 extern long syscall(long number, ...);
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
+#endif
+#ifndef CLOCK_REALTIME
+#define CLOCK_REALTIME 0
 #endif
 #ifndef MAP_ANONYMOUS
 #include <asm/mman.h>

@@ -13,8 +13,12 @@
 
 #include <wsl/winadapter.h>
 
+#include <ctype.h>
 #include <limits.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The linkage of the functions in this folder: no library is needed, and in C++ all translation units share them.

@@ -32,10 +32,12 @@ IN_CPP = [
     "dxgidebug.h",
     "pix3.h",
     "wil/com.h",
+    "wil/wrl.h",
     "winrt/Windows.Foundation.h",
     "winrt/base.h",
     "wrl.h",
     "wrl/event.h",
+    "wrl/implements.h",
     "wrl/wrappers/corewrappers.h",
 ]
 DEVICE = "0x6dbd6437, 0x96fd, 0x423f, 0xa9, 0x8c, 0xae, 0x5e, 0x7c, 0x2a, 0x57, 0x3f"

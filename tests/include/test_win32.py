@@ -30,6 +30,7 @@ CASES = [
     "close_frees_the_descriptor",
     "last_error_is_the_threads",
     "clocks",
+    "dates",
     "process",
     "memory",
     "debugger",

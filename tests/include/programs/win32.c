@@ -19,6 +19,10 @@ int use_in_c(HANDLE signalled)
         return 3;
     if (HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER) != E_INVALIDARG || !QueryPerformanceCounter(&now))
         return 4;
+    SYSTEMTIME date;
+    GetLocalTime(&date);
+    if (date.wYear < 2024 || date.wMonth < 1 || date.wMonth > 12)
+        return 6;
     Sleep(1);
     if (GetCurrentThreadId() == 0 || IsDebuggerPresent())
         return 5;

@@ -450,6 +450,37 @@ CASE(clocks)
     CHECK(GetTickCount64() - ticks >= 99 && GetTickCount64() - ticks < 1000);
 }
 
+CASE(dates)
+{
+    // Five and a half hours east of Greenwich, all year.
+    setenv("TZ", "XYZ-5:30", 1);
+    tzset();
+    const time_t before = time(nullptr);
+    SYSTEMTIME local, universal;
+    FILETIME file;
+    GetSystemTime(&universal);
+    GetLocalTime(&local);
+    GetSystemTimeAsFileTime(&file);
+    const time_t after = time(nullptr);
+    tm date = {};
+    date.tm_year = universal.wYear - 1900;
+    date.tm_mon = universal.wMonth - 1;
+    date.tm_mday = universal.wDay;
+    date.tm_hour = universal.wHour;
+    date.tm_min = universal.wMinute;
+    date.tm_sec = universal.wSecond;
+    const time_t seen = timegm(&date);
+    CHECK(before <= seen && seen <= after);
+    CHECK(date.tm_wday == universal.wDayOfWeek && universal.wMilliseconds < 1000);
+    const int minutes = (local.wHour - universal.wHour) * 60 + local.wMinute - universal.wMinute;
+    CHECK((minutes + 24 * 60) % (24 * 60) == 330 || (minutes + 24 * 60) % (24 * 60) == 331);
+    const ULONGLONG steps = static_cast<ULONGLONG>(file.dwHighDateTime) << 32 | file.dwLowDateTime;
+    // 1970 is 134774 days after 1601.
+    const ULONGLONG seconds = steps / 10000000 - 134774ull * 86400;
+    CHECK(static_cast<time_t>(seconds) >= before && static_cast<time_t>(seconds) <= after);
+    CHECK(ceil(1.5) == 2 && log2(8.0) == 3);
+}
+
 CASE(process)
 {
     CHECK(GetCurrentProcessId() == static_cast<DWORD>(getpid()));
