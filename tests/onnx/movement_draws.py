@@ -22,7 +22,7 @@ def places(draw: Draw, shape: Any, size: int) -> Any:
 def gather(draw: Draw) -> DrawnNode:
     shape = draw.shape(1, 5)
     axis = draw.axis(len(shape))
-    return DrawnNode([draw.array(shape, draw.choice(ANYTHING)), places(draw, draw.shape(0, 3), shape[axis])],
+    return draw.node([draw.array(shape, draw.choice(ANYTHING)), places(draw, draw.shape(0, 3), shape[axis])],
                      {"axis": axis}, 13)  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def gather_elements(draw: Draw) -> DrawnNode:
     axis = draw.axis(len(shape))
     wanted = [int(draw.random.integers(0 if draw.empty else min(1, size), size + 1)) for size in shape]
     wanted[axis] = draw.size(5) if shape[axis] else 0
-    return DrawnNode([draw.array(shape, draw.choice(ANYTHING)), places(draw, wanted, shape[axis])],
+    return draw.node([draw.array(shape, draw.choice(ANYTHING)), places(draw, wanted, shape[axis])],
                      {"axis": axis}, opset(draw, 11, 13))  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def gather_nd(draw: Draw) -> DrawnNode:
     batch = int(draw.random.integers(0, len(shape))) if draw.maybe(0.4) else 0
     depth = int(draw.random.integers(1, len(shape) - batch + 1))
     sizes = (*shape[:batch], *draw.shape(0, 2), depth)
-    return DrawnNode([draw.array(shape, draw.choice(ANYTHING)), deep_places(draw, sizes, shape[batch : batch + depth])],
+    return draw.node([draw.array(shape, draw.choice(ANYTHING)), deep_places(draw, sizes, shape[batch : batch + depth])],
                      {"batch_dims": batch} if batch else {}, opset(draw, 12, 13))  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def scatter_elements(draw: Draw) -> DrawnNode:
     else:
         indices = places(draw, wanted, shape[axis])
     attributes = {"axis": axis, **({"reduction": word} if version >= 16 else {})}
-    return DrawnNode(
+    return draw.node(
         [draw.array(shape, dtype), indices, draw.array(indices.shape, dtype)], attributes, version
     )
 
@@ -85,8 +85,7 @@ def scatter(draw: Draw) -> DrawnNode:
     made = scatter_elements(draw)
     if made.attributes.pop("reduction", "none") != "none":
         return scatter(draw)
-    made.opset = opset(draw, 9, 10)
-    return made
+    return made._replace(opset=opset(draw, 9, 10))
 
 
 @drawn("ScatterND")
@@ -103,7 +102,7 @@ def scatter_nd(draw: Draw) -> DrawnNode:
         indices = draw.random.permutation(every)[:count].astype(np.int64).reshape(count, depth)
     updates = draw.array((*indices.shape[:-1], *shape[depth:]), dtype)
     attributes = {"reduction": word} if version >= 16 else {}
-    return DrawnNode([draw.array(shape, dtype), indices, updates], attributes, version)
+    return draw.node([draw.array(shape, dtype), indices, updates], attributes, version)
 
 
 @drawn("OneHot")
@@ -113,7 +112,7 @@ def one_hot(draw: Draw) -> DrawnNode:
     dtype = draw.choice(("float32", "int64", "int32"))
     indices = places(draw, shape, depth).astype(draw.choice((np.int64, np.int32, np.float32)))
     inputs = [indices, np.array(depth, np.int64), draw.array(2, dtype)]
-    return DrawnNode(inputs, {"axis": draw.axis(len(shape) + 1)}, 11)
+    return draw.node(inputs, {"axis": draw.axis(len(shape) + 1)}, 11)
 
 
 @drawn("Compress")
@@ -122,7 +121,7 @@ def compress(draw: Draw) -> DrawnNode:
     axis = draw.axis(len(shape))
     whole = draw.maybe(0.3)
     size = int(np.prod(shape)) if whole else shape[axis]
-    return DrawnNode([draw.array(shape, draw.choice(ANYTHING)), draw.array(size, "bool")],
+    return draw.node([draw.array(shape, draw.choice(ANYTHING)), draw.array(size, "bool")],
                      {} if whole else {"axis": axis}, 11)  # fmt: skip
 
 
@@ -134,7 +133,7 @@ def transpose(draw: Draw) -> DrawnNode:
         if shape and draw.maybe(0.8)
         else {}
     )
-    return DrawnNode([draw.array(shape, draw.choice(ANYTHING))], attributes, 13)
+    return draw.node([draw.array(shape, draw.choice(ANYTHING))], attributes, 13)
 
 
 @drawn("Concat")
@@ -145,7 +144,7 @@ def concat(draw: Draw) -> DrawnNode:
     for _ in range(draw.choice((1, 2, 3, 4))):
         shape[axis] = draw.size()
         parts.append(draw.array(shape, dtype))
-    return DrawnNode(parts, {"axis": axis}, 13)
+    return draw.node(parts, {"axis": axis}, 13)
 
 
 @drawn("Split")
@@ -154,7 +153,7 @@ def split(draw: Draw) -> DrawnNode:
     axis, count = draw.axis(len(shape)), draw.choice((1, 2, 3))
     sizes = [draw.size(3) for _ in range(count)]
     shape[axis] = sum(sizes)
-    return DrawnNode(
+    return draw.node(
         [draw.array(shape, draw.choice(ANYTHING)), np.array(sizes, np.int64)], {"axis": axis}, 13, count
     )
 
@@ -168,7 +167,7 @@ def slice_(draw: Draw) -> DrawnNode:
         for _ in "se"
     ]
     steps = [draw.choice((1, 1, 2, -1, -2)) for _ in axes]
-    return DrawnNode(
+    return draw.node(
         [
             draw.array(shape, draw.choice(ANYTHING)),
             *(np.array(item, np.int64) for item in (*numbers, axes, steps)),
@@ -186,13 +185,13 @@ def pad(draw: Draw) -> DrawnNode:
     inputs = [draw.array(shape, dtype), np.array(amounts, np.int64)]
     if mode == "constant" and draw.maybe():
         inputs.append(draw.array((), dtype))
-    return DrawnNode(inputs, {"mode": mode}, 19 if mode == "wrap" else opset(draw, 13, 18))
+    return draw.node(inputs, {"mode": mode}, 19 if mode == "wrap" else opset(draw, 13, 18))
 
 
 @drawn("Tile")
 def tile(draw: Draw) -> DrawnNode:
     shape = draw.shape(0, 5, 3)
-    return DrawnNode(
+    return draw.node(
         [draw.array(shape, draw.choice(ANYTHING)), np.array([draw.size(3) for _ in shape], np.int64)],
         opset=13,
     )
@@ -201,7 +200,7 @@ def tile(draw: Draw) -> DrawnNode:
 @drawn("Expand")
 def expand(draw: Draw) -> DrawnNode:
     shape = draw.shape()
-    return DrawnNode(
+    return draw.node(
         [draw.array(draw.beside(shape), draw.choice(ANYTHING)), np.array(shape, np.int64)], opset=13
     )
 
@@ -211,8 +210,8 @@ def reshape(draw: Draw) -> DrawnNode:
     shape = draw.shape(0 if draw.kind == "Reshape" else 1, 6)
     x = draw.array(shape, draw.choice(ANYTHING))
     if draw.kind == "Flatten":
-        return DrawnNode([x], {"axis": draw.choice(range(len(shape) + 1))}, 13)
-    return DrawnNode([x, np.array(draw.random.permutation(shape) if x.size == 0 else [-1, 1], np.int64)],
+        return draw.node([x], {"axis": draw.choice(range(len(shape) + 1))}, 13)
+    return draw.node([x, np.array(draw.random.permutation(shape) if x.size == 0 else [-1, 1], np.int64)],
                      {"allowzero": int(x.size == 0)}, 14)  # fmt: skip
 
 
@@ -225,15 +224,15 @@ def squeeze(draw: Draw) -> DrawnNode:
         for axis in axes:
             shape[axis] = 1
         given = [np.array(axes, np.int64)] if axes else []
-        return DrawnNode([draw.array(shape, dtype), *given], opset=13)
-    return DrawnNode([draw.array(shape, dtype), np.array(axes or [0], np.int64)], opset=13)
+        return draw.node([draw.array(shape, dtype), *given], opset=13)
+    return draw.node([draw.array(shape, dtype), np.array(axes or [0], np.int64)], opset=13)
 
 
 @drawn("ReverseSequence")
 def reverse(draw: Draw) -> DrawnNode:
     shape = draw.shape(2, 5)
     lengths = draw.random.integers(min(1, shape[0]), shape[0] + 1, shape[1])
-    return DrawnNode(
+    return draw.node(
         [draw.array(shape, draw.choice(ANYTHING)), lengths.astype(np.int64)],
         {"time_axis": 0, "batch_axis": 1},
         10,
@@ -245,17 +244,17 @@ def triangle(draw: Draw) -> DrawnNode:
     inputs = [draw.array(draw.shape(2, 5), draw.choice(ANYTHING))]
     if draw.maybe():
         inputs.append(np.array(draw.random.integers(-3, 4), np.int64))
-    return DrawnNode(inputs, {"upper": int(draw.maybe())}, 14)
+    return draw.node(inputs, {"upper": int(draw.maybe())}, 14)
 
 
 @drawn("Cast")
 def cast(draw: Draw) -> DrawnNode:
     have, want = draw.choice(ANYTHING), draw.choice(ANYTHING)
-    return DrawnNode(
+    return draw.node(
         [draw.array(draw.shape(), have, 0)], {"to": helper.np_dtype_to_tensor_dtype(np.dtype(want))}, 13
     )
 
 
 @drawn("Dropout")
 def dropout(draw: Draw) -> DrawnNode:
-    return DrawnNode([draw.array(draw.shape(), draw.choice(FLOATS))], opset=13, outputs=draw.choice((1, 2)))
+    return draw.node([draw.array(draw.shape(), draw.choice(FLOATS))], opset=13, outputs=draw.choice((1, 2)))

@@ -25,7 +25,7 @@ def columns_of(b: Any) -> int:
 
 @drawn("MatMul")
 def matmul(draw: Draw) -> DrawnNode:
-    return DrawnNode(factors(draw, draw.choice((*FLOATS, "int32", "uint32", "int64", "uint64"))), opset=13)
+    return draw.node(factors(draw, draw.choice((*FLOATS, "int32", "uint32", "int64", "uint64"))), opset=13)
 
 
 @drawn("com.microsoft:FusedMatMul")
@@ -38,7 +38,7 @@ def fused_matmul(draw: Draw) -> DrawnNode:
         a, attributes["transA"] = np.swapaxes(a, -1, -2).copy(), 1
     if is_stack and draw.maybe():
         b, attributes["transB"] = np.swapaxes(b, -1, -2).copy(), 1
-    return DrawnNode([a, b], attributes)
+    return draw.node([a, b], attributes)
 
 
 @drawn("Gemm")
@@ -52,7 +52,7 @@ def gemm(draw: Draw) -> DrawnNode:
     ]
     if draw.maybe(0.7):
         inputs.append(draw.array(draw.beside((rows, columns)), dtype))
-    return DrawnNode(
+    return draw.node(
         inputs, {**flips, "alpha": draw.choice((1.0, 0.5)), "beta": draw.choice((1.0, 2.0, 0.0))}, 13
     )
 
@@ -74,7 +74,7 @@ def einsum(draw: Draw) -> DrawnNode:
         ]
         for term in terms
     ]
-    return DrawnNode([draw.array(shape, "float32") for shape in shapes], {"equation": text}, 12)
+    return draw.node([draw.array(shape, "float32") for shape in shapes], {"equation": text}, 12)
 
 
 def parameter(draw: Draw, count: int, dtype: str, spread: Any = None) -> Any:
@@ -99,7 +99,7 @@ def matmul_integer(draw: Draw) -> DrawnNode:
         inputs.append(parameter(draw, rows, kinds[0], ((), (1,))))
     if draw.maybe(0.7) and len(inputs) == 3:
         inputs.append(parameter(draw, columns, kinds[1]))
-    return DrawnNode(inputs, opset=10)
+    return draw.node(inputs, opset=10)
 
 
 @drawn("QLinearMatMul")
@@ -114,7 +114,7 @@ def quantized_matmul(draw: Draw) -> DrawnNode:
               b, parameter(draw, columns, "float32"), parameter(draw, columns, kinds[1]),
               parameter(draw, 1, "float32", single) * np.float32(10),
               parameter(draw, 1, kinds[0], single)]  # fmt: skip
-    return DrawnNode(inputs, opset=10)
+    return draw.node(inputs, opset=10)
 
 
 @drawn("com.microsoft:MatMulIntegerToFloat")
@@ -128,7 +128,7 @@ def integer_to_float(draw: Draw) -> DrawnNode:
               parameter(draw, 1, kinds[0], single) if draw.maybe() else None,
               parameter(draw, columns, kinds[1]) if draw.maybe() else None]  # fmt: skip
     # To products of stacks of matrices ONNX Runtime adds a bias that is scaled.
-    return DrawnNode([*inputs, draw.array(columns)] if b.ndim == 2 and draw.maybe() else inputs)
+    return draw.node([*inputs, draw.array(columns)] if b.ndim == 2 and draw.maybe() else inputs)
 
 
 @drawn("com.microsoft:DynamicQuantizeMatMul")
@@ -145,7 +145,7 @@ def dynamic_matmul(draw: Draw) -> DrawnNode:
         parameter(draw, columns, kind) if draw.maybe() else None,
     ]
     # To products of stacks of matrices ONNX Runtime adds a bias that is scaled.
-    return DrawnNode([*inputs, draw.array(columns)] if b.ndim == 2 and draw.maybe() else inputs)
+    return draw.node([*inputs, draw.array(columns)] if b.ndim == 2 and draw.maybe() else inputs)
 
 
 def window(draw: Draw, rank: int) -> tuple[list[int], dict[str, Any]]:
@@ -168,7 +168,7 @@ def filtered(draw: Draw, dtype: str, other: str) -> tuple[list[Any], dict[str, A
 def conv(draw: Draw) -> DrawnNode:
     dtype = draw.choice(FLOATS)
     inputs, attributes = filtered(draw, dtype, dtype)
-    return DrawnNode([*inputs, draw.array(len(inputs[1]), dtype)] if draw.maybe() else inputs, attributes, 11)
+    return draw.node([*inputs, draw.array(len(inputs[1]), dtype)] if draw.maybe() else inputs, attributes, 11)
 
 
 @drawn("ConvInteger")
@@ -179,7 +179,7 @@ def conv_integer(draw: Draw) -> DrawnNode:
         inputs.append(parameter(draw, 1, kinds[0], ((), (1,))))
         if draw.maybe():
             inputs.append(parameter(draw, len(inputs[1]), kinds[1]))
-    return DrawnNode(inputs, attributes, 10)
+    return draw.node(inputs, attributes, 10)
 
 
 @drawn("QLinearConv")
@@ -190,12 +190,12 @@ def quantized_conv(draw: Draw) -> DrawnNode:
     inputs = [x, parameter(draw, 1, "float32", single), parameter(draw, 1, kinds[0], single),
               filters, parameter(draw, count, "float32"), parameter(draw, count, kinds[1]),
               parameter(draw, 1, "float32", single) * np.float32(10), parameter(draw, 1, kinds[0], single)]  # fmt: skip
-    return DrawnNode([*inputs, draw.array(count, "int32")] if draw.maybe() else inputs, attributes, 10)
+    return draw.node([*inputs, draw.array(count, "int32")] if draw.maybe() else inputs, attributes, 10)
 
 
 @drawn("GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool")
 def global_pool(draw: Draw) -> DrawnNode:
-    return DrawnNode([draw.array(draw.shape(3, 5), draw.choice(FLOATS))], opset=13)
+    return draw.node([draw.array(draw.shape(3, 5), draw.choice(FLOATS))], opset=13)
 
 
 @drawn("QuantizeLinear", "DequantizeLinear", "com.microsoft:QuantizeLinear", "com.microsoft:DequantizeLinear")
@@ -222,12 +222,12 @@ def linear(draw: Draw) -> DrawnNode:
     scale = parameter(draw, 0, "float32", (sizes,))
     zero = draw.array(sizes, kind, -3 if kind[0] == "i" else 100, 3 if kind[0] == "i" else 140)
     x = draw.array(shape, kind if "Dequantize" in draw.kind else "float32")
-    return DrawnNode([x, scale, zero] if draw.maybe(0.8) else [x, scale], attributes, version)
+    return draw.node([x, scale, zero] if draw.maybe(0.8) else [x, scale], attributes, version)
 
 
 @drawn("DynamicQuantizeLinear")
 def dynamic(draw: Draw) -> DrawnNode:
-    return DrawnNode([draw.array(draw.shape())], opset=11, outputs=3)
+    return draw.node([draw.array(draw.shape())], opset=11, outputs=3)
 
 
 @drawn("BatchNormalization")
@@ -238,13 +238,13 @@ def batch_norm(draw: Draw) -> DrawnNode:
     training = version >= 14 and draw.maybe(0.3)
     numbers = [draw.array(channels, dtype, 0.5, 2) for _ in range(4)]
     attributes = {"epsilon": draw.choice((1e-5, 1e-2)), **({"training_mode": 1} if training else {})}
-    return DrawnNode([draw.array(shape, dtype), *numbers], attributes, version, 3 if training else 1)
+    return draw.node([draw.array(shape, dtype), *numbers], attributes, version, 3 if training else 1)
 
 
 @drawn("InstanceNormalization")
 def instance_norm(draw: Draw) -> DrawnNode:
     shape, dtype = draw.shape(2, 5), draw.choice(FLOATS)
-    return DrawnNode(
+    return draw.node(
         [draw.array(shape, dtype), *(draw.array(shape[1], dtype) for _ in range(2))], opset=6 + 7
     )
 
@@ -254,7 +254,7 @@ def group_norm(draw: Draw) -> DrawnNode:
     groups = draw.choice((1, 2))
     shape = (draw.size(2), groups * draw.size(3), *draw.shape(0, 3))
     numbers = [draw.array(shape[1]) for _ in range(2)]
-    return DrawnNode([draw.array(shape), *numbers], {"num_groups": groups}, 21)
+    return draw.node([draw.array(shape), *numbers], {"num_groups": groups}, 21)
 
 
 @drawn("LayerNormalization", "RMSNormalization")
@@ -263,7 +263,7 @@ def layer_norm(draw: Draw) -> DrawnNode:
     axis = draw.axis(len(shape))
     count = 2 if draw.kind[0] == "L" and draw.maybe() else 1
     inputs = [draw.array(shape), *(draw.array(shape[axis:] if axis else shape) for _ in range(count))]
-    return DrawnNode(
+    return draw.node(
         inputs,
         {"axis": axis},
         17 if draw.kind[0] == "L" else 23,
@@ -277,19 +277,19 @@ def mean_variance(draw: Draw) -> DrawnNode:
     axes = draw.axes(len(shape)) or [0]
     # ONNX Runtime's variance of a single element may be below 0.
     shape = tuple(max(size, 2) if axis in axes else size for axis, size in enumerate(shape))
-    return DrawnNode([draw.array(shape)], {"axes": axes}, 13)
+    return draw.node([draw.array(shape)], {"axes": axes}, 13)
 
 
 @drawn("com.microsoft:BiasGelu", "com.microsoft:FastGelu")
 def bias_gelu(draw: Draw) -> DrawnNode:
     shape = draw.shape(1, 5)
-    return DrawnNode([draw.array(shape), draw.array(shape[-1:])])
+    return draw.node([draw.array(shape), draw.array(shape[-1:])])
 
 
 @drawn("com.microsoft:SkipLayerNormalization", "com.microsoft:SkipSimplifiedLayerNormalization")
 def skip_norm(draw: Draw) -> DrawnNode:
     shape = draw.shape(2, 3)
-    return DrawnNode([draw.array(shape), draw.array(shape), draw.array(shape[-1:])])
+    return draw.node([draw.array(shape), draw.array(shape), draw.array(shape[-1:])])
 
 
 @drawn("com.microsoft:QLinearAdd", "com.microsoft:QLinearMul")
@@ -297,7 +297,7 @@ def quantized_binary(draw: Draw) -> DrawnNode:
     kind, shape = draw.choice(("uint8", "int8")), draw.shape()
     numbers = [parameter(draw, 1, dtype, ((),)) for dtype in ("float32", kind) for _ in range(3)]
     a, b = draw.array(shape, kind), draw.array(draw.beside(shape), kind)
-    return DrawnNode([a, numbers[0], numbers[3], b, numbers[1], numbers[4], numbers[2], numbers[5]])
+    return draw.node([a, numbers[0], numbers[3], b, numbers[1], numbers[4], numbers[2], numbers[5]])
 
 
 @drawn("com.microsoft:MultiHeadAttention")
@@ -305,4 +305,4 @@ def attention(draw: Draw) -> DrawnNode:
     batch, heads, size, length, past = 2, 2, 4, draw.choice((1, 3)), draw.choice((0, 2))
     tensors = [draw.array((batch, length, heads * size)) for _ in range(3)]
     cached = [draw.array((batch, heads, past, size)) for _ in range(2)]
-    return DrawnNode([*tensors, None, None, None, *cached], {"num_heads": heads}, outputs=3)
+    return draw.node([*tensors, None, None, None, *cached], {"num_heads": heads}, outputs=3)

@@ -1,8 +1,6 @@
-"""Nodes of random ranks, sizes and broadcasting forms beside ONNX Runtime's CPU provider: types, sizes and values."""
+"""Nodes of sizes and types that ask for more than one of DirectML's operators."""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 import pytest
@@ -12,81 +10,12 @@ import onnx
 from onnx import helper
 
 import directml_py as dml
-from directml_py.onnx.errors import OnnxError, ValueNeeded
-from directml_py.onnx.every_operator import OPERATORS
-from directml_py.onnx.translators import MICROSOFT, OUTPUTS
+from directml_py.onnx.errors import OnnxError
+from directml_py.onnx.translators import MICROSOFT
 
-from . import movement_draws, product_draws  # noqa: F401 - they fill the table
-from .drawn_nodes import MAKERS, node
 from .onnx_runtime import results_if_accepted
 
 pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
-
-# Operators of com.microsoft have the sizes that their rows say.
-NAMES = [name for name in MAKERS if ":" not in name or (MICROSOFT, name.rpartition(":")[2]) in OUTPUTS]
-# Results that are rounded, where half a unit decides.
-ROUNDED = ("QLinear", "QuantizeLinear")
-
-
-def of_package(model, feeds):
-    """The outputs; what determines sizes is made constant."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            loaded = dml.onnx.load(model)
-        except ValueNeeded:
-            loaded = dml.onnx.load(
-                model, inputs={name: array for name, array in feeds.items() if name != "in0"}
-            )
-        return list(loaded.run({name: feeds[name] for name in loaded.inputs}).values())
-
-
-def check(name, number):
-    """Returns whether ONNX Runtime and the package computed the node."""
-    drawn = node(name, number)
-    model, feeds = drawn.model()
-    inputs = ", ".join(f"{own.dtype.name}{list(own.shape)}" for own in feeds.values())
-    where = f"{name} {number}: {drawn.attributes}, {inputs}"
-    expected = results_if_accepted(model, feeds)
-    try:
-        found = of_package(model, feeds)
-    except OnnxError as error:
-        # Types and ranks that DirectML's operators lack.
-        if expected is not None and " supports " not in str(error):
-            raise AssertionError(f"{where}: {error}") from None
-        return False
-    for own, want in zip(found, expected or ()):
-        assert (own.dtype, own.shape) == (want.dtype, want.shape), where
-        half = want.dtype == np.float16
-        near = (
-            1 if any(word in name for word in ROUNDED) and want.dtype.kind in "iu" else 1e-2 if half else 1e-5
-        )
-        np.testing.assert_allclose(
-            own.astype(np.float64),
-            want.astype(np.float64),
-            rtol=2e-3 if half else 1e-4,
-            atol=near,
-            err_msg=where,
-        )
-    return expected is not None
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_few_nodes(name):
-    for number in range(3):
-        check(name, number)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_many_nodes(name):
-    """Several must run: the others compare nothing."""
-    assert sum(check(name, number) for number in range(3, 60)) > 3
-
-
-def test_the_draws_have_translators():
-    own = {tuple(name.rpartition(":")[::2]) for name in NAMES}
-    assert len(own & set(OPERATORS)) > 0.9 * len(own)
 
 
 def one_node(kind, feeds, opset=18, **attributes):
