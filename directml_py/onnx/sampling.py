@@ -70,6 +70,9 @@ def regions_of(node: OnnxNode, mode: str, scale: float) -> Expression:
         return regions
     starts, ends = (sliced(node, regions, 3, offset, 2) for offset in (0, 2))
     least = node.graph.identity(starts, scale_bias=(1.0, 1 / scale))
+    # Rounded, the size of an element may be more than one, of which a result would have two samples.
+    rounding = node.graph.identity(node.graph.abs(least), scale_bias=(2**-22, 0.0))
+    least = node.graph.subtract(least, rounding)
     return node.graph.join([starts, node.graph.max(ends, least)], axis=3)
 
 

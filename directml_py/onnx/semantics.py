@@ -102,6 +102,12 @@ DEVIATIONS = [
     Deviation("Resize", "`antialias` of INT8", "signed results", "0 for results below 0"),
     Deviation(
         "Resize",
+        "`cubic` with `tf_crop_and_resize`, regions along axes with a scale of 1",
+        "they are cropped, as ONNX says",
+        "they are not",
+    ),
+    Deviation(
+        "Resize",
         "`antialias` with `tf_crop_and_resize`, channels last",
         "results outside of the input are `extrapolation_value`",
         "others are",

@@ -41,6 +41,17 @@ def has_nan(draw):
     return bool(np.isnan(draw.inputs[0]).any())
 
 
+def is_cropped_otherwise(draw):
+    x, roi, scales, *_ = (*draw.inputs, None, None)
+    is_cropped = draw.attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize"
+    if draw.attributes.get("antialias"):
+        return is_cropped or x.dtype == np.int8
+    if not is_cropped or draw.attributes.get("mode") != "cubic" or scales is None:
+        return is_cropped and draw.attributes.get("mode") == "cubic"
+    starts, ends = np.split(roi, 2)
+    return bool(((scales == 1) & ((starts != 0) | (ends != 1))).any())
+
+
 # By the operators in the table of deviations: whether a node is one of those that deviate.
 DEVIATES = {
     "AveragePool": is_dilated,
@@ -51,13 +62,7 @@ DEVIATES = {
     "LpPool": is_dilated,
     "MaxPool": is_dilated,
     "MaxUnpool": lambda draw: len(draw.inputs) > 2,
-    "Resize": lambda draw: (
-        draw.attributes.get("antialias")
-        and (
-            draw.inputs[0].dtype == np.int8
-            or draw.attributes["coordinate_transformation_mode"] == "tf_crop_and_resize"
-        )
-    ),
+    "Resize": is_cropped_otherwise,
 }
 # What ONNX's reference evaluator computes otherwise than ONNX says, or than ONNX Runtime for what it does not refuse.
 NO_REFERENCE = {"AveragePool", "Clip", "Conv", "ConvTranspose", "LRN", "MaxPool", "Resize", "RoiAlign"}
