@@ -53,3 +53,10 @@ def test_halves_of_two_builds_do_not_work_together(
     run = subprocess.run(command, env=variables, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
     assert run.stderr.startswith("directml_py.dll was built from sources other than those of "), run.stderr
     assert run.returncode == 99
+
+
+def test_threads_that_wine_does_not_know(wine: Wine, program: Callable[[str], Path]) -> None:
+    """They signal, and release last references; the program's own objects and events are left to a thread of Wine's."""
+    lines = facts(wine.command(program("native_threads")), wine.environment(), PATIENCE)
+    assert len(lines) == 16
+    assert all(line.startswith("ok ") for line in lines)

@@ -27,14 +27,19 @@ static const void *const dmlpy_functions[];
 static const uint32_t dmlpy_function_count;
 static const char *dmlpy_folder(void);
 
-/* The address of the thread environment block; 0 in a thread that Wine does not know. */
+/* The address of the thread environment block; 0 in a thread that Wine does not know. Such a thread has the register of
+   the one that has created it, but not its stack. */
 static uintptr_t dmlpy_thread_block(void)
 {
     static __thread uintptr_t block;
-    static __thread int is_known;
-    if (!is_known) {
-        syscall(SYS_arch_prctl, ARCH_GET_GS, &block);
-        is_known = 1;
+    static __thread int is_asked;
+    if (!is_asked) {
+        const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+        uintptr_t found = 0;
+        syscall(SYS_arch_prctl, ARCH_GET_GS, &found);
+        if (found != 0 && here < ((const uintptr_t *)found)[1] && here >= ((const uintptr_t *)found)[2])
+            block = found;
+        is_asked = 1;
     }
     return block;
 }
