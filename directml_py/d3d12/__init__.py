@@ -9,14 +9,16 @@ from ..abi.private_data import WKPDID_D3DDebugObjectNameW
 from ..late import loading as _loading
 from .blob import ID3DBlob
 from .command_allocator import ID3D12CommandAllocator
-from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
-from .command_list_versions import (
+from .command_list import (
+    ID3D12CommandList,
+    ID3D12GraphicsCommandList,
     ID3D12GraphicsCommandList1,
     ID3D12GraphicsCommandList2,
     ID3D12GraphicsCommandList3,
     ID3D12GraphicsCommandList4,
 )
 from .command_queue import ID3D12CommandQueue
+from .compute_state import ID3D12PipelineState, ID3D12RootSignature
 from .d3d12_constants import (
     D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT,
     D3D12_DEFAULT_MSAA_RESOURCE_PLACEMENT_ALIGNMENT,
@@ -45,6 +47,9 @@ from .debug import (
     ID3D12Debug3,
     ID3D12Debug4,
     ID3D12DebugDevice,
+    ID3D12DeviceRemovedExtendedDataSettings,
+    ID3D12DeviceRemovedExtendedDataSettings1,
+    ID3D12DeviceRemovedExtendedDataSettings2,
 )
 from .descriptors import ID3D12DescriptorHeap
 from .device import ID3D12Device
@@ -60,11 +65,6 @@ from .device_versions import (
     ID3D12Device7,
     ID3D12Device8,
     ID3D12Device9,
-)
-from .dred import (
-    ID3D12DeviceRemovedExtendedDataSettings,
-    ID3D12DeviceRemovedExtendedDataSettings1,
-    ID3D12DeviceRemovedExtendedDataSettings2,
 )
 from .dxcore import (
     DXCORE_ADAPTER_ATTRIBUTE_D3D11_GRAPHICS,
@@ -100,7 +100,6 @@ from .dxgi import (
 from .fence import ID3D12Fence, ID3D12Fence1
 from .heap import ID3D12Heap, ID3D12Heap1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
-from .pipeline_objects import ID3D12PipelineState, ID3D12RootSignature
 from .queries import ID3D12QueryHeap
 from .resource import ID3D12Resource, ID3D12Resource1, ID3D12Resource2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
 from ..abi.rules import Rule
 from ..api.d3d12_enums import (
+    D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_LIST_TYPE_COPY,
     D3D12_MESSAGE_ID,
     D3D12_MESSAGE_ID_CLEARUNORDEREDACCESSVIEW_INCOMPATIBLE_WITH_STRUCTURED_BUFFERS,
@@ -27,16 +28,22 @@ from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTO
 from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind, Command
 from .descriptors import ID3D12DescriptorHeap
+from .device_child import ParentDevice
 from .formats import Format
 from .resource import ID3D12Resource
 from .sync_validation.sync_rules import CLEAR_DESCRIPTOR, CLEAR_RANGE
 from .views import UnorderedAccessView
 
-if TYPE_CHECKING:
-    from .command_list import ID3D12GraphicsCommandList
-
 CHANNELS: Final = 4
 HANDLE: Final = D3D12_MESSAGE_ID_INVALID_DESCRIPTOR_HANDLE
+
+
+class ClearingList(Protocol):
+    """What a clear depends on of the list that it is recorded into."""
+
+    device: ParentDevice
+    type: D3D12_COMMAND_LIST_TYPE
+    descriptor_heaps: tuple[ID3D12DescriptorHeap, ...]
 
 
 class Refused(Exception):
@@ -94,17 +101,17 @@ class ClearView(Command):
             yield CLEAR_RANGE, f"{self.title}: Values has values outside the range of the view's format"
 
 
-def clear_uint(commands: ID3D12GraphicsCommandList, *arguments: Any) -> ClearView:
+def clear_uint(commands: ClearingList, *arguments: Any) -> ClearView:
     """The command of ClearUnorderedAccessViewUint. Raises ``Refused`` if the call makes the list invalid."""
     return _clear(commands, "ClearUnorderedAccessViewUint", np.dtype(np.uint32), *arguments)
 
 
-def clear_float(commands: ID3D12GraphicsCommandList, *arguments: Any) -> ClearView:
+def clear_float(commands: ClearingList, *arguments: Any) -> ClearView:
     return _clear(commands, "ClearUnorderedAccessViewFloat", np.dtype(np.float32), *arguments)
 
 
 def _clear(
-    commands: ID3D12GraphicsCommandList,
+    commands: ClearingList,
     title: str,
     dtype: np.dtype[Any],
     gpu_handle: Any,
@@ -165,7 +172,7 @@ def _values(values: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _view(
-    commands: ID3D12GraphicsCommandList, pointer: int, name: str, fits: Callable[[ID3D12DescriptorHeap], bool]
+    commands: ClearingList, pointer: int, name: str, fits: Callable[[ID3D12DescriptorHeap], bool]
 ) -> tuple[UnorderedAccessView, tuple[ID3D12DescriptorHeap, int]]:
     location = commands.device.find_descriptors(pointer)
     if location is None or not fits(location[0]):

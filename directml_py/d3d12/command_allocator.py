@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from ..abi.arguments import enumerator, invalid
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
@@ -19,12 +19,8 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_SEVERITY_ERROR,
 )
 from ..api.iids import IID_ID3D12CommandAllocator
-from ..runtime.execution import CommandMemory
-from .device_child import ID3D12Pageable, short
-
-if TYPE_CHECKING:
-    from .command_list import ID3D12GraphicsCommandList
-    from .device_child import ParentDevice
+from ..runtime.execution import CommandMemory, Recording
+from .device_child import ID3D12Pageable, ParentDevice, short
 
 DIRECT: Final = D3D12_COMMAND_LIST_TYPE_DIRECT
 COMPUTE: Final = D3D12_COMMAND_LIST_TYPE_COMPUTE
@@ -45,6 +41,13 @@ def command_list_type(value: Any, name: str) -> D3D12_COMMAND_LIST_TYPE:
     return kind
 
 
+class RecordingList(Protocol):
+    """A list that records into the memory of an allocator."""
+
+    open: bool
+    recording: Recording
+
+
 class ID3D12CommandAllocator(ID3D12Pageable):
     """The memory of recorded commands: at most one list records into it at a time, and ``Reset`` invalidates what was
     recorded."""
@@ -55,7 +58,7 @@ class ID3D12CommandAllocator(ID3D12Pageable):
         self.memory = CommandMemory("ID3D12CommandAllocator")
         super().__init__(device, self.memory)
         self.type = type
-        self._recording: weakref.ref[ID3D12GraphicsCommandList] | None = None
+        self._recording: weakref.ref[RecordingList] | None = None
 
     def _about(self) -> str:
         return short(self.type)
@@ -66,7 +69,7 @@ class ID3D12CommandAllocator(ID3D12Pageable):
         user = self._recording() if self._recording is not None else None
         return user is not None and user.open and user.recording.memory is self.memory
 
-    def attach(self, user: ID3D12GraphicsCommandList) -> None:
+    def attach(self, user: RecordingList) -> None:
         self._recording = weakref.ref(user)
 
     def Reset(self) -> None:

@@ -1,14 +1,21 @@
-"""``ID3D12CommandList`` and ``ID3D12GraphicsCommandList``: command recording."""
+"""``ID3D12CommandList``, and ``ID3D12GraphicsCommandList`` to ``4``: command recording.
+
+Texture, graphics pipeline and ray tracing methods are not emulated.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
+
+import numpy as np
+import numpy.typing as npt
 
 from ..abi.arguments import child, counted, enumerator, invalid, uint, unsigned
 from ..abi.call_site import caller
 from ..abi.counted_structs import structs_at
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
+from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
     D3D12_COMMAND_LIST_TYPE_COPY,
@@ -18,17 +25,35 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION,
     D3D12_MESSAGE_ID,
     D3D12_MESSAGE_ID_COMMAND_LIST_CLOSED,
+    D3D12_MESSAGE_ID_COMMAND_LIST_DISPATCH_ROOT_SIGNATURE_NOT_SET,
+    D3D12_MESSAGE_ID_COMMAND_LIST_PIPELINE_STATE_NOT_SET,
     D3D12_MESSAGE_ID_COPY_ON_SAME_SUBRESOURCE,
     D3D12_MESSAGE_ID_SET_DESCRIPTOR_HEAP_INVALID,
+    D3D12_MESSAGE_ID_SET_DESCRIPTOR_TABLE_INVALID,
+    D3D12_MESSAGE_ID_SET_ROOT_CONSTANT_INVALID,
     D3D12_MESSAGE_ID_UNKNOWN,
     D3D12_MESSAGE_SEVERITY_ERROR,
     D3D12_MESSAGE_SEVERITY_WARNING,
     D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP,
     D3D12_QUERY_TYPE,
     D3D12_QUERY_TYPE_TIMESTAMP,
+    D3D12_ROOT_PARAMETER_TYPE,
+    D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS,
+    D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE,
 )
-from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
-from ..api.iids import IID_ID3D12CommandList, IID_ID3D12GraphicsCommandList
+from ..api.d3d12_structs import (
+    D3D12_GPU_DESCRIPTOR_HANDLE,
+    D3D12_RESOURCE_BARRIER,
+    D3D12_WRITEBUFFERIMMEDIATE_PARAMETER,
+)
+from ..api.iids import (
+    IID_ID3D12CommandList,
+    IID_ID3D12GraphicsCommandList,
+    IID_ID3D12GraphicsCommandList1,
+    IID_ID3D12GraphicsCommandList2,
+    IID_ID3D12GraphicsCommandList3,
+    IID_ID3D12GraphicsCommandList4,
+)
 from ..runtime.buffer import BufferRange
 from ..runtime.execution import CommandMemory, Recording, program_of
 from ..runtime.observers import watchers
@@ -37,18 +62,27 @@ from ..text.plural import counted_words
 from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
 from .command_allocator import ID3D12CommandAllocator, check_allocator
-from .compute_state import ComputeState
+from .compute_state import (
+    CBV,
+    REASON,
+    SRV,
+    UAV,
+    WORD,
+    ComputeArguments,
+    ID3D12PipelineState,
+    ID3D12RootSignature,
+    View,
+    index_problem,
+    words_at,
+)
 from .descriptors import ID3D12DescriptorHeap
-from .device_child import ID3D12DeviceChild, short
+from .device_child import ID3D12DeviceChild, ParentDevice, short
+from .immediate import WriteImmediate, check_modes, destination
 from .markers import Marked, Marker
-from .pipeline_objects import REASON
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
 from .recorded_commands import Barrier, Barriers, Copy, DescriptorHeaps
 from .resource import ID3D12Resource, ResourceBuffer
 from .untracked import Tracking, untrack, without_methods
-
-if TYPE_CHECKING:
-    from .device_child import ParentDevice
 
 COPY: Final = D3D12_COMMAND_LIST_TYPE_COPY
 
@@ -74,7 +108,7 @@ class ID3D12CommandList(ID3D12DeviceChild):
         return self.type
 
 
-class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
+class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
     """Records commands from its creation or ``Reset`` to ``Close``.
 
     Recording methods cannot fail. An invalid call makes the list invalid: the call records nothing, ``Close`` and
@@ -112,8 +146,8 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
         self.open = True
         self.errors: list[str] = []
         self.recording = Recording(self.device.scheduler, memory)
-        self.descriptor_heaps = ()
-        self.compute = None
+        self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
+        self.compute: ComputeArguments | None = None
         self._recorded: list[Command] = []
         self._append = (
             self._recorded.append
@@ -433,6 +467,141 @@ class ID3D12GraphicsCommandList(Marked, ComputeState, ID3D12CommandList):
             return "descriptorHeaps has two heaps of the same type"
         return None
 
+    def SetComputeRootSignature(self, rootSignature: ID3D12RootSignature) -> None:
+        """Arguments for another root signature are forgotten; those for the same one stay (using-a-root-signature)."""
+        signature = child(rootSignature, ID3D12RootSignature, "rootSignature", self.device)
+        if self._computes("SetComputeRootSignature", D3D12_MESSAGE_ID_UNKNOWN) and (
+            self.compute is None or self.compute.layout is not signature.layout
+        ):
+            self.compute = ComputeArguments(signature.layout)
+
+    def SetPipelineState(self, pipelineState: ID3D12PipelineState) -> None:
+        """Raises ``TypeError`` for whatever there is, since no pipeline state is ever created."""
+        child(pipelineState, ID3D12PipelineState, "pipelineState", self.device)
+
+    def Dispatch(self, threadGroupCountX: int, threadGroupCountY: int, threadGroupCountZ: int) -> None:
+        """Makes the list invalid, as there are no pipeline states, without which nothing is dispatched."""
+        for axis, count in zip("XYZ", (threadGroupCountX, threadGroupCountY, threadGroupCountZ)):
+            uint(count, f"threadGroupCount{axis}")
+        if not self._computes("Dispatch", D3D12_MESSAGE_ID_UNKNOWN):
+            return
+        if self.compute is None:
+            self.fail(
+                D3D12_MESSAGE_ID_COMMAND_LIST_DISPATCH_ROOT_SIGNATURE_NOT_SET,
+                "Dispatch: no compute root signature is set",
+            )
+        self.fail(
+            D3D12_MESSAGE_ID_COMMAND_LIST_PIPELINE_STATE_NOT_SET,
+            f"Dispatch: no pipeline state is set; {REASON}",
+        )
+
+    def SetComputeRootDescriptorTable(self, rootParameterIndex: int, baseDescriptor: Any) -> None:
+        """``baseDescriptor`` is a GPU handle in a heap that SetDescriptorHeaps has set."""
+        handle = struct_at(baseDescriptor, D3D12_GPU_DESCRIPTOR_HANDLE, "baseDescriptor").ptr
+        call, message = "SetComputeRootDescriptorTable", D3D12_MESSAGE_ID_SET_DESCRIPTOR_TABLE_INVALID
+        kind = D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE
+        arguments = self._arguments(call, message, rootParameterIndex, kind)
+        if arguments is None:
+            return
+        found = self.device.find_descriptors(handle)
+        if found is None or found[0].has_cpu_handle(handle):
+            self.fail(
+                message, f"{call}: baseDescriptor is 0x{handle:X}, which is no GPU handle of a live heap"
+            )
+        elif found[0] not in self.descriptor_heaps:
+            self.fail(
+                message, f"{call}: baseDescriptor is in {found[0]}, which SetDescriptorHeaps has not set"
+            )
+        else:
+            arguments.values[rootParameterIndex] = handle
+
+    def SetComputeRoot32BitConstant(
+        self, rootParameterIndex: int, srcData: int, destOffsetIn32BitValues: int
+    ) -> None:
+        value = uint(srcData, "srcData")
+        self._set_constants(
+            "SetComputeRoot32BitConstant",
+            rootParameterIndex,
+            destOffsetIn32BitValues,
+            np.array([value], np.uint32),
+        )
+
+    def SetComputeRoot32BitConstants(
+        self, rootParameterIndex: int, num32BitValuesToSet: int, srcData: Any, destOffsetIn32BitValues: int
+    ) -> None:
+        """``srcData`` is a sequence of unsigned numbers, an array or bytes, or the address of so many values."""
+        count = uint(num32BitValuesToSet, "num32BitValuesToSet")
+        values = words_at(count, srcData)
+        self._set_constants(
+            "SetComputeRoot32BitConstants", rootParameterIndex, destOffsetIn32BitValues, values
+        )
+
+    def SetComputeRootConstantBufferView(self, rootParameterIndex: int, bufferLocation: int) -> None:
+        self._set_view("SetComputeRootConstantBufferView", CBV, rootParameterIndex, bufferLocation)
+
+    def SetComputeRootShaderResourceView(self, rootParameterIndex: int, bufferLocation: int) -> None:
+        self._set_view("SetComputeRootShaderResourceView", SRV, rootParameterIndex, bufferLocation)
+
+    def SetComputeRootUnorderedAccessView(self, rootParameterIndex: int, bufferLocation: int) -> None:
+        self._set_view("SetComputeRootUnorderedAccessView", UAV, rootParameterIndex, bufferLocation)
+
+    def _computes(self, call: str, message: D3D12_MESSAGE_ID) -> bool:
+        if not self._ready(call):
+            return False
+        if self.type == D3D12_COMMAND_LIST_TYPE_COPY:
+            self.fail(message, f"{call}: a copy command list has no compute state")
+            return False
+        return True
+
+    def _arguments(
+        self, call: str, message: D3D12_MESSAGE_ID, index: Any, kind: D3D12_ROOT_PARAMETER_TYPE
+    ) -> ComputeArguments | None:
+        """Where to keep the argument at ``index``; None if the root signature has no such parameter there."""
+        number = uint(index, "rootParameterIndex")
+        if not self._computes(call, message):
+            return None
+        if self.compute is None:
+            self.fail(message, f"{call}: no compute root signature is set")
+            return None
+        problem = index_problem(self.compute.layout.parameters, number, kind)
+        if problem:
+            self.fail(message, f"{call}: rootParameterIndex {problem}")
+            return None
+        return self.compute
+
+    def _set_constants(self, call: str, index: Any, offset: Any, values: npt.NDArray[np.uint32]) -> None:
+        first = uint(offset, "destOffsetIn32BitValues")
+        message = D3D12_MESSAGE_ID_SET_ROOT_CONSTANT_INVALID
+        arguments = self._arguments(call, message, index, D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS)
+        if arguments is None:
+            return
+        words = arguments.constants(index)
+        if first + len(values) > len(words):
+            self.fail(
+                message,
+                f"{call}: values {first} to {first + len(values)} are set, but parameter {index} has {len(words)}",
+            )
+        else:
+            words[first : first + len(values)] = values
+
+    def _set_view(self, call: str, view: View, index: Any, location: Any) -> None:
+        address = unsigned(location, "bufferLocation")
+        arguments = self._arguments(call, view.message, index, view.type)
+        if arguments is None:
+            return
+        if address % view.alignment:
+            self.fail(
+                view.message,
+                f"{call}: bufferLocation is 0x{address:X}; it must be a multiple of {view.alignment}",
+            )
+        elif self.device.buffers.at(address, WORD) is None:
+            self.fail(
+                view.message,
+                f"{call}: bufferLocation is 0x{address:X}, where no buffer of this device is",
+            )
+        else:
+            arguments.values[index] = address
+
 
 def _append_with_call_site(recorded: list[Command]) -> Callable[[Command], None]:
     """An ``append`` that also stores the call site in the command, for the debug layer's messages."""
@@ -457,3 +626,35 @@ def _append_untracked(append: Callable[[Command], None]) -> Callable[[Command], 
 def check_initial_state(value: Any, name: str = "initialState") -> None:
     if value is not None:
         raise DMLError(E_NOTIMPL, f"{name} must be None: {REASON}")
+
+
+class ID3D12GraphicsCommandList1(ID3D12GraphicsCommandList):
+    IID = IID_ID3D12GraphicsCommandList1
+
+
+class ID3D12GraphicsCommandList2(ID3D12GraphicsCommandList1):
+    IID = IID_ID3D12GraphicsCommandList2
+
+    def WriteBufferImmediate(self, count: Any, params: Any = None, modes: Any = None) -> None:
+        """``(count, params, modes)`` as in C, or ``params`` alone: write 32-bit values to GPU virtual addresses of
+        buffers in state COPY_DEST (nf-d3d12-id3d12graphicscommandlist2-writebufferimmediate)."""
+        writes = structs_at(count, params, D3D12_WRITEBUFFERIMMEDIATE_PARAMETER, "count", "params")
+        check_modes(len(writes), modes)
+        if not self._ready("WriteBufferImmediate"):
+            return
+        parts = [destination(self.device, write, f"params[{index}]") for index, write in enumerate(writes)]
+        valid = [part for part in parts if isinstance(part, BufferRange)]
+        if len(valid) < len(parts):
+            problems = [part for part in parts if not isinstance(part, BufferRange)]
+            text = "; ".join(f"WriteBufferImmediate: {problem}" for _, problem in problems)
+            self.fail(problems[0][0], text)
+            return
+        self._append(WriteImmediate(tuple(zip(valid, [write.Value for write in writes]))))
+
+
+class ID3D12GraphicsCommandList3(ID3D12GraphicsCommandList2):
+    IID = IID_ID3D12GraphicsCommandList3
+
+
+class ID3D12GraphicsCommandList4(ID3D12GraphicsCommandList3):
+    IID = IID_ID3D12GraphicsCommandList4

@@ -16,14 +16,13 @@ from .barriers import Problem
 from .buffer_rules import check_node_mask
 from .command_allocator import command_list_type
 from .command_list import ID3D12CommandList, ID3D12GraphicsCommandList
-from .device_child import ID3D12Pageable, short
+from .device_child import ID3D12Pageable, ParentDevice, short
 from .fence import ID3D12Fence
 from .markers import Marked, Marker
+from .queries import TICKS_PER_SECOND, ticks
 from .tile_mappings import Ranges, Regions, check_copy, check_update
-from .timestamps import TICKS_PER_SECOND, ticks
 
 if TYPE_CHECKING:
-    from .device_child import ParentDevice
     from .heap import ID3D12Heap
     from .resource import ID3D12Resource
 

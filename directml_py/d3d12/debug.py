@@ -1,16 +1,18 @@
-"""``ID3D12Debug``: the switch of the emulated debug layer."""
+"""``ID3D12Debug``, the switch of the emulated debug layer; its tear-offs, and the settings of DRED."""
 
 from __future__ import annotations
 
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from ..abi.arguments import enumerator
 from ..abi.arguments import flags as known_flags
-from ..abi.hresult import DXGI_ERROR_INVALID_CALL
+from ..abi.hresult import DXGI_ERROR_INVALID_CALL, DMLError
 from ..abi.interface import IUnknown, same_interface
 from ..abi.wintypes import GUID
 from ..api.d3d12_enums import (
     D3D12_DEBUG_FEATURE,
+    D3D12_DRED_ENABLEMENT,
     D3D12_GPU_BASED_VALIDATION_FLAGS,
     D3D12_MESSAGE_CATEGORY_STATE_CREATION,
     D3D12_MESSAGE_SEVERITY_ERROR,
@@ -24,14 +26,70 @@ from ..api.iids import (
     IID_ID3D12Debug3,
     IID_ID3D12Debug4,
     IID_ID3D12DebugDevice,
+    IID_ID3D12DeviceRemovedExtendedDataSettings,
+    IID_ID3D12DeviceRemovedExtendedDataSettings1,
+    IID_ID3D12DeviceRemovedExtendedDataSettings2,
 )
 from .debug_output import debug_output
-from .dred import ID3D12DeviceRemovedExtendedDataSettings2
 from .live_objects import live_objects
-from .tearoffs import Tearoff
 
 if TYPE_CHECKING:
     from .device_child import ParentDevice
+
+
+class Tearoff(IUnknown):
+    """A Python object of its own with the identity of the COM object ``main``."""
+
+    def __init__(self, main: IUnknown) -> None:
+        self._main = main
+
+    @property
+    def identity(self) -> IUnknown:
+        return self._main
+
+    @classmethod
+    def is_asked_for(cls, riid: Any) -> bool:
+        """Whether ``riid`` names this interface or one of its bases."""
+        kinds = [kind for kind in cls.__mro__ if issubclass(kind, Tearoff) and "IID" in kind.__dict__]
+        return any(same_interface(riid, kind) for kind in kinds)
+
+    def QueryInterface(self, riid: Any) -> Any:
+        """This interface and its bases, else what the main object returns."""
+        try:
+            return super().QueryInterface(riid)
+        except DMLError:
+            return self._main.QueryInterface(riid)
+
+
+def _check(enablement: int) -> None:
+    enumerator(enablement, D3D12_DRED_ENABLEMENT, "enablement")
+
+
+class ID3D12DeviceRemovedExtendedDataSettings(Tearoff):
+    IID = IID_ID3D12DeviceRemovedExtendedDataSettings
+
+    def SetAutoBreadcrumbsEnablement(self, enablement: int) -> None:
+        _check(enablement)
+
+    def SetPageFaultEnablement(self, enablement: int) -> None:
+        _check(enablement)
+
+    def SetWatsonDumpEnablement(self, enablement: int) -> None:
+        _check(enablement)
+
+
+class ID3D12DeviceRemovedExtendedDataSettings1(ID3D12DeviceRemovedExtendedDataSettings):
+    IID = IID_ID3D12DeviceRemovedExtendedDataSettings1
+
+    def SetBreadcrumbContextEnablement(self, enablement: int) -> None:
+        _check(enablement)
+
+
+class ID3D12DeviceRemovedExtendedDataSettings2(ID3D12DeviceRemovedExtendedDataSettings1):
+    IID = IID_ID3D12DeviceRemovedExtendedDataSettings2
+
+    def UseMarkersOnlyAutoBreadcrumbs(self, markersOnly: bool) -> None: ...
+
 
 WARNING = D3D12_MESSAGE_SEVERITY_WARNING
 LATE = "EnableDebugLayer was called after the device was created; enable the layer first"

@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..abi.arguments import enumerator, flags, integer, invalid
 from ..abi.locks import renew_after_fork
@@ -36,10 +36,7 @@ from .d3d12_constants import (
     D3D12_MAX_SHADER_VISIBLE_DESCRIPTOR_HEAP_SIZE_TIER_2,
     D3D12_MAX_SHADER_VISIBLE_SAMPLER_HEAP_SIZE,
 )
-from .device_child import ID3D12Pageable, short
-
-if TYPE_CHECKING:
-    from .device_child import ParentDevice
+from .device_child import ID3D12Pageable, ParentDevice, short
 
 CBV_SRV_UAV: Final = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 SAMPLER: Final = D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER

@@ -90,9 +90,9 @@ from .buffer_rules import (
     read_buffer_desc,
 )
 from .command_allocator import ID3D12CommandAllocator, check_allocator, command_list_type
-from .command_list import check_initial_state
-from .command_list_versions import ID3D12GraphicsCommandList4
+from .command_list import ID3D12GraphicsCommandList4, check_initial_state
 from .command_queue import ID3D12CommandQueue, check_queue_desc
+from .compute_state import ID3D12RootSignature
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .debug import ID3D12DebugDevice, debug_layer_enabled
 from .descriptor_copies import Ranges, copy_descriptors, report_instead
@@ -110,7 +110,6 @@ from .features import answer_feature
 from .fence import ID3D12Fence1
 from .heap import ID3D12Heap, ID3D12Heap1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1, Message
-from .pipeline_objects import ID3D12RootSignature
 from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .resource import ID3D12Resource, ID3D12Resource2, Placement
 from .rule_messages import message_of

@@ -58,7 +58,7 @@ from .buffer_rules import (
     check_node_mask,
 )
 from .command_allocator import command_list_type
-from .command_list_versions import ID3D12GraphicsCommandList4
+from .command_list import ID3D12GraphicsCommandList4
 from .command_queue import ID3D12CommandQueue
 from .device import ID3D12Device
 from .features import DEVICE_LEVELS, MAX_FEATURE_LEVEL

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ..abi.arguments import unsigned
 from ..api.d3d12_enums import D3D12_FENCE_FLAGS
 from ..api.iids import IID_ID3D12Fence, IID_ID3D12Fence1
 from ..runtime.observers import watchers
 from ..runtime.scheduler import Event
-from .device_child import ID3D12Pageable
-
-if TYPE_CHECKING:
-    from .device_child import ParentDevice
+from .device_child import ID3D12Pageable, ParentDevice
 
 
 class ID3D12Fence(ID3D12Pageable):

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..api.d3d12_enums import D3D12_HEAP_FLAG_DENY_BUFFERS, D3D12_HEAP_FLAGS, D3D12_HEAP_TYPE
 from ..api.d3d12_structs import D3D12_HEAP_DESC
 from ..api.iids import IID_ID3D12Heap, IID_ID3D12Heap1
 from ..runtime.allocation import Allocation
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from .device_child import ID3D12Pageable, short
-
-if TYPE_CHECKING:
-    from .device_child import ParentDevice
+from .device_child import ID3D12Pageable, ParentDevice, short
 
 
 class ID3D12Heap(ID3D12Pageable):

@@ -18,8 +18,8 @@ from ..api.d3d12_structs import (
     D3D12_SHADER_BYTECODE,
 )
 from .buffer_rules import check_node_mask
+from .compute_state import REASON, ID3D12RootSignature
 from .dxbc import NotAContainer, shader_of
-from .pipeline_objects import REASON, ID3D12RootSignature
 
 if TYPE_CHECKING:
     from .device_child import ParentDevice

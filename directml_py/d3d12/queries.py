@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -23,17 +24,20 @@ from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind, Command
 from ..text.plural import counted_words
 from .buffer_rules import check_node_mask
-from .device_child import ID3D12Pageable
+from .device_child import ID3D12Pageable, ParentDevice
 from .sync_validation.sync_rules import QUERY_ENDED
-from .timestamps import ticks
-
-if TYPE_CHECKING:
-    from .device_child import ParentDevice
 
 TIMESTAMP_HEAPS: Final = (D3D12_QUERY_HEAP_TYPE_TIMESTAMP, D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP)
 RESULT_SIZE: Final = 8
 # Rejects absurd counts before memory is allocated for them.
 MAX_QUERIES: Final = 1 << 24
+# Of the clock that timestamp queries read.
+TICKS_PER_SECOND: Final = 1_000_000_000
+
+
+def ticks() -> int:
+    """Nanoseconds of CLOCK_MONOTONIC, which QueryPerformanceCounter in our Windows headers reads too."""
+    return time.monotonic_ns()
 
 
 def check_query_heap_desc(desc: D3D12_QUERY_HEAP_DESC, name: str) -> None:

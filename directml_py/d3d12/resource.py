@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,15 +40,12 @@ from ..runtime.buffer import Buffer, BufferRange
 from ..text.plural import counted_words
 from .buffer_rules import FIXED_STATES, cpu_accessible
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from .device_child import ID3D12Pageable, short
+from .device_child import ID3D12Pageable, ParentDevice, short
 from .memory_protocols import MemoryProtocols
 from .subresource_copies import box_extent, bytes_from, bytes_to
 from .sync_validation.host_memory import host_memory
 from .sync_validation.shadow_memory import nothing_but_undefined
 from .sync_validation.sync_rules import READBACK_READ, READBACK_UNMAP, UNDEFINED, UNMAP_RANGE
-
-if TYPE_CHECKING:
-    from .device_child import ParentDevice
 
 
 class Placement(NamedTuple):

@@ -16,8 +16,8 @@ from ..api.iids import (
 )
 from .blob import ID3DBlob, bytes_at
 from .buffer_rules import check_node_mask
+from .compute_state import ID3D12RootSignature
 from .dxbc import NotAContainer, container_of, parse
-from .pipeline_objects import ID3D12RootSignature
 from .root_signature_layout import (
     V1_0,
     VERSIONS,

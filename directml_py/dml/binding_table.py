@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..abi.call_site import caller
 from ..abi.rules import rule
@@ -14,13 +14,10 @@ from .bindings import Need, bindable_heaps, names_at, read_binding, read_binding
 from .device_removal import hresult_method, void_method
 from .dispatch_command import RecordedDispatch, prepare
 from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable, Run
-from .dml_object import IDMLDeviceChild
+from .dml_object import IDMLDeviceChild, OwnerDevice
 from .exclusive_access import OneThread, one_thread
 from .kept_bindings import BoundViews
 from .table_desc import SIZE, TableDesc, read_table_desc
-
-if TYPE_CHECKING:
-    from .dml_object import OwnerDevice
 
 EMPTY_TABLE = rule(
     "DML-BindingTable-empty",

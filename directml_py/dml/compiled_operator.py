@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -45,9 +45,6 @@ from .poison import poisoned
 from .program import NO_BYTES, Bytes, DispatchProgram
 from .separation import Separation
 from .tensor_accesses import resource_access, results_access, share_elements, tensor_access
-
-if TYPE_CHECKING:
-    from .dml_object import OwnerDevice
 
 TENSOR_ALIGNMENT = 16
 PACKED_ALIGNMENT = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from ..abi.arguments import counted
 from ..abi.lifetime import Lifetime
@@ -30,14 +30,11 @@ from .compiled_operator import IDMLCompiledOperator
 from .debug_checks import check_initializer
 from .device_removal import hresult_method, same_device
 from .dispatchable import COUNTS, NOT_BINDABLE, DebugCheck, IDMLDispatchable, Run
-from .dml_object import SAME_DEVICE
+from .dml_object import SAME_DEVICE, OwnerDevice
 from .exclusive_access import OneThread, one_thread
 from .poison import poisoned
 from .separation import Separation
 from .tensor_accesses import resource_access, tensor_access
-
-if TYPE_CHECKING:
-    from .dml_object import OwnerDevice
 
 Operators: TypeAlias = "Sequence[IDMLCompiledOperator | None]"
 

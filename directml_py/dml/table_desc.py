@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import weakref
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..abi.interface import IUnknown
 from ..abi.memory import MemoryFault, read_argument
@@ -17,10 +17,7 @@ from ..runtime.buffer import BufferRange
 from ..validation.decode_rules import FAULT_RULES, check_faults
 from ..validation.report import Report
 from .dispatchable import IDMLDispatchable
-from .dml_object import SAME_DEVICE
-
-if TYPE_CHECKING:
-    from .dml_object import OwnerDevice
+from .dml_object import SAME_DEVICE, OwnerDevice
 
 PAGE = "ns-directml-dml_binding_table_desc"
 CBV_SRV_UAV = D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
