@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.arguments import child, counted, enumerator, invalid, uint, unsigned
-from ..abi.call_site import caller
 from ..abi.counted_structs import structs_at
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
 from ..abi.pointers import struct_at
@@ -55,7 +54,7 @@ from ..api.iids import (
     IID_ID3D12GraphicsCommandList4,
 )
 from ..runtime.buffer import BufferRange
-from ..runtime.execution import CommandMemory, Recording, program_of
+from ..runtime.execution import CommandMemory, Recording, Validator, program_of
 from ..runtime.observers import watchers
 from ..runtime.recording import Command
 from ..text.plural import counted_words
@@ -149,10 +148,9 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         self.descriptor_heaps: tuple[ID3D12DescriptorHeap, ...] = ()
         self.compute: ComputeArguments | None = None
         self._recorded: list[Command] = []
+        validator = self.device.sync_validator
         self._append = (
-            self._recorded.append
-            if self.device.sync_validator is None
-            else _append_with_call_site(self._recorded)
+            self._recorded.append if validator is None else _append_watched(self._recorded, validator)
         )
         if not Tracking.commands:
             self._append = _append_untracked(self._append)
@@ -603,11 +601,11 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             arguments.values[index] = address
 
 
-def _append_with_call_site(recorded: list[Command]) -> Callable[[Command], None]:
-    """An ``append`` that also stores the call site in the command, for the debug layer's messages."""
+def _append_watched(recorded: list[Command], validator: Validator) -> Callable[[Command], None]:
+    """An ``append`` that also tells the validator."""
 
     def append(command: Command) -> None:
-        command.recorded = caller()
+        validator.recorded(command)
         recorded.append(command)
 
     return append

@@ -91,12 +91,8 @@ class RecordedDispatch(Command):
         """The dispatchable's lifetime record, which outlives it."""
         return self._life
 
-    def origin(self) -> str:
-        lines: dict[str, str] = {}
-        for role, line in (("table bound", self._bound_at), ("created", self._made_at)):
-            if line and line != self.recorded:
-                lines.setdefault(line, role)
-        return ", ".join([super().origin(), *(f"{role} at {line}" for line, role in lines.items())])
+    def call_sites(self) -> Iterable[tuple[str, str]]:
+        return (("table bound", self._bound_at), ("created", self._made_at))
 
     def bound(self) -> Views:
         """The bound ranges; with DESCRIPTORS_VOLATILE, those in the descriptors at the time of the call."""

@@ -183,6 +183,10 @@ class Validator(SchedulingLayer):
         """Memory was allocated; ``is_defined`` is whether it may be read before it is written."""
 
     @abstractmethod
+    def recorded(self, command: Command) -> None:
+        """The program has recorded ``command``, by the call that it is in."""
+
+    @abstractmethod
     def submit(self, recordings: Sequence[Recording], queue: WorkQueue) -> ValidatedSubmission:
         """Recordings are submitted: note what must not change until they have run."""
 

@@ -60,8 +60,6 @@ class Command:
     keeps_order: ClassVar[bool] = True
     # Whether a keyboard interrupt should not wait for its end.
     is_long: bool = False
-    # ``file:line`` of the call that recorded it; empty without the debug layer.
-    recorded: str = ""
 
     @property
     def muted(self) -> bool:
@@ -87,9 +85,9 @@ class Command:
         """The objects that must not be released before it has run."""
         return ()
 
-    def origin(self) -> str:
-        """The call sites in the program that it originates from, as far as they are known."""
-        return f"recorded at {self.recorded}" if self.recorded else ""
+    def call_sites(self) -> Iterable[tuple[str, str]]:
+        """What was done for it before it was recorded, and where in the program; empty where it is not known."""
+        return ()
 
     def problems(self) -> Iterable[tuple[Rule, str]]:
         """Other violations, found at execution time."""

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
+from ...abi.call_site import caller
 from ...abi.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
 from ...abi.lifetime import Lifetime
 from ...abi.rules import Diagnostic, Rule
@@ -57,7 +59,9 @@ class Submission:
         self.queue = queue
         self.known = validator.happens_before.submitted()
         self.memories: list[Lifetime] = [recording.memory for recording in recordings]
-        self.commands = [command.submitted() for recording in recordings for command in recording.commands]
+        self.commands = [
+            validator.submitted(command) for recording in recordings for command in recording.commands
+        ]
         self.host_accesses = [
             (host, command, access)
             for command in self.commands
@@ -141,6 +145,8 @@ class SyncValidator(Validator):
         self.scheduler = device.scheduler
         self.happens_before = HappensBefore()
         self._deferral = Deferral(device.scheduler)
+        # ``file:line`` of the calls that recorded commands.
+        self._call_sites: WeakKeyDictionary[Command, str] = WeakKeyDictionary()
         self._aliasing = AliasingTracker()
         self._splits = SplitBarriers()
         self._decayed = DecayedStates()
@@ -159,12 +165,30 @@ class SyncValidator(Validator):
         """Report a message that arises while commands execute."""
         command = self._of_thread.command
         if command is not None and not diagnostic.origin:
-            diagnostic = diagnostic._replace(origin=command.origin())
+            diagnostic = diagnostic._replace(origin=self._origin(command))
         try:
             self._device.report_diagnostic(diagnostic)
         except DMLError:
             if self._of_thread.breaks is not None:
                 self._of_thread.breaks.append(diagnostic)
+
+    def recorded(self, command: Command) -> None:
+        self._call_sites[command] = caller()
+
+    def submitted(self, command: Command) -> Command:
+        """The command that runs in the place of one that is submitted now."""
+        runs = command.submitted()
+        if runs is not command:
+            self._call_sites[runs] = self._call_sites.get(command, "")
+        return runs
+
+    def _origin(self, command: Command) -> str:
+        """The call sites in the program that a command originates from, as far as they are known."""
+        recorded = self._call_sites.get(command, "")
+        lines = {recorded: "recorded"}
+        for role, line in command.call_sites():
+            lines.setdefault(line, role)
+        return ", ".join([f"{role} at {line}" for line, role in lines.items() if line])
 
     def around(self, call: Callable[[], T]) -> T:
         """Make a call that lets commands run, then raise everything that the info queue broke on as one error.
@@ -357,7 +381,9 @@ class SyncValidator(Validator):
         if placed:
             self._check_aliasing(command, placed, progress)
         if command.is_dispatch:
-            for problem in progress.dispatches.command(command.title, accesses, command.recorded):
+            for problem in progress.dispatches.command(
+                command.title, accesses, self._call_sites.get(command, "")
+            ):
                 self._report(sync_rules.UAV_BARRIER, problem, progress)
             self._check_contents(command.title, accesses, progress)
         for access in placed:
@@ -400,7 +426,7 @@ class SyncValidator(Validator):
             if isinstance(barrier, TransitionBarrier):
                 begins = barrier.flags & BEGIN_ONLY
                 for problem in (
-                    self._splits.transition(barrier, command.recorded, progress.number),
+                    self._splits.transition(barrier, self._call_sites.get(command, ""), progress.number),
                     (progress.states.begin if begins else progress.states.transition)(barrier),
                 ):
                     if problem:
@@ -411,12 +437,14 @@ class SyncValidator(Validator):
             progress.dispatches.barrier(barrier.buffer)
 
     def _check_queues(self, command: Command, accesses: Sequence[Access], progress: Progress) -> None:
-        for rule, text in self.happens_before.use(progress.queue, command.title, accesses, command.recorded):
+        for rule, text in self.happens_before.use(
+            progress.queue, command.title, accesses, self._call_sites.get(command, "")
+        ):
             self._report(rule, text, progress)
 
     def _check_aliasing(self, command: Command, placed: Sequence[Access], progress: Progress) -> None:
         title = command.title
-        for problem in progress.aliased.command(title, placed, command.recorded):
+        for problem in progress.aliased.command(title, placed, self._call_sites.get(command, "")):
             self._report(sync_rules.ALIASING_BARRIER, problem, progress)
         for access in placed:
             writer = self._aliasing.written_through(access, progress)
