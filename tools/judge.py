@@ -7,7 +7,7 @@
 The library is fetched from PyPI with pip and kept in the user's cache. It runs on the emulated Direct3D 12 device, with
 pipelines that do nothing, at its highest feature level, 6_2, since it does not emulate lower ones. It is asked for the
 results of CreateOperator and CompileGraph, and whether bindings and dispatches remove its device. The exit code is 1 if
-the sides disagree for a reason that ``judging/stricter.py`` does not list.
+the sides disagree for a reason that ``judging/disagreements.py`` does not list.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import pytest
 
 from directml_py.hardware.loading import OWN
 from directml_py.operators import every_rule
-from tools.judging.stricter import STRICTER
+from tools.judging.disagreements import STRICTER
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(not (OWN / "libdirectml.so").is_file(), reason="libdirectml.so was not built")

@@ -15,9 +15,8 @@ from directml_py.abi.rules import LIBRARY, Rule
 from directml_py.operators import SCHEMAS, every_rule
 from directml_py.text.plural import counted_words
 
-from .disagreements import JudgingRun
+from .disagreements import CRASHES, STRICTER, JudgingRun
 from .evidence import evidence, informative, webnn_figures
-from .stricter import CRASHES, STRICTER
 from .wheel import PACKAGE
 
 ROOT = Path(__file__).resolve().parents[2]
