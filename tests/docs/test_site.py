@@ -203,6 +203,17 @@ def test_rules_have_anchors(site):
     assert 'id="dml-desc-null"' in Path(site, "reference/rules.html").read_text(encoding="utf-8")
 
 
+def test_the_rules_of_the_debug_layers_lead_to_their_texts(site):
+    """Their links are written by hand, so that Sphinx does not follow them."""
+    links = re.findall(
+        r'href="\.\./([\w/]+\.html)#([\w-]+)"', Path(site, "debugging/hazards.html").read_text("utf-8")
+    )
+    rules = [(page, place) for page, place in links if place.startswith(("dml-", "d3d12-"))]
+    assert len(rules) > 50
+    texts = {page: Path(site, page).read_text(encoding="utf-8") for page, _ in rules}
+    assert [f"{page}#{place}" for page, place in rules if f'id="{place}"' not in texts[page]] == []
+
+
 def test_operators_pages_lead_to_their_source(site):
     """To a page with the class, and to the place of the class on it."""
     for name in SCHEMAS:

@@ -1,9 +1,10 @@
-"""The generated pages, by path relative to ``docs``, and their output."""
+"""The Sphinx extension that writes the generated pages before Sphinx reads its sources."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from directml_py.operators import SCHEMAS
 
@@ -12,6 +13,9 @@ from .levels_page import levels_page
 from .operator_index import CPP, operator_index
 from .operator_page import operator_page
 from .rules_page import rules_page
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 # It contains only generated pages: any other file is stale.
 OWN_FOLDER = "operators"
@@ -42,3 +46,8 @@ def write(docs: Path, texts: Mapping[str, str]) -> None:
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", lambda app: write(Path(app.srcdir), pages()))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
