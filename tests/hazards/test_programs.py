@@ -27,7 +27,7 @@ def test_programs():
 
 @pytest.mark.slow
 def test_many_programs():
-    try_programs(400, 120)
+    try_programs(250, 60)
 
 
 def test_what_is_missing_stands_before():
