@@ -24,24 +24,32 @@ RUNS = 5
 ROUNDS = 2000
 
 
-def rows() -> Iterator[Row]:
-    compiler = shutil.which("c++")
+def built(source: Path, folder: str) -> Path | None:
+    """The program of a C++ source; None, with the reason on standard error, where it cannot be built."""
     try:
         options = [*cflags(SYSTEM_HEADERS), *libs()]
     except Missing as missing:
-        print(f"native: left out, {missing}", file=sys.stderr)
-        return
+        print(f"{source.name}: left out, {missing}", file=sys.stderr)
+        return None
+    compiler = shutil.which("c++")
     if compiler is None:
-        print("native: left out, there is no C++ compiler", file=sys.stderr)
-        return
+        print(f"{source.name}: left out, there is no C++ compiler", file=sys.stderr)
+        return None
+    program = Path(folder) / source.stem
+    command = [compiler, "-O2", "-std=c++17", str(source), "-o", str(program), *options]
+    subprocess.run(command, check=True)
+    return program
+
+
+def rows() -> Iterator[Row]:
     starts, native, python, python_starts = [], [], [], []
     again = python_round()
     # The C++ program takes the package from where it was linked, Python from where this process has it.
     environment = {**os.environ, "PYTHONPATH": str(Path(directml_py.__file__).parents[1])}
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "round"
-        command = [compiler, "-O2", "-std=c++17", str(PROGRAM), "-o", str(program), *options]
-        subprocess.run(command, check=True)
+        program = built(PROGRAM, folder)
+        if program is None:
+            return
         for _ in range(RUNS):
             found = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
             starts.append(float(found[0]) / 1e6)

@@ -6,44 +6,19 @@
 // where each pass binds the same memory, as an allocator hands it out; `reset` is that with Reset in place of
 // CreateBindingTable; `moving` is as `operator` with other memory in each pass; `create` is the time of CreateOperator and
 // CompileOperator; the others are those of single calls. Each is a median.
-#include <wrl/client.h>
-
-#include <d3d12.h>
-
-#define DML_TARGET_VERSION_USE_LATEST
-#include <DirectML.h>
+#include "client.h"
 
 #include <time.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
-
-using Microsoft::WRL::ComPtr;
-using Clock = std::chrono::steady_clock;
 
 constexpr int operators = 300, operators_per_list = 30, passes = 15;
 // Memory of a client's allocator: bindings take turns in it.
 constexpr UINT64 slot_bytes = 4096, slots = 64;
 constexpr UINT descriptors = 65536;
-
-static void check(HRESULT result)
-{
-    if (FAILED(result))
-    {
-        std::fprintf(stderr, "HRESULT 0x%08X\n", static_cast<unsigned>(result));
-        std::exit(1);
-    }
-}
-
-static double since(Clock::time_point start)
-{
-    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
 
 // The processor time of this thread in microseconds.
 static double processor_time()

@@ -1,33 +1,8 @@
 // Prints two times in microseconds: from the start of main to the end of the first dispatch, and of one round of
 // RecordDispatch, Close, ExecuteCommandLists, Signal, wait and both Resets, the median of five series.
-#include <wrl/client.h>
-
-#include <d3d12.h>
-
-#define DML_TARGET_VERSION_USE_LATEST
-#include <DirectML.h>
+#include "client.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-
-using Microsoft::WRL::ComPtr;
-using Clock = std::chrono::steady_clock;
-
-static void check(HRESULT result)
-{
-    if (FAILED(result))
-    {
-        std::fprintf(stderr, "HRESULT 0x%08X\n", static_cast<unsigned>(result));
-        std::exit(1);
-    }
-}
-
-static double since(Clock::time_point start)
-{
-    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
 
 int main()
 {
