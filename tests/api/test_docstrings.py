@@ -5,7 +5,7 @@ import math
 import re
 
 import numpy as np
-import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.api import operator_descs
@@ -44,14 +44,14 @@ def formulas():
         known = {*arguments, *ATTRIBUTES, *WORDS, "if", "else", "and", "or", "not"}
         is_plain = text and "?" not in text and set(re.findall(r"[A-Za-z]\w*", text)) <= known
         if is_plain and "QUANTIZE" not in schema.name and len(schema.struct.tensors) == len(arguments) + 1:
-            yield pytest.param(schema, arguments, text, id=schema.name)
+            yield schema, arguments, text
 
 
 def test_most_formulas_can_be_computed():
     assert len(list(formulas())) >= 60
 
 
-@pytest.mark.parametrize(("schema", "arguments", "text"), list(formulas()))
+@swept("schema, arguments, text", formulas())
 def test_a_formula_is_what_the_operator_computes(schema, arguments, text):
     is_float = "F" in schema.support[0].split("OutputTensor")[0] and "BIT_" not in schema.name
     base = POSITIVE.get(schema.name, FLOATS) if is_float else INTEGERS
@@ -77,7 +77,7 @@ def test_a_formula_is_what_the_operator_computes(schema, arguments, text):
     np.testing.assert_allclose(result.ravel(), expected, rtol=2e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.name)
+@swept("schema", SCHEMAS)
 def test_a_docstring_begins_with_what_is_computed_and_has_each_field_and_the_page(schema):
     assert re.fullmatch(r"[A-Z1].{8,106}\.", schema.about)
     doc = inspect.getdoc(getattr(operator_descs, schema.struct.name))

@@ -7,6 +7,7 @@ import re
 import pytest
 from building import build_outputs
 from generators.catalog import Catalog, read_in_place
+from sweeps import swept
 
 from directml_py.api import enums, iids, operator_descs, structs
 from directml_py.api.enums import DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE, DML_TENSOR_DATA_TYPE_UNKNOWN
@@ -160,7 +161,7 @@ class TestCompleteness:
         assert OPERATORS[value].level == level
 
 
-@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.name)
+@swept("schema", SCHEMAS)
 def test_fields_name_each_other(schema):
     """A count is an earlier or later integer of the struct; a union is governed by a data type of the struct, or by an
     enumerator of each of which it has the member."""
@@ -183,7 +184,7 @@ def test_fields_name_each_other(schema):
             assert field.governed_by, field
 
 
-@pytest.mark.parametrize("op", OPERATORS.values(), ids=lambda op: op.name)
+@swept("op", OPERATORS.values())
 def test_tensors_of_operators(op):
     """Exactly the fields that hold tensors are inputs and outputs, and every operator has an output."""
     for field in op.struct.fields:
@@ -198,8 +199,8 @@ def agrees(first, second):
     return all(set(first[name]) & set(second[name]) for name in shared)
 
 
-@pytest.mark.parametrize("op", OPERATORS.values(), ids=lambda op: op.name)
 class TestSupport:
+    @swept("op", OPERATORS.values())
     def test_tables(self, op):
         tensors = {field.name for field in op.struct.tensors}
         attributes = {field.name for field in op.struct.fields if not field.is_tensor}
@@ -217,6 +218,7 @@ class TestSupport:
                 assert all(value in set(DML_TENSOR_DATA_TYPE) for value in table.types)
                 assert DML_TENSOR_DATA_TYPE_UNKNOWN not in table.types
 
+    @swept("op", OPERATORS.values())
     def test_every_level_has_one_table(self, op):
         """No two tables of a level apply at once, and a newer level never takes anything away."""
         for index, entry in enumerate(support_of(op)):
@@ -229,6 +231,7 @@ class TestSupport:
                     assert set(table.types) <= set(newer.tensors[name].types)
                     assert set(table.dimensions) <= set(newer.tensors[name].dimensions)
 
+    @swept("op", OPERATORS.values())
     def test_the_first_level_has_a_table(self, op):
         """For every value of the enumerations that tables distinguish."""
         for field in op.struct.fields:
@@ -241,6 +244,7 @@ class TestSupport:
                 assert covered
         assert any(entry.level == op.level for entry in support_of(op))
 
+    @swept("op", OPERATORS.values())
     def test_what_must_agree(self, op):
         tensors = {field.name for field in op.struct.tensors}
         for entry in same_of(op):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 
-from ..operators.helpers import arg, reduce
-from ..operators.running import run
+from ..operators.helpers import arg, reduce, run
 
 INF, NAN = np.inf, np.nan
 FEW = 4
@@ -81,7 +81,7 @@ def test_indices(values, most, last_most, least, last_least):
     assert found == [most, last_most, least, last_least]
 
 
-@pytest.mark.parametrize(("name", "values", "expected"), SUMS)
+@swept("name, values, expected", SUMS)
 def test_reductions(name, values, expected):
     rest = {"output_type": "UINT32"} if name.startswith("ARG") else {}
     assert_close(reduce(name, np.array(values, np.float32), [0], **rest), [expected])
@@ -97,8 +97,8 @@ def test_reductions_that_wrap_or_have_no_axes():
     assert reduce("SUM", np.float32([1, 2, 3]), []).tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize(("values", "softmax", "log_softmax", "hardmax"), ROWS)
-@pytest.mark.parametrize("version", ["", "1"])
+@swept("values, softmax, log_softmax, hardmax", ROWS)
+@swept("version", ["", "1"])
 def test_rows(version, values, softmax, log_softmax, hardmax):
     x, axes = np.array([[[values]]], np.float32), {"Axes": [3]} if version else {}
     for name, expected in (("SOFTMAX", softmax), ("LOG_SOFTMAX", log_softmax), ("HARDMAX", hardmax)):

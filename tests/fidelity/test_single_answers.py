@@ -7,8 +7,7 @@ import pytest
 
 import directml_py as dml
 
-from ..operators.helpers import FLOATS, function, numpy_type, tensor, tensor_of
-from ..operators.running import run, scalar
+from ..operators.helpers import FLOATS, function, numpy_type, run, scalar, tensor, tensor_of
 
 
 def test_integers_to_fractional_powers():

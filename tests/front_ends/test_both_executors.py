@@ -17,7 +17,7 @@ from directml_py.testing.invalid_descs import derived_rules
 from directml_py.testing.valid_descs import valid_desc
 
 from ..observation import observed
-from ..operators.values import arrays_for, as_stored
+from ..operators.helpers import arrays_for, as_stored
 from ..rules.derived import invalid_desc_of
 from ..rules.layer import debug_layer
 

@@ -21,9 +21,8 @@ from directml_py.operators import SCHEMAS, kernel_of, operator_of
 from directml_py.testing.desc_changes import change, change_tensor, with_packed_tensors
 from directml_py.testing.valid_descs import make_desc, valid_desc
 
-from ..operators.helpers import SPECIAL, PreferringFloats, generator
+from ..operators.helpers import SPECIAL, PreferringFloats, as_stored, generator, values_for
 from ..operators.records import RECORDS
-from ..operators.values import as_stored, values_for
 from .any_graph import FILL, AnyGraph, Input, Node
 
 OPERATORS = sorted(SCHEMAS)

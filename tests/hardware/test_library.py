@@ -25,8 +25,7 @@ from directml_py.operators import SCHEMAS
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
-from ..operators.helpers import tensor
-from ..operators.values import arrays_for
+from ..operators.helpers import arrays_for, tensor
 
 DIRECTML, D3D12 = OWN / "libdirectml.so", OWN / "libd3d12.so"
 pytestmark = pytest.mark.skipif(not DIRECTML.is_file(), reason="libdirectml.so was not built")

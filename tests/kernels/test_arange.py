@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.fill import native_elements, numpy_elements, sequence
@@ -38,7 +39,7 @@ def cases(rng, dtype):
 
 
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS], ids=str)
-@pytest.mark.parametrize("count", COUNTS)
+@swept("count", COUNTS)
 def test_elements(native, set_threads, dtype, count):
     set_threads(3)
     rng = np.random.default_rng(count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.attention import Added, attend, bound_heads, scratch_for
 
@@ -32,8 +33,8 @@ def softmax(scores):
     return parts / parts.sum(-1, keepdims=True)
 
 
-@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 33, 512, 1000])
-@pytest.mark.parametrize("others", ["none", "bias", "both", "both broadcast", "both turned"])
+@swept("count", [1, 2, 15, 16, 17, 33, 512, 1000])
+@swept("others", ["none", "bias", "both", "both broadcast", "both turned"])
 @pytest.mark.usefixtures("threads")
 def test_weights(count, others):
     rng = np.random.default_rng(6)
@@ -92,9 +93,9 @@ def test_against_the_twin(sizes):
         np.testing.assert_allclose(found[head], wanted, rtol=2e-5, atol=2e-6)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-@pytest.mark.parametrize("sizes", [(1, 1, 1), (129, 64, 64), (31, 5, 33), (300, 100, 7)])
-@pytest.mark.parametrize("step", [1, 2])
+@swept("count", [1, 2, 3])
+@swept("sizes", [(1, 1, 1), (129, 64, 64), (31, 5, 33), (300, 100, 7)])
+@swept("step", [1, 2])
 @pytest.mark.usefixtures("threads")
 def test_few_queries(count, sizes, step):
     """Of heads that lie in rows, every element or every other one of these."""

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.convolution import Quantization, byte_convolution
@@ -46,10 +47,10 @@ def check_bytes(x, filters, window, *, x_zero=None, filter_zeros=None, groups=1,
 BYTES = [np.uint8, np.int8]
 
 
-@pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("groups", [1, 3])
+@swept("window", WINDOWS)
+@swept("groups", [1, 3])
 @pytest.mark.parametrize("dtype", BYTES)
-@pytest.mark.parametrize("filter_type", BYTES)
+@swept("filter_type", BYTES)
 def test_windows_over_bytes(window, groups, dtype, filter_type):
     """All bytes and all zero points: padding is a zero point, and sums of pairs need more than 16 bits."""
     x = at_the_end(random_bytes((2, 2 * groups, *sizes_for(window)), dtype))

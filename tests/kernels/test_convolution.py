@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.convolution import convolution, scratch_of
@@ -57,9 +58,9 @@ def check(x, filters, window, *, groups=1, bias=None, steps=None, output=np.floa
         assert (memory[:, :, -3:] == 77).all()
 
 
-@pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("groups", [1, 3])
-@pytest.mark.parametrize("fewer", [0, 1])
+@swept("window", WINDOWS)
+@swept("groups", [1, 3])
+@swept("fewer", [0, 1])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_windows(window, groups, fewer, dtype):
     """``fewer``: how many steps fewer than fit."""
@@ -72,9 +73,7 @@ def test_windows(window, groups, fewer, dtype):
         check(x, filters, window, groups=groups, steps=steps, output=output, bias=bias, is_turned=True)
 
 
-@pytest.mark.parametrize(
-    "pixels", [1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 81, 97, 113, 161]
-)
+@swept("pixels", [1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 81, 97, 113, 161])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_counts_of_pixels(pixels, dtype):
     for filters in (1, 2, 3, 7, 8, 9, 15):
@@ -82,7 +81,7 @@ def test_counts_of_pixels(pixels, dtype):
         check(x, at_the_end(whole_numbers((filters, 5, 1), dtype)), ONE, output=dtype)
 
 
-@pytest.mark.parametrize("pixels", [767, 1536, 1540, 1583, 2309])
+@swept("pixels", [767, 1536, 1540, 1583, 2309])
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.usefixtures("threads")
 def test_neighbouring_panels(pixels, dtype):
@@ -96,7 +95,7 @@ def test_neighbouring_panels(pixels, dtype):
         )
 
 
-@pytest.mark.parametrize("filters", [23, 24, 25, 127, 129, 256, 512, 513, 520, 1100])
+@swept("filters", [23, 24, 25, 127, 129, 256, 512, 513, 520, 1100])
 @pytest.mark.usefixtures("threads")
 def test_counts_of_filters(filters):
     """Parts of the filters for threads to share, and as many as have room."""
@@ -104,7 +103,7 @@ def test_counts_of_filters(filters):
     check(x, whole_numbers((filters, 3, 3, 3)), SQUARE, bias=whole_numbers((1, filters, 1, 1), seed=5))
 
 
-@pytest.mark.parametrize("channels", [1, 28, 29, 57, 113, 256, 257, 600])
+@swept("channels", [1, 28, 29, 57, 113, 256, 257, 600])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_slices_of_channels(channels, dtype):
     for window in (ONE, Window.of((3,), start_padding=(1,), end_padding=(1,)), Window.of((9,))):
@@ -115,7 +114,7 @@ def test_slices_of_channels(channels, dtype):
         check(x, filters, window, bias=np.ones((1, 9, 1), dtype))
 
 
-@pytest.mark.parametrize("channels", [1023, 1025, 4095, 4097, 9000])
+@swept("channels", [1023, 1025, 4095, 4097, 9000])
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.usefixtures("threads")
 def test_a_single_pixel(channels, dtype):
@@ -134,8 +133,8 @@ def test_a_single_pixel_of_long_windows(taps, dtype):
     check(x, filters, Window.of((taps,)), is_turned=True)
 
 
-@pytest.mark.parametrize("channels", [30, 250, 1100])
-@pytest.mark.parametrize("pixels", [17, 18, 20, 36, 65, 68, 98])
+@swept("channels", [30, 250, 1100])
+@swept("pixels", [17, 18, 20, 36, 65, 68, 98])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_pixels_that_fill_no_vector(channels, pixels, dtype):
     x, filters = (
@@ -180,8 +179,8 @@ def test_slices_of_windows(size, is_turned):
     check(x, whole_numbers((5, 3, *size), seed=4, most=1), window, is_turned=is_turned)
 
 
-@pytest.mark.parametrize("size", [(40, 30), (19, 21), (3, 100), (100, 3), (1, 1)])
-@pytest.mark.parametrize("stride", [1, 2, 3])
+@swept("size", [(40, 30), (19, 21), (3, 100), (100, 3), (1, 1)])
+@swept("stride", [1, 2, 3])
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.usefixtures("threads")
 def test_images(size, stride, dtype):
@@ -272,8 +271,8 @@ def transformed(x, filters, window, groups=1, **options):
     return output
 
 
-@pytest.mark.parametrize("padding", [0, 1, 2, 5])
-@pytest.mark.parametrize("image", [(13, 13), (21, 20), (40, 41), (5, 290), (301, 4), (64, 34)])
+@swept("padding", [0, 1, 2, 5])
+@swept("image", [(13, 13), (21, 20), (40, 41), (5, 290), (301, 4), (64, 34)])
 @pytest.mark.usefixtures("threads")
 def test_transformed_filters(image, padding):
     """Whole numbers give whole numbers of quarters, which are exact."""

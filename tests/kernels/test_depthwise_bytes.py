@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import depthwise_pool
 from directml_py.kernels.backend import backend
@@ -49,8 +50,8 @@ def test_quantized_products():
         check(run, output, memory, expected)
 
 
-@pytest.mark.parametrize("width", [3, 5])
-@pytest.mark.parametrize("sizes", [(7, 7), (14, 13), (1, 16), (40, 21), (5, 96)], ids=str)
+@swept("width", [3, 5])
+@swept("sizes", [(7, 7), (14, 13), (1, 16), (40, 21), (5, 96)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_quantized_planes(width, sizes, dtype):
     """As many planes as are read as flat rows: ties of a scale of 2, biases at the ends of INT32, and scales whose

@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import depthwise_pool
 from directml_py.kernels.backend import backend
@@ -169,8 +170,8 @@ def test_largest_elements_and_where_they_are(corners):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("stride", [1, 2, 3])
-@pytest.mark.parametrize("width", WIDTHS)
+@swept("stride", [1, 2, 3])
+@swept("width", WIDTHS)
 def test_widths(width, stride, dtype):
     window = Window.of((2, 3), (1, stride), (1, 1), (0, 1), (1, 1))
     x = whole(np.random.default_rng(width), (1, 2, 9, width), dtype)

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import depthwise_pool
 from directml_py.kernels.backend import backend
@@ -100,7 +101,7 @@ CONVOLUTIONS = {
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("case", CONVOLUTIONS)
+@swept("case", CONVOLUTIONS)
 def test_convolutions(case, function):
     sizes, filters, groups = CONVOLUTIONS[case]
     x, weights, bias = whole(*sizes), whole(*filters, seed=2), whole(1, filters[0], 1, 1, seed=3)
@@ -168,7 +169,7 @@ def test_by_the_method_of_winograd(function):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("sizes", [(2, 37, 13, 13), (1, 1, 64, 300), (3, 5, 4, 4)])
+@swept("sizes", [(2, 37, 13, 13), (1, 1, 64, 300), (3, 5, 4, 4)])
 def test_pools(sizes, function):
     x, window = whole(*sizes, most=90), Window.of((2, 2), (2, 2))
     steps = window.forward(sizes[2:])
@@ -183,9 +184,8 @@ def test_pools(sizes, function):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize(
-    ("batch", "m", "k", "n"),
-    [((2, 3), 37, 20, 50), ((1, 1), 300, 9, 400), ((1,), 1300, 9, 400), ((2, 1), 5, 9, 1)],
+@swept(
+    "batch, m, k, n", [((2, 3), 37, 20, 50), ((1, 1), 300, 9, 400), ((1,), 1300, 9, 400), ((2, 1), 5, 9, 1)]
 )
 def test_products_of_matrices(batch, m, k, n, function):
     a, b = whole(*batch, m, k), whole(*batch, k, n, seed=2)
@@ -244,8 +244,8 @@ CLIPS = [
 
 
 @pytest.mark.parametrize("function", CLIPS)
-@pytest.mark.parametrize("window", [Window.of((1, 1)), Window.of((2, 2), (2, 2), start_padding=(0, 1))])
-@pytest.mark.parametrize("groups", [1, 3])
+@swept("window", [Window.of((1, 1)), Window.of((2, 2), (2, 2), start_padding=(0, 1))])
+@swept("groups", [1, 3])
 def test_clips_have_the_bits_of_the_function(groups, window, function):
     """Of what is not a number, of zeros and of what is nearly 0; sums are those of one element and of nothing."""
     x = np.zeros((1, 3, 2, 17), np.float32)

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.elementwise import functions
 from directml_py.kernels.elementwise.fuse import Chain
@@ -64,7 +65,7 @@ STAGES = {
 }
 
 
-@pytest.mark.parametrize("names", list(product(STAGES, repeat=3)), ids=", ".join)
+@swept("names", list(product(STAGES, repeat=3)))
 def test_halves(native, names):
     """Every FLOAT16, also those that a stage makes of bits; NaN has other digits here and there."""
     x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import swept
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.gather import gather, reference_gather, safe_indices, spread_strides
@@ -80,8 +81,8 @@ def random_sizes(rng, rank, choices, limit):
             return sizes
 
 
-@pytest.mark.parametrize("index_rank", range(4))
-@pytest.mark.parametrize("rank", range(1, 9))
+@swept("index_rank", range(4))
+@swept("rank", range(1, 9))
 @pytest.mark.parametrize("item", DTYPES)
 def test_every_item_rank_and_layout(item, rank, index_rank):
     rng = np.random.default_rng([item, rank, index_rank])
@@ -108,7 +109,7 @@ def test_random_layouts(data):
 
 
 @pytest.mark.parametrize("item", DTYPES)
-@pytest.mark.parametrize("width", [2, 3, 4, 9, 70])
+@swept("width", [2, 3, 4, 9, 70])
 def test_parts_that_lie_backwards_on_both_sides(width, item):
     """They are copied as a whole, which begins with their last element."""
     rng = np.random.default_rng(width)
@@ -122,7 +123,7 @@ def test_parts_that_lie_backwards_on_both_sides(width, item):
 
 
 @pytest.mark.parametrize("index_type", INDEX_TYPES)
-@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+@swept("size", [1, 2, 7, 1000])
 def test_extreme_indices(size, index_type):
     limits = np.iinfo(index_type)
     values = [0, size - 1, size, size + 1, limits.max, limits.max - 1, limits.max // 2 + 1]
@@ -140,7 +141,7 @@ def test_extreme_indices(size, index_type):
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("item", DTYPES)
-@pytest.mark.parametrize("width", [1, 2, 3, 12, 100, 128, 2000, 70_000])
+@swept("width", [1, 2, 3, 12, 100, 128, 2000, 70_000])
 def test_rows_beyond_the_blocks_and_the_streaming_threshold(width, item):
     rng = np.random.default_rng(width)
     count = min((9 << 20) // width // item + 1, 2_000_000)
@@ -154,7 +155,7 @@ def test_rows_beyond_the_blocks_and_the_streaming_threshold(width, item):
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("item", DTYPES)
-@pytest.mark.parametrize("index_sizes", [(), (5,), (16,), (17,), (3, 5), (9001,), (70, 130)])
+@swept("index_sizes", [(), (5,), (16,), (17,), (3, 5), (9001,), (70, 130)])
 def test_columns_beyond_the_blocks_and_the_streaming_threshold(index_sizes, item):
     rng = np.random.default_rng(item)
     lines = min(3001, (9 << 20) // item // math.prod(index_sizes) + 1)

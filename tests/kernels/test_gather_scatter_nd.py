@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import cache_blocks, threads
 from directml_py.kernels.backend import backend
@@ -123,7 +124,7 @@ def assert_writes(rng, case, layout, dtype):
 
 
 @pytest.mark.parametrize("item", DTYPES)
-@pytest.mark.parametrize("number", range(len(CASES)))
+@swept("number", range(len(CASES)))
 def test_every_layout(number, item, native):
     rng = np.random.default_rng([number, item])
     for layout in LAYOUTS:
@@ -237,7 +238,7 @@ def test_blocks_and_threads(monkeypatch, number):
 
 
 @pytest.mark.parametrize("item", DTYPES)
-@pytest.mark.parametrize("width", [2, 3, 4, 16, 70])
+@swept("width", [2, 3, 4, 16, 70])
 def test_parts_that_lie_backwards_on_both_sides(native, item, width):
     rng = np.random.default_rng(width)
     memory, updates = (rng.integers(0, 250, (32, width), DTYPES[item]) for _ in range(2))

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import im2col
 from directml_py.kernels.im2col import blocks, convolve, convolve_back, matmul
@@ -44,9 +45,9 @@ def operands(window, groups, dtype=np.float32):
     return x, rng.integers(-9, 10, (3 * groups, 2, *window.size)).astype(dtype)
 
 
-@pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("groups", [1, 3])
-@pytest.mark.parametrize("fewer", [0, 1])
+@swept("window", WINDOWS)
+@swept("groups", [1, 3])
+@swept("fewer", [0, 1])
 @pytest.mark.usefixtures("way")
 def test_convolution(window, groups, fewer):
     """``fewer``: how many steps fewer than fit."""
@@ -57,9 +58,9 @@ def test_convolution(window, groups, fewer):
     np.testing.assert_array_equal(found, reference(x, weights, window, steps, groups))
 
 
-@pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("groups", [1, 3])
-@pytest.mark.parametrize("more", [0, 2])
+@swept("window", WINDOWS)
+@swept("groups", [1, 3])
+@swept("more", [0, 2])
 @pytest.mark.usefixtures("way")
 def test_backwards_is_the_adjoint(window, groups, more):
     """<convolve(x), y> is <x, convolve_back(y)>. ``more``: elements that no step sees."""
@@ -125,8 +126,8 @@ def test_memory():
         assert peak < result.nbytes + 3 * im2col.BLOCK_BYTES
 
 
-@pytest.mark.parametrize("a", INTEGERS)
-@pytest.mark.parametrize("b", INTEGERS)
+@swept("a", INTEGERS)
+@swept("b", INTEGERS)
 def test_products_of_integers_are_exact(a, b):
     rng = np.random.default_rng(4)
     factors = [
@@ -154,8 +155,8 @@ def test_products_of_floats(a, b, wanted):
     assert (found == 360_000).all()
 
 
-@pytest.mark.parametrize("sizes", [(5,), (3, 4), (2, 3, 4)])
-@pytest.mark.parametrize("limit", [1, 2, 3, 4, 7, 12, 100])
+@swept("sizes", [(5,), (3, 4), (2, 3, 4)])
+@swept("limit", [1, 2, 3, 4, 7, 12, 100])
 def test_blocks(sizes, limit):
     number = np.arange(np.prod(sizes)).reshape(sizes)
     seen = []

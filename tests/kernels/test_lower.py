@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import swept
 
 from directml_py.kernels.cache_blocks import BLOCK
 from directml_py.kernels.elementwise import activations, functions, lower
@@ -99,7 +100,7 @@ ARITHMETIC = {
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("name", ARITHMETIC)
+@swept("name", ARITHMETIC)
 def test_arithmetic_is_numpys(native, name, dtype):
     x, y = numbers(dtype), numbers(dtype, seed=2)
     with np.errstate(all="ignore"):
@@ -110,7 +111,7 @@ def test_arithmetic_is_numpys(native, name, dtype):
     assert_maps(ARITHMETIC[name], [x, y], [np.empty(x.shape, stored)])
 
 
-@pytest.mark.parametrize("to", TYPES)
+@swept("to", TYPES)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_casts(native, dtype, to):
     x = numbers(dtype)
@@ -136,7 +137,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@swept("name", FUNCTIONS)
 def test_functions_are_near(native, name, dtype):
     function, ulps = FUNCTIONS[name]
     for size in (1, 3, 1024, 9001):
@@ -166,7 +167,7 @@ def everywhere(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@swept("name", FUNCTIONS)
 def test_functions_are_near_everywhere(native, name, dtype):
     function, ulps = FUNCTIONS[name]
     x = everywhere(dtype)
@@ -250,8 +251,8 @@ def in_float64_rounded_once(function, *arrays):
         return function(*(array.astype(np.float64) for array in arrays)).astype(np.float16)
 
 
-@pytest.mark.parametrize("scale", [2.0, -0.5, 1 / 3, 1 + 2.0**-12, 2.0**-20, 1e-42])
-@pytest.mark.parametrize("bias", [1.0, -(1 + 2.0**-11), 2.0**-25, 65519.0, 1e-30, np.inf])
+@swept("scale", [2.0, -0.5, 1 / 3, 1 + 2.0**-12, 2.0**-20, 1e-42])
+@swept("bias", [1.0, -(1 + 2.0**-11), 2.0**-25, 65519.0, 1e-30, np.inf])
 def test_half_is_scaled_and_biased_with_one_rounding(native, scale, bias):
     x, scale, bias = every_half(), float(np.float32(scale)), float(np.float32(bias))
     output = np.empty_like(x)
@@ -344,8 +345,8 @@ def test_half_has_functions_as_of_float64(native, name, scale):
         assert np.count_nonzero(apart) <= 64
 
 
-@pytest.mark.parametrize("scale", [2.0, -0.25, 2.0**-30, 2.0**-126, 2.0**100, 0.0, 3.0, 0.1])
-@pytest.mark.parametrize("bias", [0.0, 1.0, -1e-38, 2.0**-149, 3e38, np.inf])
+@swept("scale", [2.0, -0.25, 2.0**-30, 2.0**-126, 2.0**100, 0.0, 3.0, 0.1])
+@swept("bias", [0.0, 1.0, -1e-38, 2.0**-149, 3e38, np.inf])
 def test_multiples_are_those_of_float32(native, scale, bias):
     x, scale, bias = everywhere(np.float32), float(np.float32(scale)), float(np.float32(bias))
     output = np.empty_like(x)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.kernels import cache_blocks, threads
@@ -76,7 +77,7 @@ def test_a_chain_of_functions(size, dtype):
 
 
 @pytest.mark.parametrize("function", [np.add, lambda x, y: x + y], ids=["ufunc", "function"])
-@pytest.mark.parametrize(
+@swept(
     "y",
     [
         lambda: numbers(40, 50, 30),
@@ -89,10 +90,9 @@ def test_a_chain_of_functions(size, dtype):
         lambda: spaced(40, 50, 30),
         lambda: np.asfortranarray(numbers(40, 50, 30)).transpose(0, 1, 2),
     ],
-    ids=["packed", "rows", "columns", "planes", "scalar", "transposed", "reversed", "spaced", "fortran"],
 )
-@pytest.mark.parametrize("output", [np.empty, spaced, lambda *_: numbers(40, 30, 50).swapaxes(1, 2)])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@swept("output", [np.empty, spaced, lambda *_: numbers(40, 30, 50).swapaxes(1, 2)])
+@swept("dtype", [np.float16, np.float32])
 def test_layouts(function, y, output, dtype):
     output = output((40, 50, 30), dtype) if output is np.empty else output(40, 50, 30)
     assert_maps(function, [numbers(40, 50, 30), y().astype(dtype)], [output])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import matmul
 from directml_py.kernels.decisions import Declined
@@ -66,9 +67,9 @@ def guarded_result(batch, rows, columns):
     return room, room[..., :columns]
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@swept("sizes", SIZES)
 @pytest.mark.parametrize("left", DTYPES)
-@pytest.mark.parametrize("right", DTYPES)
+@swept("right", DTYPES)
 @pytest.mark.usefixtures("threads")
 def test_products_are_exact_in_all_layouts(sizes, left, right):
     batch, rows, depth, columns = sizes
@@ -87,9 +88,9 @@ def test_products_are_exact_in_all_layouts(sizes, left, right):
             assert (room[..., columns:] == 7).all()
 
 
-@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9])
-@pytest.mark.parametrize("depth", [1, 300, 4099])
-@pytest.mark.parametrize("columns", [16, 33, 64, 65, 150])
+@swept("rows", [1, 2, 7, 8, 9])
+@swept("depth", [1, 300, 4099])
+@swept("columns", [16, 33, 64, 65, 150])
 @pytest.mark.parametrize("left", DTYPES)
 @pytest.mark.usefixtures("threads")
 def test_few_rows_pass_through_panels(rows, depth, columns, left):
@@ -197,10 +198,10 @@ def test_what_the_loop_reorders(native):
     assert (room[:, 1::2] == 7).all()
 
 
-@pytest.mark.parametrize("is_native", [True, False])
+@swept("is_native", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("turned", [(False, False), (False, True), (True, False)])
-@pytest.mark.parametrize("sizes", [(1, 700, 97), (90, 700, 1), (1, 1, 40), (33, 300, 65), (6, 5, 4)])
+@swept("turned", [(False, False), (False, True), (True, False)])
+@swept("sizes", [(1, 700, 97), (90, 700, 1), (1, 1, 40), (33, 300, 65), (6, 5, 4)])
 def test_sums_do_not_depend_on_layouts(sizes, turned, dtype, is_native, native):
     """Whatever the layouts of both operands, they are those of tensors that are packed, some of them transposed."""
     multiply = native_multiply if is_native else numpy_multiply
@@ -243,8 +244,8 @@ def test_blas_takes_large_ones(native, monkeypatch):
 
 
 @pytest.mark.usefixtures("threads")
-@pytest.mark.parametrize("offset", [0, 4])
-@pytest.mark.parametrize(("m", "k", "n"), [(37, 8, 448), (9, 256, 64), (40, 257, 96), (17, 5, 80)])
+@swept("offset", [0, 4])
+@swept("m, k, n", [(37, 8, 448), (9, 256, 64), (40, 257, 96), (17, 5, 80)])
 def test_results_that_are_streamed(native, m, k, n, offset):
     """Results beyond the cache, as small ones here seem to be: of one slice of k or two, at a line or beside one."""
     whole = np.random.default_rng(3).integers(-9, 10, (2, m * k + k * n)).astype(np.float32)
@@ -272,11 +273,9 @@ def some_bytes(shape, dtype, seed):
 
 
 @pytest.mark.parametrize("left", BYTE_TYPES)
-@pytest.mark.parametrize("right", BYTE_TYPES)
-@pytest.mark.parametrize(
-    "sizes", [(1, 1, 1), (1, 9, 33), (1, 4099, 70), (1, 64, 4096), (5, 33, 17), (3, 7, 1)], ids=str
-)
-@pytest.mark.parametrize("zeros", ["none", "single", "by row", "by column"])
+@swept("right", BYTE_TYPES)
+@swept("sizes", [(1, 1, 1), (1, 9, 33), (1, 4099, 70), (1, 64, 4096), (5, 33, 17), (3, 7, 1)])
+@swept("zeros", ["none", "single", "by row", "by column"])
 @pytest.mark.usefixtures("threads")
 def test_products_of_bytes(sizes, left, right, zeros):
     rows, depth, columns = sizes

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import swept
 
 from directml_py.kernels.backend import backend
 from directml_py.kernels.move import move, move_all
@@ -68,8 +69,8 @@ def random_sizes(rng, rank, limit=4000):
             return sizes
 
 
-@pytest.mark.parametrize("input_layout", LAYOUTS)
-@pytest.mark.parametrize("rank", range(9))
+@swept("input_layout", LAYOUTS)
+@swept("rank", range(9))
 @pytest.mark.parametrize("item", DTYPES)
 def test_every_item_rank_and_layout(item, rank, input_layout):
     rng = np.random.default_rng([item, rank, LAYOUTS.index(input_layout)])
@@ -93,9 +94,7 @@ def test_random_layouts(data):
 
 
 @pytest.mark.parametrize("item", DTYPES)
-@pytest.mark.parametrize(
-    "layout", ["rows", "padded", "transposed", "reversed", "every-second", "scalar", "row", "column"]
-)
+@swept("layout", ["rows", "padded", "transposed", "reversed", "every-second", "scalar", "row", "column"])
 def test_beyond_the_blocks_and_the_streaming_threshold(layout, item, threads):
     rng = np.random.default_rng(item)
     lines, length = 1031, (9 << 20) // 1031 // item
@@ -115,7 +114,7 @@ def test_beyond_the_blocks_and_the_streaming_threshold(layout, item, threads):
 
 
 @pytest.mark.parametrize("item", DTYPES)
-@pytest.mark.parametrize("count", [2, 3, 4, 5, 7, 8, 15, 16, 17])
+@swept("count", [2, 3, 4, 5, 7, 8, 15, 16, 17])
 def test_groups_of_a_few_items(count, item):
     """Taken apart, as a whole or some of them, forwards and backwards; put together; and of one item each."""
     rng = np.random.default_rng([count, item])
@@ -135,7 +134,7 @@ def test_groups_of_a_few_items(count, item):
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("item", DTYPES)
-@pytest.mark.parametrize("blocks", [(2, 2), (1, 3), (4, 1)])
+@swept("blocks", [(2, 2), (1, 3), (4, 1)])
 def test_blocks_of_planes(blocks, item):
     """Rows and columns of blocks become planes, in either order, and go back."""
     rng = np.random.default_rng(item)
@@ -154,7 +153,7 @@ def test_blocks_of_planes(blocks, item):
 
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("item", DTYPES)
-@pytest.mark.parametrize("channels", [1, 3, 4, 7, 64])
+@swept("channels", [1, 3, 4, 7, 64])
 def test_channels_last_and_back(channels, item):
     rng = np.random.default_rng(channels)
     sizes = [2, channels, 61, 1 + (5 << 20) // 61 // channels // item]
@@ -167,8 +166,8 @@ def test_channels_last_and_back(channels, item):
 
 
 @pytest.mark.usefixtures("threads")
-@pytest.mark.parametrize("bytes_", [4, 12, 28, 60, 64, 128, 404, 1024, 5000])
-@pytest.mark.parametrize("total", [1 << 16, 9 << 20])
+@swept("bytes_", [4, 12, 28, 60, 64, 128, 404, 1024, 5000])
+@swept("total", [1 << 16, 9 << 20])
 def test_parts_side_by_side(bytes_, total):
     """JOIN and SPLIT: several copies in one run, into rows of every length."""
     rng = np.random.default_rng(bytes_)

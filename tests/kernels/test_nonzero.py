@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.nonzero import nonzero
 
@@ -32,7 +33,7 @@ def assert_found(x, width, layout="packed"):
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
-@pytest.mark.parametrize("sizes", [(1,), (2,), (1023,), (1025,), (1, 3, 2050), (40, 300), (3, 5, 7, 2, 11)])
+@swept("sizes", [(1,), (2,), (1023,), (1025,), (1, 3, 2050), (40, 300), (3, 5, 7, 2, 11)])
 def test_every_type_and_size(dtype, sizes):
     rng = np.random.default_rng(sizes)
     for share in (0, 0.5, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import philox
 from directml_py.kernels.backend import backend
@@ -67,8 +68,8 @@ def test_blocks_that_threads_share(count, threads):
     np.testing.assert_array_equal(memory, [9, 9, 9, *right, 9, 9, 9, 9])
 
 
-@pytest.mark.parametrize("first", range(9))
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8])
+@swept("first", range(9))
+@swept("count", [1, 2, 3, 4, 5, 8])
 def test_any_part_of_the_sequence(first, count):
     state = np.array([ONES - 1, ONES, 1, 2, *KEY], np.uint32)
     whole = philox.words(state, 0, 20)
@@ -76,8 +77,8 @@ def test_any_part_of_the_sequence(first, count):
 
 
 @pytest.mark.usefixtures("native")
-@pytest.mark.parametrize("count", [1, 15, 16, 17, 1000])
-@pytest.mark.parametrize("counter", [0, 2**32 - 5, 2**64 - 16, 2**64 - 5, 2**96 - 3, 2**128 - 20])
+@swept("count", [1, 15, 16, 17, 1000])
+@swept("counter", [0, 2**32 - 5, 2**64 - 16, 2**64 - 5, 2**96 - 3, 2**128 - 20])
 def test_native_loops_give_what_their_twin_gives(counter, count):
     key = 0x299F31D0A4093822
     np.testing.assert_array_equal(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.elementwise import activations
 from directml_py.kernels.elementwise.functions import plain
@@ -87,9 +88,9 @@ def widened(layer):
     )
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@swept("sizes", SIZES)
 @pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize("form", ["whole", "of any length", "backward", "halves", "no outputs"])
+@swept("form", ["whole", "of any length", "backward", "halves", "no outputs"])
 @pytest.mark.usefixtures("threads")
 def test_steps(cell, sizes, form):
     cell = CELLS[cell]

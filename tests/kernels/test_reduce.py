@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import swept
 
 from directml_py.kernels.decisions import Declined
 from directml_py.kernels.reduce import FUNCTIONS, fold, native_fold, numpy_fold
@@ -182,8 +183,8 @@ def test_every_shape_layout_and_choice_of_axes(function: str, dtype: str) -> Non
 
 
 @pytest.mark.parametrize(("function", "dtype"), [pair for pair in PAIRS if pair[0] not in ARGS])
-@pytest.mark.parametrize("shape", [(3, 1031), (1031, 3), (40, 40)])
-@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+@swept("shape", [(3, 1031), (1031, 3), (40, 40)])
+@swept("axes", [(0,), (1,), (0, 1)])
 def test_exactness(function: str, dtype: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
     """One rounding away from the exact result, and so no further than NumPy's loops; integers wrap."""
     x = numbers(np.random.default_rng(3), shape, dtype)
@@ -219,9 +220,9 @@ def test_sums_are_at_least_as_exact_as_numpys(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, "int8", "int64", "uint32"])
-@pytest.mark.parametrize("function", ["SUM", "L1", "MIN", "MAX", "ARGMIN", "ARGMAX", "LOG_SUM_EXP"])
-@pytest.mark.parametrize(
-    ("shape", "axes"),
+@swept("function", ["SUM", "L1", "MIN", "MAX", "ARGMIN", "ARGMAX", "LOG_SUM_EXP"])
+@swept(
+    "shape, axes",
     [
         ((700, 2100), (0,)),
         ((700, 2100), (1,)),
@@ -247,8 +248,8 @@ def test_results_do_not_depend_on_threads(
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("length", [1, 3, 40, 700])
+@swept("across", [False, True])
+@swept("length", [1, 3, 40, 700])
 def test_special_numbers(dtype: str, across: bool, length: int) -> None:
     def result(function: str, *values: float) -> float:
         row = np.resize(np.array(values, dtype), length) if length > len(values) else np.array(values, dtype)
@@ -323,7 +324,7 @@ def test_extremes_at_every_place_of_rows(dtype: str, function: str, best: float,
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, "int8", "uint16", "int32", "int64"])
-@pytest.mark.parametrize("function", ["SUM", "L1", "SUM_SQUARE", "MULTIPLY", "MIN", "MAX"])
+@swept("function", ["SUM", "L1", "SUM_SQUARE", "MULTIPLY", "MIN", "MAX"])
 def test_packed_rows_of_few_and_of_many(dtype: str, function: str) -> None:
     """Rows that follow each other: more than a block of short ones, and around every number of accumulators."""
     rng = np.random.default_rng(6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import interpolation, resample
 from directml_py.kernels.backend import backend
@@ -51,8 +52,8 @@ def guarded(shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 8, 9, 17, 33, 200])
-@pytest.mark.parametrize("scale", [0.125, 0.25, 0.5, 1, 2, 4, 16])
+@swept("size", [1, 2, 3, 7, 8, 9, 17, 33, 200])
+@swept("scale", [0.125, 0.25, 0.5, 1, 2, 4, 16])
 def test_sizes_and_scales(size, scale, dtype):
     count = max(1, round(size * scale))
     along = linear((np.arange(count) + 0.5) / scale - 0.5, size)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import cache_blocks, threads
 from directml_py.kernels.backend import backend
@@ -55,7 +56,7 @@ def expected(function, x, axis, exclusive, decreasing):
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, np.int8, np.uint32, np.int64])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@swept("shape", SHAPES)
 def test_every_shape_axis_and_direction(shape, dtype, kernels):
     x = numbers(shape, dtype)
     for axis, exclusive, decreasing in itertools.product(range(len(shape)), [False, True], [False, True]):
@@ -173,7 +174,7 @@ def test_long_rows_in_parts():
     assert output[[0, 49_999, 60_000]].tolist() == [2.0**-126, 2.0**-126, 2.0**114]
 
 
-@pytest.mark.parametrize("exclusive", [False, True])
+@swept("exclusive", [False, True])
 @pytest.mark.parametrize(
     ("function", "dtype"),
     [

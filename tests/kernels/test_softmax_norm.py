@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels import softmax_norm
 from directml_py.kernels.backend import backend
@@ -69,7 +70,7 @@ def twin_of_mean_variance(x, scale, bias, axes, uses_mean=True, uses_variance=Tr
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("count", COUNTS)
+@swept("count", COUNTS)
 def test_softmax(count, dtype):
     x = numbers((5, count), dtype)
     for logarithm, twin in ((False, activations.softmax), (True, activations.log_softmax)):
@@ -94,8 +95,8 @@ def test_corners_of_softmax(dtype):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize(
-    ("count", "across"),
+@swept(
+    "count, across",
     [*product([2, 21, 64], [2, 3, 16, 17, 63, 64, 65, 130]), *product([1000, 2048, 2051, 8192], [2, 17, 65])],
 )
 def test_softmax_of_columns(count, across, dtype):
@@ -189,9 +190,9 @@ def test_axes_and_layouts(axes, dtype):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("count", COUNTS)
-@pytest.mark.parametrize("uses", [(True, True), (False, True), (True, False), (False, False)])
-@pytest.mark.parametrize("relu", [False, True])
+@swept("count", COUNTS)
+@swept("uses", [(True, True), (False, True), (True, False), (False, False)])
+@swept("relu", [False, True])
 def test_mean_and_variance_of_the_row(count, dtype, uses, relu):
     x = numbers((6, count), dtype)
     along, across, one = (numbers(sizes, dtype, 5) for sizes in ((1, count), (6, 1), (1, 1)))
@@ -225,8 +226,8 @@ def test_a_sum_of_exponentials_that_float16_does_not_have():
         check(softmax_norm.softmax(x, output, (1,), logarithm), output, memory, np.full(x.shape, wanted), 0)
 
 
-@pytest.mark.parametrize("count", [5, 64, 1003])
-@pytest.mark.parametrize("mean", [0, 30, 1e2, -1e4, 1e6, 1e30])
+@swept("count", [5, 64, 1003])
+@swept("mean", [0, 30, 1e2, -1e4, 1e6, 1e30])
 def test_deviations_that_are_small_beside_the_mean(mean, count):
     """Sums of squares alone have few digits of them, or none."""
     x = (numbers((6, count), np.float32) * max(1, mean / 1e7) + mean).astype(np.float32)

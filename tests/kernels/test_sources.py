@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from sweeps import swept
 from toolchain import later, missing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +40,7 @@ def test_macros_are_counted_with_their_continuations():
     assert macros("#define ONE 1\n#define TWO(x) \\\n    x \\\n    + x\nint y;\n") == {"ONE": 1, "TWO": 3}
 
 
-@pytest.mark.parametrize("file", ["kernels.c", *FILES])
+@swept("file", ["kernels.c", *FILES])
 def test_long_loops_are_templates_not_macros(file: str) -> None:
     lengths = macros((NATIVE / file).read_text(encoding="utf-8"))
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST_MACRO} == {}

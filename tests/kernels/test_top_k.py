@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.top_k import top
 
@@ -40,8 +41,8 @@ def expected(row, count, decreasing):
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *TYPES], ids=str)
-@pytest.mark.parametrize(
-    ("sizes", "count"),
+@swept(
+    "sizes, count",
     [
         ((3, 4, 500), 10),
         ((7, 64), 64),
@@ -76,7 +77,7 @@ def test_every_type_and_layout(dtype, sizes, count):
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *TYPES], ids=str)
-@pytest.mark.parametrize("count", [1, 10, 64])
+@swept("count", [1, 10, 64])
 def test_rows_of_one_value_but_for_the_last(dtype, count):
     """Extremes have no key before or behind them; of equal elements the first come first."""
     limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)

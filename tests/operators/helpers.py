@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import numpy as np
 
 import directml_py as dml
+from directml_py.descs import decode_operator_desc
+from directml_py.descs.operator_desc import OperatorDesc
+from directml_py.operators import SCHEMAS, operator_of
+from directml_py.operators.operator import computing_kernel
 from directml_py.testing.decision_source import RandomSource
+from directml_py.testing.desc_changes import change_tensor
 
 FLOATS = ("FLOAT32", "FLOAT16")
 SIGNED = ("INT8", "INT16", "INT32", "INT64")
@@ -164,3 +170,94 @@ def gather(array, indices, axis, index_dimensions, output_sizes, *, strides=(Non
         IndexDimensions=index_dimensions,
     )
     return dml.evaluate(desc, [array, indices])[0]
+
+
+def values_for(rng, tensor, low=-4.0, high=4.0):
+    """Random elements of a tensor: floats from ``low`` to ``high``, integers of all sizes.
+
+    Elements that share memory are equal.
+    """
+    dtype = tensor.dtype
+    if dtype.kind == "f":
+        array = rng.uniform(low, high, tensor.sizes).astype(dtype)
+    elif tensor.is_nibbles:
+        array = rng.integers(0, 16, tensor.sizes).astype(dtype)
+        array = array if dtype.kind == "u" else (array - 8).astype(dtype)
+    else:
+        limits = np.iinfo(dtype)
+        wide = rng.integers(limits.min, limits.max, tensor.sizes, dtype, endpoint=True)
+        small = rng.integers(0 if dtype.kind == "u" else -5, 6, tensor.sizes).astype(dtype)
+        array = np.where(rng.random(tensor.sizes) < 0.5, wide, small).astype(dtype)
+    return as_stored(tensor, array)
+
+
+def as_stored(tensor, array):
+    """``array`` with equal values wherever the tensor's elements share memory."""
+    if not tensor.overlaps:
+        return array
+    memory = np.zeros(tensor.total_size, np.uint8)
+    tensor.store(memory, array)
+    return tensor.load(memory)
+
+
+def arrays_for(desc, seed, low=-4.0, high=4.0):
+    """One array for each input tensor of ``desc``, None for absent ones."""
+    rng = generator(desc.name, seed)
+    return [None if slot.tensor is None else values_for(rng, slot.tensor, low, high) for slot in desc.inputs]
+
+
+def run(name, *inputs, output=None, **attributes):
+    """An operator's result for its inputs; ``output`` is a data type, by default that of the first input.
+
+    NumPy's own warnings are errors in these tests.
+    """
+    return dml.evaluate(described(name, *inputs, output=output, **attributes), list(inputs))[0]
+
+
+def computed(name, *inputs, output=None, **attributes):
+    """The same by the operator's function of arrays, which is in NumPy."""
+    desc = decode_operator_desc(described(name, *inputs, output=output, **attributes)).desc
+    (output,) = (slot.tensor for slot in desc.outputs)
+    result = np.empty(output.sizes, output.dtype)
+    compute = computing_kernel(operator_of(desc.name).compute(desc))
+    compute.bind(list(inputs), [result], np.empty(0, np.uint8))()
+    return result
+
+
+def described(name, *inputs, output=None, **attributes):
+    struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
+    tensors = [field for field, _ in struct._fields_ if field.endswith("Tensor")]
+    first = next(one for one in inputs if one is not None)
+    descs = [None if one is None else tensor_of(one) for one in inputs]
+    descs.append(tensor(output or first.dtype.name.upper(), first.shape))
+    return struct(**dict(zip(tensors, descs)), **attributes)
+
+
+def run_all(name, inputs, output_sizes, **attributes):
+    """All outputs of an operator with these sizes, None for absent ones, that have the first input's type."""
+    schema = SCHEMAS[name].struct
+    kind = inputs[0].dtype.name.upper()
+    tensors = [None if one is None else tensor_of(one) for one in inputs]
+    tensors += [None if sizes is None else tensor(kind, sizes) for sizes in output_sizes]
+    named = zip([field.name for field in schema.tensors], tensors, strict=True)
+    struct = getattr(dml, f"DML_{name}_OPERATOR_DESC")
+    return dml.evaluate(struct(**dict(named), **attributes), list(inputs))
+
+
+def array(name, *values):
+    with np.errstate(over="ignore"):
+        return np.array(values, numpy_type(name))
+
+
+def scalar(kind, number):
+    return dml.DML_SCALAR_UNION.from_buffer_copy(array(kind, number).tobytes().ljust(8, b"\0"))
+
+
+def laid_out(desc: OperatorDesc, layout: str) -> OperatorDesc:
+    """``desc`` with every tensor in one of ``LAYOUTS`` whose strides the page does not print."""
+    for slot in (*desc.inputs, *desc.outputs):
+        if slot.tensor is not None and slot.tensor.strides is None:
+            strides = LAYOUTS[layout](slot.tensor.sizes)
+            strided = replace(slot.tensor, strides=None if strides is None else tuple(strides), total_size=-1)
+            desc = change_tensor(desc, slot, strided)
+    return desc

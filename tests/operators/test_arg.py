@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 
@@ -44,7 +45,7 @@ def test_signaling_nan(struct, name, sign, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-@pytest.mark.parametrize(("values", "first", "last"), CASES)
+@swept("values, first, last", CASES)
 @pytest.mark.parametrize(("struct", "name", "sign"), BOTH)
 def test_ties_and_nan(struct, name, sign, values, first, last, dtype):
     x = np.array(values, dtype) * dtype(sign)

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
@@ -381,10 +382,10 @@ def copy(target, source, commands):
 
 
 @pytest.mark.operator(MHA)
-@pytest.mark.parametrize("has_past", [False, True])
-@pytest.mark.parametrize("has_present", [False, True])
-@pytest.mark.parametrize("is_stacked", [False, True])
-@pytest.mark.parametrize("count", [1, 5])
+@swept("has_past", [False, True])
+@swept("has_present", [False, True])
+@swept("is_stacked", [False, True])
+@swept("count", [1, 5])
 def test_a_step_bound_once(has_past, has_present, is_stacked, count):
     """What is bound once computes with what its buffers hold by then; the past precedes the new."""
     past_shape, named = (BATCH, HEADS, PAST, SIZE), {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 
@@ -15,7 +16,7 @@ def found(desc):
 
 
 @pytest.mark.parametrize("operator", ["JOIN", "SPLIT", "REDUCE", "ARGMIN", "ARGMAX", "GATHER"])
-@pytest.mark.parametrize("rank", range(1, 9))
+@swept("rank", range(1, 9))
 def test_axis_is_less_than_the_rank(operator, rank):
     """``rank - 1`` is the last axis, ``rank`` is invalid."""
     sizes = [1] * rank

@@ -6,43 +6,45 @@ import math
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.cache_blocks import BLOCK
 from directml_py.operators import SCHEMAS
 
 from .corners import activation, conversion, element_wise
 from .corners.corner import column
-from .helpers import FLOATS, data_type
-from .running import run, scalar
+from .helpers import FLOATS, computed, data_type, run, scalar
 
-CASES = [
-    pytest.param(
-        corner, kind, id=f"{corner.operator}-{kind}-{index}", marks=pytest.mark.operator(corner.operator)
-    )
-    for family in (element_wise, conversion, activation)
-    for index, corner in enumerate(family.CORNERS)
-    for kind in corner.kinds
-]
+CORNERS = [corner for family in (element_wise, conversion, activation) for corner in family.CORNERS]
 
 
-def assert_same(result, expected):
+def assert_same(result, expected, case=""):
     """Equal down to the sign of zero; NaN is NaN."""
-    np.testing.assert_array_equal(result, expected, strict=True)
+    np.testing.assert_array_equal(result, expected, strict=True, err_msg=str(case))
     if expected.dtype.kind == "f":
         known = ~np.isnan(expected)
-        np.testing.assert_array_equal(np.signbit(result)[known], np.signbit(expected)[known])
+        np.testing.assert_array_equal(np.signbit(result)[known], np.signbit(expected)[known], str(case))
 
 
-@pytest.mark.parametrize(("corner", "kind"), CASES)
-@pytest.mark.parametrize("count", [1, BLOCK + 99])
-def test_corner(corner, kind, count):
+@pytest.mark.parametrize("operator", sorted({corner.operator for corner in CORNERS}))
+@swept("count", [1, BLOCK + 99])
+def test_corner(operator, count):
     """Repeated, every row falls into SIMD vectors, the scalar tail, and several blocks."""
+    for corner in CORNERS:
+        if corner.operator == operator:
+            for kind in corner.kinds:
+                check(corner, kind, count)
+
+
+def check(corner, kind, count):
+    """By the kernel that runs, and by the function in NumPy that says what it computes."""
     columns = [np.resize(one, max(one.size, count)) for one in corner.columns(kind)]
     *inputs, expected = columns
     tensors = [field for field in SCHEMAS[corner.operator].struct.tensors if field.role == "input"]
     inputs += [None] * (len(tensors) - len(inputs))
-    result = run(corner.operator, *inputs, output=expected.dtype.name.upper(), **corner.attributes)
-    assert_same(result, expected)
+    for way in (run, computed):
+        result = way(corner.operator, *inputs, output=expected.dtype.name.upper(), **corner.attributes)
+        assert_same(result, expected, (corner, kind, way.__name__))
 
 
 @pytest.mark.parametrize("corner", [one for one in element_wise.CLIPS if "Max" in one.attributes])

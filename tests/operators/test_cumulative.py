@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 
@@ -44,7 +45,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-@pytest.mark.parametrize(("name", "values", "including", "backwards", "excluding", "both"), CASES)
+@swept("name, values, including, backwards, excluding, both", CASES)
 def test_each_mode(name, values, including, backwards, excluding, both, dtype):
     modes = itertools.product([False, True], [INCREASING, DECREASING])
     for (exclusive, direction), wanted in zip(modes, (including, backwards, excluding, both)):

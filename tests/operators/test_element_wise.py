@@ -17,13 +17,15 @@ from .helpers import (
     FLOATS,
     SIGNED,
     UNSIGNED,
+    array,
     data_type,
     generator,
     numpy_type,
     random_values,
+    run,
+    scalar,
     tensor,
 )
-from .running import array, run, scalar
 
 INF, NAN = math.inf, math.nan
 INTEGERS = SIGNED + UNSIGNED

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .helpers import generator
-from .running import run_all
+from .helpers import generator, run_all
 
 STEP = 1e-150
 SIZES = (2, 3, 4, 2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.operators import kernel_of
@@ -14,8 +15,7 @@ from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from .dispatch import FILL, Dispatch
-from .helpers import LAYOUTS, numpy_type, tensor, tensor_of
-from .values import arrays_for
+from .helpers import LAYOUTS, arrays_for, numpy_type, tensor, tensor_of
 
 OPERATORS = [
     "GATHER",
@@ -58,8 +58,8 @@ INDICES = [
     ("UINT64", U64 - 4, None),
     ("UINT64", I64, None),
 ]
-every_index = pytest.mark.parametrize(("index_type", "index", "written"), INDICES)
-every_layout = pytest.mark.parametrize("layout", LAYOUTS)
+every_index = swept("index_type, index, written", INDICES)
+every_layout = swept("layout", LAYOUTS)
 
 
 def wrapped(index, size=4):
@@ -135,7 +135,7 @@ def test_scatter(index_type, index, written, layout):
 
 
 @every_layout
-@pytest.mark.parametrize("coordinate", [0, 1])
+@swept("coordinate", [0, 1])
 @every_index
 def test_gather_nd(index_type, index, written, layout, coordinate):
     """Reads beyond a row continue in the next one."""
@@ -160,7 +160,7 @@ def test_gather_nd1(index_type, index, written, layout):
 
 
 @every_layout
-@pytest.mark.parametrize("coordinate", [0, 1])
+@swept("coordinate", [0, 1])
 @every_index
 def test_scatter_nd(index_type, index, written, layout, coordinate):
     """A tuple with one coordinate out of range writes nothing, even if its offset is inside."""
@@ -195,10 +195,8 @@ def test_one_hot(index_type, index, written, layout):
 
 
 @every_layout
-@pytest.mark.parametrize(
-    ("index_type", "index"), [("UINT32", 8), ("UINT32", U32 - 1), ("UINT64", U32 + 1), ("UINT64", U64 - 1)]
-)
-@pytest.mark.parametrize("sizes", [(1, 2, 2, 2), (2, 1, 1, 4)])
+@swept("index_type, index", [("UINT32", 8), ("UINT32", U32 - 1), ("UINT64", U32 + 1), ("UINT64", U64 - 1)])
+@swept("sizes", [(1, 2, 2, 2), (2, 1, 1, 4)])
 def test_max_unpooling(index_type, index, sizes, layout):
     """Indices count the elements of the whole tensor, not memory."""
     x = np.array([1, 2, 3, 4], np.int16).reshape(1, 2, 2, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
@@ -180,8 +181,8 @@ def led_product(name, a_sizes, b_sizes, output_sizes, single=False):
 
 
 @pytest.mark.parametrize("name", [INTEGERS, TO_FLOAT, QUANTIZED])
-@pytest.mark.parametrize("sizes", LED)
-@pytest.mark.parametrize(("rows", "single"), [(3, False), (3, True), (1, False)])
+@swept("sizes", LED)
+@swept("rows, single", [(3, False), (3, True), (1, False)])
 def test_leading_ones_that_one_matrix_has_alone(name, sizes, rows, single):
     """Microsoft's library accepts them, even with a batch of two, whichever kernel runs without them."""
     sizes = [tuple(rows if size == 3 else size for size in one) for one in sizes]

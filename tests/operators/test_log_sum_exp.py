@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from .helpers import generator, padded_strides, reduce
 
@@ -47,7 +48,7 @@ def same_number(found, expected, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-@pytest.mark.parametrize(("values", "expected"), CASES)
+@swept("values, expected", CASES)
 def test_value(values, expected, dtype):
     x = np.array(values, dtype)
     found = reduce("LOG_SUM_EXP", x, [0])

@@ -18,8 +18,7 @@ from directml_py.session import Session
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
-from .helpers import tensor
-from .values import arrays_for
+from .helpers import arrays_for, tensor
 
 OPERATORS = sorted(SCHEMAS)
 ROUNDS = 3

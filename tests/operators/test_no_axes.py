@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 
@@ -24,7 +25,7 @@ OF_EACH = {
 
 
 @pytest.mark.parametrize("name", OF_EACH)
-@pytest.mark.parametrize("data_type", FLOATS)
+@swept("data_type", FLOATS)
 def test_reduce(name, data_type):
     x = np.array(VALUES, numpy_type(data_type))
     np.testing.assert_allclose(reduce(name, x, []), np.vectorize(OF_EACH[name])(x), rtol=1e-3)

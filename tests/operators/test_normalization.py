@@ -14,10 +14,8 @@ from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.ulps import ulps_apart
 from directml_py.testing.valid_descs import valid_desc
 
-from .helpers import generator
+from .helpers import arrays_for, generator, run, run_all
 from .records.onnx_node import run as run_node
-from .running import run, run_all
-from .values import arrays_for
 
 IN_ROWS = [name for name in sorted(SCHEMAS) if isinstance(operator_of(name), InRows)]
 INFINITY, NAN = np.inf, np.nan

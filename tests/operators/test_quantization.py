@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.kernels import backend
@@ -39,9 +40,9 @@ def values(rng, kind, sizes, is_scale=False):
     return rng.integers(max(low, np.iinfo(dtype).min), high, sizes).astype(dtype)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("narrow", ["INT8", "UINT8"])
-@pytest.mark.parametrize(("axis", "block"), [(0, 3), (1, 8), (1, 40), (2, 1), (2, 7)])
+@swept("layout", LAYOUTS)
+@swept("narrow", ["INT8", "UINT8"])
+@swept("axis, block", [(0, 3), (1, 8), (1, 40), (2, 1), (2, 7)])
 def test_blocks_along_an_axis_are_those_of_onnx(axis, block, narrow, layout):
     sizes = [9, 40, 7]
     blocks = [size // block if each == axis else size for each, size in enumerate(sizes)]
@@ -73,10 +74,10 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("blocks", BLOCKS)
-@pytest.mark.parametrize(
-    ("name", "ends"),
+@swept("layout", LAYOUTS)
+@swept("blocks", BLOCKS)
+@swept(
+    "name, ends",
     [
         ("QUANTIZE", ("FLOAT32", "INT8")),
         ("QUANTIZE", ("FLOAT16", "UINT4")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.operators import kernel_of, operator_of
@@ -111,8 +112,8 @@ def test_long_paddings_of_large_tensors(mode):
     np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("before", [(0, 0, 0), (1, 2, 3), (4, 0, 7), (0, 150, 41)])
-@pytest.mark.parametrize(("mode", "name"), MODES.items())
+@swept("before", [(0, 0, 0), (1, 2, 3), (4, 0, 7), (0, 150, 41)])
+@swept("mode, name", MODES.items())
 def test_paddings_of_few_parts_and_of_many(mode, name, before):
     """Mirroring reverses at every edge, so that long borders of short dimensions have many parts."""
     sizes, behind = (1, 2, 5), tuple(reversed(before))

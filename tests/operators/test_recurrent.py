@@ -13,10 +13,9 @@ from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_changes import change
 from directml_py.testing.valid_descs import valid_desc
 
-from .helpers import generator, tensor, tensor_of
+from .helpers import generator, tensor, tensor_of, values_for
 from .records.record import exactly
 from .records.recurrent import NAMES, ORDER, onnx_recurrent, recurrent
-from .values import values_for
 
 FORWARD = dml.DML_RECURRENT_NETWORK_DIRECTION_FORWARD
 BACKWARD = dml.DML_RECURRENT_NETWORK_DIRECTION_BACKWARD

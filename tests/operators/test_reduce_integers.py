@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
+from sweeps import swept
 
 from .helpers import SIGNED, UNSIGNED, generator, numpy_type, random_sizes, random_values, reduce
 
@@ -51,8 +51,8 @@ WRAPS = [
 ]
 
 
-@pytest.mark.parametrize("leading", [False, True], ids=["last axis", "leading axis"])
-@pytest.mark.parametrize(("name", "data_type", "values", "expected"), WRAPS)
+@swept("leading", [False, True])
+@swept("name, data_type, values, expected", WRAPS)
 def test_value(name, data_type, values, expected, leading):
     x = np.array([values, values], numpy_type(data_type))
     found = reduce(name, x.T.copy(), [0]) if leading else reduce(name, x, [1])
@@ -76,8 +76,8 @@ def wrapped(value, data_type):
     return value - (1 << bits) if data_type in SIGNED and value >> (bits - 1) else value
 
 
-@pytest.mark.parametrize(
-    ("name", "data_type"),
+@swept(
+    "name, data_type",
     [
         (name, data_type)
         for name in EXACT

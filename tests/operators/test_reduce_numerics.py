@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from .helpers import generator, padded_strides, reduce
 
@@ -95,7 +96,7 @@ HALF_SUMS = {
 }
 
 
-@pytest.mark.parametrize("leading", [False, True], ids=["last axis", "leading axis"])
+@swept("leading", [False, True])
 @pytest.mark.parametrize("case", HALF_SUMS)
 def test_float16_is_computed_in_float32(case, leading):
     name, values, expected = HALF_SUMS[case]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sweeps import swept
 
 import directml_py
 from directml_py.operators import SCHEMAS, operator_of
@@ -43,7 +44,7 @@ def test_each_operator_can_be_asked_for_first_and_alone():
     assert (run.returncode, run.stdout.split()) == (0, []), run.stderr
 
 
-@pytest.mark.parametrize("operator", sorted(SCHEMAS))
+@swept("operator", sorted(SCHEMAS))
 def test_the_catalog_names_the_module_of_the_class(operator):
     expected = f"directml_py.operators.{SCHEMAS[operator].module}"
     assert type(operator_of(operator)).__module__ == expected
@@ -72,7 +73,7 @@ def unused_imports(source):
     return imported - read
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE / "operators")))
+@swept("path", MODULES)
 def test_no_module_imports_another_for_its_side_effects(path):
     assert unused_imports(path.read_text(encoding="utf-8")) == set()
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
@@ -90,9 +91,9 @@ def resize(x, after, **modes):
 
 
 @pytest.mark.operator("RESAMPLE2")
-@pytest.mark.parametrize("nearest_mode", ROUNDINGS)
-@pytest.mark.parametrize("transformation", TRANSFORMATIONS)
-@pytest.mark.parametrize(("before", "after"), SIZES)
+@swept("nearest_mode", ROUNDINGS)
+@swept("transformation", TRANSFORMATIONS)
+@swept("before, after", SIZES)
 def test_nearest_as_in_onnx(before, after, transformation, nearest_mode):
     x = np.arange(math.prod(before), dtype=np.float32).reshape(before)
     direction, more = ROUNDINGS[nearest_mode]
@@ -105,8 +106,8 @@ def test_nearest_as_in_onnx(before, after, transformation, nearest_mode):
 
 @pytest.mark.operator("RESAMPLE1")
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.int8])
-@pytest.mark.parametrize("transformation", ["half_pixel", "asymmetric", "align_corners"])
-@pytest.mark.parametrize(("before", "after"), SIZES)
+@swept("transformation", ["half_pixel", "asymmetric", "align_corners"])
+@swept("before, after", SIZES)
 def test_linear_as_in_onnx(before, after, transformation, dtype):
     """Means of integers are truncated."""
     x = generator("linear", 1).integers(0, 100, before).astype(dtype)
@@ -316,9 +317,9 @@ GRADIENTS = [
 
 
 @pytest.mark.operator("RESAMPLE_GRAD1")
-@pytest.mark.parametrize(("before", "after", "offsets"), GRADIENTS)
-@pytest.mark.parametrize("mode", [LINEAR, NEAREST])
-@pytest.mark.parametrize("direction", [None, INCREASING, DECREASING])
+@swept("before, after, offsets", GRADIENTS)
+@swept("mode", [LINEAR, NEAREST])
+@swept("direction", [None, INCREASING, DECREASING])
 def test_gradients_are_transposed(before, after, offsets, mode, direction):
     """Unit images give the transposed matrix column by column; the offsets exchange roles."""
     scales = [new / old for old, new in zip(before, after)]

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.kernels.roi import patches
@@ -349,8 +350,8 @@ def test_pooled_regions(data_type, layout):
     np.testing.assert_array_equal(found[0, 0], [[-12], [-12], [-12]])
 
 
-@pytest.mark.parametrize(
-    ("corners", "scale", "wanted"),
+@swept(
+    "corners, scale, wanted",
     [
         # half way between two: away from 0
         ([0.5, 0, 0.5, 0], 1, -1),

@@ -19,7 +19,7 @@ from directml_py.operators import SCHEMAS
 from directml_py.text.json_reading import Item
 
 from . import twins
-from .values import arrays_for
+from .helpers import arrays_for
 
 FILE = Path(__file__).with_name("onnxruntime_descs.jsonl.gz")
 # The level of the device that ONNX Runtime was given.

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
@@ -50,7 +51,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-@pytest.mark.parametrize(("values", "increasing", "decreasing"), CASES)
+@swept("values, increasing, decreasing", CASES)
 def test_order(values, increasing, decreasing, dtype):
     """For every K; the values are the elements themselves, zeros with their sign."""
     array = np.array(values, dtype)
@@ -92,8 +93,8 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize(("name", "low", "high"), ENDS)
+@swept("direction", DIRECTIONS)
+@swept("name, low, high", ENDS)
 def test_integers_compare_in_their_own_type(name, low, high, direction):
     """Over the full range, and near its limits, where FLOAT64 and the other signedness order differently."""
     middle = (low + high) // 2
@@ -112,8 +113,8 @@ def test_integers_compare_in_their_own_type(name, low, high, direction):
             assert chosen.tolist() == [values[index] for index in ordered[:k]]
 
 
-@pytest.mark.parametrize("k", [1, 100, 69_999, 70_000])
-@pytest.mark.parametrize("direction", DIRECTIONS)
+@swept("k", [1, 100, 69_999, 70_000])
+@swept("direction", DIRECTIONS)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.int64, np.uint64])
 def test_long_axes(dtype, direction, k):
     """With very many ties, and for 64 bits also with values from the full range."""

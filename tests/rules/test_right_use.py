@@ -9,7 +9,8 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from documentation.printed import examples
+from documentation.illustrations import printed
+from sweeps import swept
 
 import directml_py as dml
 import directml_py.dml.dml_device
@@ -21,15 +22,10 @@ from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from ..dml.helpers import DEBUG, spans
-from ..operators.helpers import LAYOUTS
-from ..operators.page_examples import laid_out
+from ..operators.helpers import LAYOUTS, laid_out
 from .layer import debug_layer, layer_bench, messages
 
 LEVELS = list(dml.DML_FEATURE_LEVEL)
-EXAMPLES = [
-    pytest.param(one, id=f"{one.operator}-{one.title}", marks=pytest.mark.operator(one.operator))
-    for one in examples()
-]
 # Indices that are all zeros name one element more than once, and neither a scale nor a training step should be 0.
 ZEROS = {
     "DML-ADAM_OPTIMIZER-training-step",
@@ -88,15 +84,17 @@ def test_the_watch_itself(devices):
     assert "DML-Desc-null" in devices.messages()[0]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_pages_examples(devices, example, layout):
-    desc = laid_out(example.desc, layout)
-    assert dml.validate(desc) == []
-    dml.evaluate(desc, example.inputs)
-    assert devices
-    broken = [message.rpartition("[")[2].partition("]")[0] for message in devices.messages()]
-    assert broken == ([] if example.breaks is None else [example.breaks])
+@pytest.mark.parametrize("operator", printed())
+@swept("layout", LAYOUTS)
+def test_the_pages_examples(devices, operator, layout):
+    for example in printed()[operator]:
+        desc = laid_out(example.desc, layout)
+        assert dml.validate(desc) == [], example.title
+        devices.clear()
+        dml.evaluate(desc, example.inputs)
+        assert devices
+        broken = [message.rpartition("[")[2].partition("]")[0] for message in devices.messages()]
+        assert broken == ([] if example.breaks is None else [example.breaks]), example.title
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -171,16 +169,6 @@ def test_random_descs(operator):
     bench.execute()
     assert {found.rule for found in messages(bench)} <= ZEROS
     assert not bench.removed
-
-
-@pytest.mark.parametrize("operator", sorted(SCHEMAS))
-def test_random_descs_are_valid_at_higher_levels_too(operator):
-    """Later levels support everything that earlier ones do."""
-    levels = levels_of(operator)
-    for first, level in enumerate(levels):
-        desc = valid_desc(RandomSource(first), operator, level, max_elements=64)
-        for later in levels[first:]:
-            assert dml.validate(desc, feature_level=later) == []
 
 
 def test_probing_is_no_mistake():

@@ -21,6 +21,7 @@ from directml_py.validation import RULES, Severity
 from ..operators.test_every_operator import RULES as OF_OPERATORS
 from ..operators.test_every_operator import test_a_broken_desc_is_refused_by_its_rule as derived_test
 from .layer import layer_bench, messages
+from .message_check import check_message
 from .registry import CASES, DESCS
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -48,6 +49,7 @@ def test_rule(identifier):
         broken = RULES[identifier]
         assert (broken.debug or broken.page_only) is (case.hresult is None), case.name
         for item in found.diagnostics:
+            check_message(item)
             assert item.severity is (Severity.ERROR if broken.page_only else broken.severity)
 
 

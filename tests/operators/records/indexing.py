@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..values import as_stored
+from ..helpers import as_stored
 from .onnx_node import plain, run
 from .record import ANY, Record, Values
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..values import as_stored
+from ..helpers import as_stored
 from .matrix import by_row, scaled
 from .record import Record, Values, integers
 from .window import convolution_integer, steps

@@ -9,7 +9,7 @@ import numpy as np
 
 from directml_py.api.enums import DML_INTERPOLATION_MODE_LINEAR
 
-from ..values import as_stored, values_for
+from ..helpers import as_stored, values_for
 from .library import SAME_BITS, Bound
 from .magnitudes import Sampler
 
