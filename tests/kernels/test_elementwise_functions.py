@@ -8,6 +8,7 @@ import operator
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 from directml_py.kernels.elementwise import functions
 from directml_py.kernels.elementwise.functions import FLOAT64
@@ -80,60 +81,11 @@ def test_erf():
     assert np.signbit(functions.erf(np.array([-0.0], np.float32))).all()
 
 
-@pytest.mark.parametrize("source", [np.float32, np.float64])
-@pytest.mark.parametrize("kind", INTEGERS)
-def test_saturated(source, kind):
-    limits = np.iinfo(kind)
-    near = [float(limit) + step for limit in (limits.min, limits.max) for step in (-1.5, -1, -0.5, 0, 0.5, 1)]
-    numbers = [*near, -1.5, -0.99, -0.0, 0.99, 1.5, 1e30, -1e30, 2.0**63, -(2.0**63), 2.0**64]
-    x = np.array([*numbers, INF, -INF, NAN], source)
-    expected = [min(max(int(one), limits.min), limits.max) for one in x[: len(numbers)].tolist()]
-    result = functions.saturated(x, np.dtype(kind))
-    assert result.dtype == kind
-    assert result.tolist() == [*expected, limits.max, limits.min, 0]
-
-
-@pytest.mark.parametrize("source", INTEGERS)
-@pytest.mark.parametrize("kind", INTEGERS)
-def test_integers_are_cast_by_wrapping(source, kind):
-    numbers = corners(source)
-    result = functions.cast(np.array(numbers, source), np.dtype(kind))
-    assert result.tolist() == [wrapped(number, kind) for number in numbers]
-
-
-def test_floats_are_cast_to_the_nearest():
-    x = np.array([65519.996, 2049, 2051, -1e-8, INF, 1 + 2**-11 + 2**-40])
-    expected = [65504, 2048, 2052, 0, INF, 1 + 2**-10]
-    assert functions.cast(x, np.dtype(np.float16)).tolist() == expected
-
-
 def test_scale_bias_rounds_the_product():
     """3 * FLOAT32's 1/3 is 1 there."""
     third = float(np.float32(1 / 3))
     assert 3 * third != 1
     assert functions.scale_bias(np.array([3], np.float32), third, -1.0).tolist() == [0]
-
-
-def truncated(a, b):
-    """The quotient of Python integers, rounded toward zero."""
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-@pytest.mark.parametrize("kind", INTEGERS)
-@pytest.mark.parametrize(
-    ("function", "exact"),
-    [
-        (functions.divide, truncated),
-        (functions.modulus_truncate, lambda a, b: a - b * truncated(a, b)),
-        (functions.modulus_floor, operator.mod),
-    ],
-)
-def test_integer_division(kind, function, exact):
-    """Nothing warns; what is divided by 0 has all bits set; the smallest integer divided by -1 wraps."""
-    a, b = pairs(corners(kind), corners(kind))
-    result = function(np.array(a, kind), np.array(b, kind))
-    assert result.dtype == kind
-    assert result.tolist() == [wrapped(exact(x, y) if y else -1, kind) for x, y in zip(a, b)]
 
 
 FLOATS = [-INF, -7.5, -2.0, -0.0, 0.0, 0.75, 2.0, 7.5, INF, NAN]
@@ -160,7 +112,7 @@ SMALL = [kind for kind in INTEGERS if np.iinfo(kind).bits <= 32]
 
 
 @pytest.mark.parametrize("kind", SMALL)
-@pytest.mark.parametrize("exponents", [np.int8, np.uint8, np.int32, np.uint32])
+@swept("exponents", [np.int8, np.uint8, np.int32, np.uint32])
 def test_integer_powers_are_exact(kind, exponents):
     x, y = pairs(corners(kind), corners(exponents))
 
@@ -216,43 +168,6 @@ def test_powers_of_floats():
         assert units_off(functions.power(x, y), exact).max() < 0.51
 
 
-def test_round_half_away():
-    x = np.array(
-        [-2.5, -0.5, -0.25, -0.0, 0.49999997, 0.5, 1.5, 8388609, 4194304.5, INF, -INF, NAN], np.float32
-    )
-    expected = np.array([-3, -1, -0.0, 0, 1, 1, 2, 8388610, 4194305, INF, -INF, NAN], np.float32)
-    with np.errstate(all="ignore"):
-        result = functions.round_half_away(x)
-    np.testing.assert_array_equal(result, expected, strict=True)
-    assert (np.signbit(result) == np.signbit(expected)).all()
-
-
-def test_sign():
-    """0 for NaN, and no negative zero."""
-    result = functions.sign(np.array([-INF, -1e-40, -0.0, 0.0, 3, NAN], np.float32))
-    np.testing.assert_array_equal(result, np.array([-1, -1, 0, 0, 1, 0], np.float32), strict=True)
-    assert not np.signbit(result[2:4]).any()
-    assert functions.sign(np.array([-128, 0, 127], np.int8)).tolist() == [-1, 0, 1]
-    assert functions.sign(np.array([0, 255], np.uint8)).tolist() == [0, 1]
-
-
-def test_mean():
-    a, b = np.array([2**31 - 1, -3, 5], np.int32), np.array([1, 0, 6], np.int32)
-    assert functions.mean(a, b).tolist() == [-(2**30), -1, 5]
-    a, b = np.array([2**32 - 1], np.uint32), np.array([3], np.uint32)
-    assert functions.mean(a, b).tolist() == [1]
-    huge = np.array([3e38], np.float32)
-    with np.errstate(over="ignore"):
-        assert functions.mean(huge, huge).tolist() == [INF]
-
-
-def test_difference_square():
-    assert functions.difference_square(np.array([0], np.uint32), np.array([3], np.uint32)).tolist() == [9]
-    assert functions.difference_square(np.array([2**16], np.int32), np.array([0], np.int32)).tolist() == [0]
-    one, tiny = np.array([1], np.float32), np.array([2**-30], np.float32)
-    assert functions.difference_square(one, tiny).tolist() == [1]
-
-
 @pytest.mark.parametrize("kind", UNSIGNED)
 def test_bits(kind):
     bits = np.iinfo(kind).bits
@@ -263,54 +178,11 @@ def test_bits(kind):
     assert count.tolist() == [bin(one).count("1") for one in x[::-2].tolist()]
 
 
-@pytest.mark.parametrize("kind", UNSIGNED)
-@pytest.mark.parametrize(
-    ("function", "shift"),
-    [(functions.shift_left, operator.lshift), (functions.shift_right, operator.rshift)],
-)
-def test_shifts_are_modulo_32_or_64(kind, function, shift):
-    """8 and 16 bits are computed in 32."""
-    bits = max(32, np.iinfo(kind).bits)
-    x, count = pairs(corners(kind), [0, 1, 7, 15, 16, 31, *((32, 35, 255) if bits == 32 else (32, 33, 63))])
-    expected = [wrapped(shift(one, by % bits), kind) for one, by in zip(x, count)]
-    assert function(np.array(x, kind), np.array(count, kind)).tolist() == expected
-
-
 def test_shifts_of_two_words():
     """From a count of 64 on the upper word is the lower one's, as Microsoft's library has it."""
     x, count = np.array([100, 100, 3 << 32 | 1], np.uint64), np.array([65, 96, 64], np.uint64)
     assert functions.shift_left(x, count).tolist() == [200 << 32, 100 << 32, 1 << 32]
     assert functions.shift_right(x, count).tolist() == [0, 0, 3]
-
-
-@pytest.mark.parametrize("kind", [np.int8, np.uint8])
-def test_quantize(kind):
-    limits = np.iinfo(kind)
-    x = np.array([-1.5, -0.5, 0.5, 1.5, 2.5, 1e9, -1e9, INF, -INF, NAN], np.float32)
-    one, three = np.ones_like(x), np.full(x.shape, 3, kind)
-    rounded = [-2, 0, 0, 2, 2]
-    beyond = [limits.max, limits.min, limits.max, limits.min, limits.min]
-    with np.errstate(all="ignore"):
-        expected = [max(number, limits.min) for number in rounded]
-        assert functions.quantize(x, one, None, np.dtype(kind)).tolist() == expected + beyond
-        expected = [number + 3 for number in rounded]
-        assert functions.quantize(x, one, three, np.dtype(kind)).tolist() == expected + beyond
-        integers = np.array([7, -9], np.int32)
-        halves = np.array([2, 2], np.float32)
-        assert functions.quantize(integers, halves, None, np.dtype(np.int8)).tolist() == [4, -4]
-        # A scale of 0 has no defined result; nothing is raised.
-        functions.quantize(x, np.zeros_like(x), three, np.dtype(kind))
-
-
-@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32])
-def test_dequantize(kind):
-    """The difference of the largest integer and the smallest has no sign bit to run into."""
-    limits = np.iinfo(kind)
-    x, zero_point = np.array([limits.max, 5], kind), np.array([limits.min, 7], kind)
-    scale = np.array([0.5, 0.25], np.float32)
-    result = functions.dequantize(x, scale, zero_point)
-    assert result.tolist() == [(limits.max - limits.min) / 2, -0.5]
-    assert functions.dequantize(x, scale, None).tolist() == [limits.max / 2, 1.25]
 
 
 def test_inputs_stay_as_they_are():
