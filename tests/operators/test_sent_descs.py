@@ -31,23 +31,30 @@ LARGEST = 1 << 14
 
 
 @cache
-def sent():
-    """The descs by operator."""
+def recorded():
+    """The descs by operator, as JSON, with the numbers of their lines."""
     found = {}
     with gzip.open(FILE, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             entry = json.loads(line)
-            name = entry["operator"]
-            desc = read_operator(SCHEMAS[name], Item(FILE, f"line {number}", entry["desc"]))
-            found.setdefault(name, []).append((number, desc))
+            found.setdefault(entry["operator"], []).append((number, entry["desc"]))
     return found
+
+
+@cache
+def sent(operator):
+    schema = SCHEMAS[operator]
+    return [
+        (number, read_operator(schema, Item(FILE, f"line {number}", desc)))
+        for number, desc in recorded()[operator]
+    ]
 
 
 def chosen(operator):
     """Some descs of an operator that are not large."""
     small = [
         (number, desc)
-        for number, desc in sent()[operator]
+        for number, desc in sent(operator)
         if all(np.prod(slot.tensor.sizes) <= LARGEST for slot in (*desc.inputs, *desc.outputs) if slot.tensor)
     ]
     order = np.random.default_rng(SEED).permutation(len(small))
@@ -73,19 +80,19 @@ def replay(number, desc):
 
 def test_all_are_accepted():
     """Also as lines of the file: what was read is what was recorded."""
-    for descs in sent().values():
-        for number, desc in descs:
+    for operator in recorded():
+        for number, desc in sent(operator):
             assert dml.validate(desc, feature_level=LEVEL) == [], f"line {number}"
 
 
-@pytest.mark.parametrize("operator", sorted(sent()))
+@pytest.mark.parametrize("operator", sorted(recorded()))
 def test_some_run(operator):
     for number, desc in chosen(operator):
         replay(number, desc)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("operator", sorted(sent()))
+@pytest.mark.parametrize("operator", sorted(recorded()))
 def test_all_run(operator):
-    for number, desc in sent()[operator]:
+    for number, desc in sent(operator):
         replay(number, desc)
