@@ -23,6 +23,8 @@ __all__ = [
     "E_OUTOFMEMORY",
     "E_POINTER",
     "E_UNEXPECTED",
+    "FAILED",
+    "SUCCEEDED",
     "S_FALSE",
     "S_OK",
     "DMLError",
@@ -54,6 +56,16 @@ NAMES: Final = {
     for name, value in list(globals().items())
     if isinstance(value, int) and name.startswith(("S_", "E_", "DXGI_"))
 }
+
+
+def FAILED(hr: int) -> bool:
+    """Whether an HRESULT, signed or unsigned, is an error. Methods raise ``DMLError`` instead of returning one."""
+    return bool(hr & 0x80000000)
+
+
+def SUCCEEDED(hr: int) -> bool:
+    """Whether an HRESULT is no error."""
+    return not FAILED(hr)
 
 
 class DMLError(OSError, RuntimeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from ctypes import sizeof as sizeof
 
 __all__ = [
     "BOOL",
@@ -24,6 +25,7 @@ __all__ = [
     "UINT32",
     "UINT64",
     "WCHAR",
+    "sizeof",
 ]
 
 BYTE = ctypes.c_uint8

@@ -100,6 +100,14 @@ from .dxgi import (
 from .fence import ID3D12Fence, ID3D12Fence1
 from .heap import ID3D12Heap, ID3D12Heap1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
+from .markers import (
+    PIX_COLOR,
+    PIX_COLOR_DEFAULT,
+    PIX_COLOR_INDEX,
+    PIXBeginEvent,
+    PIXEndEvent,
+    PIXSetMarker,
+)
 from .queries import ID3D12QueryHeap
 from .resource import ID3D12Resource, ID3D12Resource1, ID3D12Resource2
 
@@ -152,6 +160,9 @@ __all__ = [
     "DXCORE_HARDWARE_TYPE_ATTRIBUTE_GPU",
     "DXCORE_HARDWARE_TYPE_ATTRIBUTE_NPU",
     "DXGI_CREATE_FACTORY_DEBUG",
+    "PIX_COLOR",
+    "PIX_COLOR_DEFAULT",
+    "PIX_COLOR_INDEX",
     "CreateDXGIFactory",
     "CreateDXGIFactory1",
     "CreateDXGIFactory2",
@@ -226,6 +237,9 @@ __all__ = [
     "IDXGIFactory5",
     "IDXGIFactory6",
     "IDXGIObject",
+    "PIXBeginEvent",
+    "PIXEndEvent",
+    "PIXSetMarker",
     "UpdateSubresources",
     "WKPDID_D3DDebugObjectNameW",
 ]

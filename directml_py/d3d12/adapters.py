@@ -21,11 +21,12 @@ _DEFAULT_MEMORY: Final = 8 << 30
 
 
 class Adapter(NamedTuple):
-    """``number`` identifies the adapter: it is the device ID and part of the LUID."""
+    """``number`` identifies the adapter: it is the device ID and part of the LUID. One without graphics is an NPU."""
 
     description: str
     number: int
     is_software: bool
+    has_graphics: bool = True
 
     @property
     def luid(self) -> LUID:
@@ -38,26 +39,36 @@ HARDWARE: Final = Adapter("directml-py", 1, False)
 # The same machine under another name, for programs that ask for WARP and check that they got it.
 SOFTWARE: Final = Adapter("directml-py (software)", 2, True)
 
-# The number of enumerated adapters, for programs that skip the first.
+# The number of enumerated adapters, for programs that skip the first, or a list of their kinds.
 COUNT_VARIABLE: Final = "DIRECTML_PY_ADAPTERS"
 _MOST: Final = 16
+GPU: Final = "gpu"
+NPU: Final = "npu"
 
 
 def enumerated_adapters() -> tuple[Adapter, ...]:
-    """The hardware adapters that DXGI and DXCore enumerate: one, so that no program takes a machine for two GPUs, or
-    ``DIRECTML_PY_ADAPTERS``. Raises ``E_INVALIDARG`` if that is not a number from 1 to 16."""
+    """The hardware adapters that DXCore enumerates, and DXGI those with graphics: one, so that no program takes a
+    machine for two GPUs, or ``DIRECTML_PY_ADAPTERS``: a number of GPUs, or ``gpu`` and ``npu`` in any order, as in
+    ``gpu,npu``. Raises ``E_INVALIDARG`` for other values."""
     return _adapters(os.environ.get(COUNT_VARIABLE, "") or "1")
 
 
 @cache
-def _adapters(count: str) -> tuple[Adapter, ...]:
-    if not count.isdecimal() or not 1 <= int(count) <= _MOST:
-        raise invalid(f"{COUNT_VARIABLE} must be a number from 1 to {_MOST}, not {count!r}")
-    others = (
-        Adapter(f"{HARDWARE.description} ({position})", SOFTWARE.number + position - 1, False)
-        for position in range(2, int(count) + 1)
-    )
-    return (HARDWARE, *others)
+def _adapters(text: str) -> tuple[Adapter, ...]:
+    kinds = [GPU] * int(text) if text.isdecimal() and int(text) <= _MOST else text.split(",")
+    if not 1 <= len(kinds) <= _MOST or not {GPU, NPU}.issuperset(kinds):
+        raise invalid(
+            f"{COUNT_VARIABLE} must be a number from 1 to {_MOST} or a list of {GPU} and {NPU}, not {text!r}"
+        )
+    return tuple(_enumerated(position, kind) for position, kind in enumerate(kinds, 1))
+
+
+def _enumerated(position: int, kind: str) -> Adapter:
+    if position == 1 and kind == GPU:
+        return HARDWARE
+    words = [kind.upper()] * (kind == NPU) + [str(position)] * (position > 1)
+    number = HARDWARE.number if position == 1 else SOFTWARE.number + position - 1
+    return Adapter(f"{HARDWARE.description} ({' '.join(words)})", number, False, kind == GPU)
 
 
 class AdapterObject:
@@ -67,7 +78,7 @@ class AdapterObject:
 
 
 def adapter_of(value: Any) -> Adapter:
-    """The adapter that an argument of ``D3D12CreateDevice`` selects; None selects the first."""
+    """The adapter that an argument of ``D3D12CreateDevice`` selects; None selects the first with graphics."""
     if value is None:
         return HARDWARE
     if not isinstance(value, AdapterObject):

@@ -275,12 +275,18 @@ def D3D12CreateDevice(
     """A new device on every call. ``adapter`` is an IDXGIAdapter, an IDXCoreAdapter, or None for the first adapter.
 
     Raises ``E_INVALIDARG`` for a feature level that Direct3D 12 does not have, ``DXGI_ERROR_UNSUPPORTED`` for one that
-    is higher than emulated.
+    is higher than emulated or that needs graphics on an adapter without.
     """
     selected = adapter_of(adapter)
     level = enumerator(minimumFeatureLevel, D3D_FEATURE_LEVEL, "minimumFeatureLevel")
     if level not in DEVICE_LEVELS:
         raise invalid(f"minimumFeatureLevel must be at least D3D_FEATURE_LEVEL_11_0, not {level.name}")
+    if level >= D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_11_0 and not selected.has_graphics:
+        raise DMLError(
+            DXGI_ERROR_UNSUPPORTED,
+            f"minimumFeatureLevel: {level.name} needs graphics, which {selected.description} lacks; "
+            "D3D_FEATURE_LEVEL_1_0_CORE and D3D_FEATURE_LEVEL_1_0_GENERIC do not",
+        )
     if level > MAX_FEATURE_LEVEL:
         raise DMLError(
             DXGI_ERROR_UNSUPPORTED, f"minimumFeatureLevel: {level.name} exceeds {MAX_FEATURE_LEVEL.name}"

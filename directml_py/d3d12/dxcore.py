@@ -46,15 +46,12 @@ DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML: Final = GUID("b71b0d41-1088-422f-a27c
 DXCORE_HARDWARE_TYPE_ATTRIBUTE_GPU: Final = GUID("b69eb219-3ded-4464-979f-a00bd4687006")
 DXCORE_HARDWARE_TYPE_ATTRIBUTE_NPU: Final = GUID("d46140c4-add7-451b-9e56-06fe8c3b58ed")
 
-# Includes graphics: programs take an adapter without it for an NPU, which has no direct queues.
-_ATTRIBUTES: Final = frozenset(
-    {
-        DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS,
-        DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE,
-        DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML,
-        DXCORE_HARDWARE_TYPE_ATTRIBUTE_GPU,
-    }
+# Programs take an adapter without graphics for an NPU, which has no direct queues.
+_COMPUTE: Final = frozenset(
+    {DXCORE_ADAPTER_ATTRIBUTE_D3D12_CORE_COMPUTE, DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML}
 )
+_GPU: Final = _COMPUTE | {DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS, DXCORE_HARDWARE_TYPE_ATTRIBUTE_GPU}
+_NPU: Final = _COMPUTE | {DXCORE_HARDWARE_TYPE_ATTRIBUTE_NPU}
 
 Property = Callable[[Adapter], Any]
 
@@ -120,7 +117,8 @@ class IDXCoreAdapter(AdapterObject, IUnknown):
         return True
 
     def IsAttributeSupported(self, attributeGUID: GUID) -> bool:
-        return _guid(attributeGUID, "attributeGUID") in _ATTRIBUTES
+        own = _GPU if self.adapter.has_graphics else _NPU
+        return _guid(attributeGUID, "attributeGUID") in own
 
     def IsPropertySupported(self, property: int) -> bool:
         return integer(property, "property") in _PROPERTIES

@@ -205,7 +205,7 @@ class IDXGIFactory(IDXGIObject):
         return self._enumerated(Adapter)
 
     def _enumerated(self, index: Any) -> IDXGIAdapter4:
-        adapters = enumerated_adapters()
+        adapters = [adapter for adapter in enumerated_adapters() if adapter.has_graphics]
         if uint(index, "Adapter") >= len(adapters):
             counted = counted_words(len(adapters), "adapter")
             raise not_found(

@@ -78,3 +78,42 @@ def _bytes(data: Any, size: int | None) -> bytes:
         return read(locate(data, "data").address, min(length, LIMIT))
     except MemoryFault:
         return b""
+
+
+# pix3.h. Colors are for PIX alone.
+PIX_COLOR_DEFAULT = 0
+
+
+def PIX_COLOR(r: int, g: int, b: int) -> int:
+    """The color of an event, from bytes."""
+    return 0xFF000000 | (r & 0xFF) << 16 | (g & 0xFF) << 8 | b & 0xFF
+
+
+def PIX_COLOR_INDEX(i: int) -> int:
+    """The color of an event, by number."""
+    return i & 0xFF
+
+
+def PIXBeginEvent(context: Marked | int, *color_and_text: Any) -> None:
+    """Begin an event of a command list or queue: ``(context, color, format, *values)``, formatted by ``%``.
+
+    Without a context, as ``(color, format, *values)``, it is an event of the CPU, which nothing records.
+    """
+    if isinstance(context, Marked):
+        context.BeginEvent(ANSI, _formatted(*color_and_text))
+
+
+def PIXSetMarker(context: Marked | int, *color_and_text: Any) -> None:
+    """A marker, with the arguments of ``PIXBeginEvent``."""
+    if isinstance(context, Marked):
+        context.SetMarker(ANSI, _formatted(*color_and_text))
+
+
+def PIXEndEvent(context: Marked | None = None) -> None:
+    """End the event that ``PIXBeginEvent`` began."""
+    if context is not None:
+        context.EndEvent()
+
+
+def _formatted(color: int, text: str, *values: Any) -> str:
+    return text % values if values else text

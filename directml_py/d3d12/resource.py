@@ -23,6 +23,7 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED,
     D3D12_MESSAGE_ID_UNMAP_RANGE_NOT_EMPTY,
     D3D12_MESSAGE_SEVERITY_ERROR,
+    D3D12_MESSAGE_SEVERITY_INFO,
     D3D12_MESSAGE_SEVERITY_WARNING,
     D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
     D3D12_RESOURCE_FLAGS,
@@ -257,7 +258,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         """A view of the bytes from ``offset`` (in bytes) as ``dtype`` elements; never a copy.
 
         ``shape`` (in elements) is an int or a tuple; without it the view is 1-D and extends to the end of the buffer.
-        It is read-only if the CPU has no access (DEFAULT heap).
+        It is read-only if the CPU has no access (DEFAULT heap), of which the debug layer informs, as Map would fail.
         """
         kind = np.dtype(dtype)
         if kind.hasobject or not kind.itemsize:
@@ -269,6 +270,14 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         problem = self.buffer.range_problem(start, prod(sizes) * kind.itemsize)
         if problem:
             raise invalid(f"an array of shape {sizes} and type {kind} {problem}")
+        if not self.cpu_accessible:
+            self.device.report(
+                D3D12_MESSAGE_SEVERITY_INFO,
+                D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION,
+                D3D12_MESSAGE_ID_MAP_INVALIDHEAP,
+                f"array: {self} is in a {self.heap_type.name} heap, for which Map fails on Windows; there a program "
+                "reads a copy in a READBACK heap",
+            )
         self._check_read("array", BufferRange(self.buffer, start, prod(sizes) * kind.itemsize))
         view: npt.NDArray[np.generic] = np.ndarray(sizes, kind, buffer=self.memory, offset=start)
         if not self.cpu_accessible:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import directml_py as dml
 from directml_py.abi import hresult
 from directml_py.abi.wintypes import GUID
 
@@ -40,3 +41,11 @@ def test_guids_in_memory():
     guid = GUID("{00112233-4455-6677-8899-AABBCCDDEEFF}")
     assert bytes(guid).hex() == "33221100554477668899aabbccddeeff"
     assert (guid.Data1, guid.Data2, guid.Data3, guid.Data4[0]) == (0x00112233, 0x4455, 0x6677, 0x88)
+
+
+def test_macros_of_results():
+    for failed in (dml.E_INVALIDARG, dml.DXGI_ERROR_DEVICE_REMOVED, -2147024809):
+        assert (dml.FAILED(failed), dml.SUCCEEDED(failed)) == (True, False)
+    for succeeded in (dml.S_OK, dml.S_FALSE):
+        assert (dml.FAILED(succeeded), dml.SUCCEEDED(succeeded)) == (False, True)
+    assert dml.sizeof(dml.DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT()) == 4

@@ -62,3 +62,37 @@ def test_what_is_no_number_of_adapters(monkeypatch, count):
 def test_one_without_a_wish(monkeypatch, count):
     monkeypatch.setenv("DIRECTML_PY_ADAPTERS", count)
     assert len(listed()) == 1
+
+
+@pytest.mark.parametrize(("kinds", "first"), [("gpu,npu", 0), ("npu,gpu", 1), ("npu", None)])
+def test_an_adapter_without_graphics(monkeypatch, kinds, first):
+    """As Microsoft's GenericDevice sample looks for one: by an attribute, in its absence another, without graphics."""
+    monkeypatch.setenv("DIRECTML_PY_ADAPTERS", kinds)
+    factory = dml.DXCoreCreateAdapterFactory()
+    found = factory.CreateAdapterList([dml.DXCORE_ADAPTER_ATTRIBUTE_D3D12_GENERIC_ML])
+    adapters = [found.GetAdapter(index) for index in range(found.GetAdapterCount())]
+    has_graphics = [one.IsAttributeSupported(dml.DXCORE_ADAPTER_ATTRIBUTE_D3D12_GRAPHICS) for one in adapters]
+    assert has_graphics == [kind == "gpu" for kind in kinds.split(",")]
+    npu = adapters[has_graphics.index(False)]
+    assert npu.IsAttributeSupported(dml.DXCORE_HARDWARE_TYPE_ATTRIBUTE_NPU)
+    assert not npu.IsAttributeSupported(dml.DXCORE_HARDWARE_TYPE_ATTRIBUTE_GPU)
+    assert "NPU" in npu.GetProperty(dml.DXCoreAdapterProperty.DriverDescription)
+    assert npu.GetProperty(dml.DXCoreAdapterProperty.IsHardware)
+    # DXGI lists graphics adapters alone.
+    luids = [bytes(one.GetDesc1().AdapterLuid) for one in listed()]
+    own = [bytes(one.GetProperty(dml.DXCoreAdapterProperty.InstanceLuid)) for one in adapters]
+    assert luids == ([] if first is None else [own[first]])
+    with pytest.raises(DMLError, match="needs graphics") as refused:
+        dml.D3D12CreateDevice(npu, dml.D3D_FEATURE_LEVEL_11_0)
+    assert refused.value.hresult == dml.DXGI_ERROR_UNSUPPORTED
+    for level in (dml.D3D_FEATURE_LEVEL_1_0_GENERIC, dml.D3D_FEATURE_LEVEL_1_0_CORE):
+        device = dml.D3D12CreateDevice(npu, level)
+        assert bytes(device.GetAdapterLuid()) == own[has_graphics.index(False)]
+        dml.DMLCreateDevice(device, dml.DML_CREATE_DEVICE_FLAG_NONE)
+
+
+@pytest.mark.parametrize("value", ["tpu", "gpu,", "gpu npu", ",".join(["gpu"] * 17)])
+def test_other_kinds(monkeypatch, value):
+    monkeypatch.setenv("DIRECTML_PY_ADAPTERS", value)
+    with pytest.raises(DMLError, match="or a list of gpu and npu, not"):
+        listed()

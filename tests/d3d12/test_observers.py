@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import directml_py as dml
 from directml_py.d3d12.markers import marker_text
 from directml_py.runtime.observers import Observer, Watchers, watchers
 
@@ -61,6 +62,18 @@ def notes():
     watchers.add(observer)
     yield observer.lines
     watchers.remove(observer)
+
+
+def test_events_of_pix3(bench, notes):
+    dml.PIXBeginEvent(bench.queue, dml.PIX_COLOR(255, 0, 0), "step %d of %s", 2, "three")
+    dml.PIXSetMarker(bench.queue, dml.PIX_COLOR_INDEX(1), "100 %")
+    dml.PIXEndEvent(bench.queue)
+    # Those of the CPU belong to no queue.
+    dml.PIXBeginEvent(dml.PIX_COLOR_DEFAULT, "upload")
+    dml.PIXSetMarker(0, "uploaded")
+    dml.PIXEndEvent()
+    assert notes == ["marked BeginEvent step 2 of three", "marked SetMarker 100 %", "marked EndEvent"]
+    assert dml.PIX_COLOR(1, 2, 3) == 0xFF010203
 
 
 def test_an_execution_is_observed_command_by_command(bench, notes):

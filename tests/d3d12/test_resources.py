@@ -7,6 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
+import directml_py as dml
 from directml_py import d3d12
 from directml_py.abi.hresult import E_INVALIDARG, E_NOTIMPL, E_OUTOFMEMORY, DMLError
 from directml_py.api import d3d12_enums as e
@@ -289,6 +290,17 @@ class TestMap:
 
 
 class TestArray:
+    def test_a_view_that_map_would_refuse_is_told(self, debug_bench):
+        """An information, as the view itself is right."""
+        queue = debug_bench.device.QueryInterface(dml.IID_ID3D12InfoQueue)
+        queue.ClearStoredMessages()
+        debug_bench.upload(8).array()
+        assert queue.GetNumStoredMessages() == 0
+        debug_bench.buffer(8).array()
+        (message,) = [queue.GetMessage(index) for index in range(queue.GetNumStoredMessages())]
+        assert message.Severity == dml.D3D12_MESSAGE_SEVERITY_INFO
+        assert "D3D12_HEAP_TYPE_DEFAULT heap, for which Map fails on Windows" in str(message.pDescription)
+
     def test_views_of_the_same_bytes(self, bench):
         buffer = bench.upload(24)
         buffer.array(np.float32, (2, 3))[:] = [[1, 2, 3], [4, 5, 6]]

@@ -323,7 +323,7 @@ def test_no_bar_is_shown_where_nobody_looks(monkeypatch):
         ("DIRECTML_PY_THREADS", "0", "must be a number above 0, not '0'"),
         ("DIRECTML_PY_KERNELS", "cu\x1bda", "must be numpy or native, not 'cu\\\\x1bda'"),
         ("DIRECTML_PY_PROFILE", "mean", "is 'mean'; the profiles are kind"),
-        ("DIRECTML_PY_ADAPTERS", "17", "must be a number from 1 to 16, not '17'"),
+        ("DIRECTML_PY_ADAPTERS", "17", "must be a number from 1 to 16 or a list of gpu and npu, not '17'"),
     ],
 )
 def test_variables_that_are_wrong(python, monkeypatch, tmp_path, command, variable, value, problem):
