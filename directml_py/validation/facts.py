@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -101,16 +102,19 @@ def sentence(node: ast.expr) -> str:
         return f"{text_of(inner)} is not set" if isinstance(inner, ast.Name) else f"not {sentence(inner)}"
     if isinstance(node, ast.Name):
         return f"{node.id} is set"
-    if not isinstance(node, ast.Compare):
-        return text_of(node)
-    terms = [text_of(term) for term in (node.left, *node.comparators)]
+    return comparison(node, "is") if isinstance(node, ast.Compare) else text_of(node)
+
+
+def comparison(node: ast.Compare, verb: str, term: Callable[[ast.expr], str] = text_of) -> str:
+    """A comparison as text, its terms as ``term`` writes them."""
+    terms = [term(one) for one in (node.left, *node.comparators)]
     words = [COMPARISONS[type(op)][1] for op in node.ops]
     if isinstance(node.ops[0], ast.Eq) and len(set(terms)) == 1:
-        return f"{terms[0]} is not NaN"
+        return f"{terms[0]} {verb} not NaN"
     if len(words) == 1:
-        return f"{terms[0]} is {f'{words[0]} ' if words[0] else ''}{terms[1]}"
+        return f"{terms[0]} {verb} {f'{words[0]} ' if words[0] else ''}{terms[1]}"
     if [type(op) for op in node.ops] == [ast.LtE, ast.LtE]:
-        return f"{terms[1]} is {terms[0]} to {terms[2]}"
+        return f"{terms[1]} {verb} {terms[0]} to {terms[2]}"
     return ast.unparse(node)
 
 
@@ -119,11 +123,6 @@ def facts_of(schema: OperatorSchema) -> tuple[Fact, ...]:
     """The facts of an operator. Raises ``ValueError`` and ``SyntaxError`` for invalid notation."""
     kinds = {PAGE: schema.facts, LIBRARY_KIND: schema.library, PAGE_ONLY: schema.page_only}
     return tuple(parse_fact(text)._replace(kind=kind) for kind, texts in kinds.items() for text in texts)
-
-
-def must(node: ast.Compare) -> str:
-    """A comparison's requirement as text."""
-    return sentence(node).replace(" is ", " must be ")
 
 
 def parse_fact(text: str) -> Fact:
@@ -220,7 +219,8 @@ def _comparison(fact: Fact, node: ast.Compare, reader: Reader, index: int | None
         path, value = f"{path}[{index}]", value[index]
     enum = enum_of(reader.desc.schema, nodes)
     if not isinstance(subject, (ast.Name, ast.Attribute, ast.Subscript)):
-        return path, f"is {shown(value, path)}, but {must(node)}{fact.limits}"
+        text = comparison(node, "must be", lambda term: _explained(term, reader, enum, index))
+        return path, f"is {shown(value, path)}, but {_comma(text)}{fact.limits}"
     words = []
     for op, left, right in zip(node.ops, nodes, nodes[1:]):
         mirrored = right is subject
@@ -230,6 +230,12 @@ def _comparison(fact: Fact, node: ast.Compare, reader: Reader, index: int | None
                 " ".join(filter(None, (word, _explained(left if mirrored else right, reader, enum, index))))
             )
     return path, f"is {shown(value, path)}; it must be {' and '.join(words)}{fact.limits}"
+
+
+def _comma(text: str) -> str:
+    """Close the clause with the value of what must be something."""
+    subject, verb, rest = text.partition(" must be ")
+    return f"{subject},{verb}{rest}" if ", which is " in subject else text
 
 
 _MIRRORED = {ast.Lt: "greater than", ast.LtE: "at least", ast.Gt: "less than", ast.GtE: "at most", ast.Eq: ""}
@@ -246,7 +252,22 @@ def _explained(node: ast.expr, reader: Reader, enum: str, index: int | None) -> 
         return text
     if index is not None and isinstance(value, tuple):
         text, value = f"{text}[{index}]", value[index]
-    return f"{text}, which is {shown(value, text)}"
+    steps = "" if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else _with_values(node, reader)
+    return f"{text}, which is {steps}{shown(value, text)}"
+
+
+def _with_values(node: ast.expr, reader: Reader) -> str:
+    """``256 * 2 = `` for FilterTensor.Sizes[1] * GroupCount; empty for what is no arithmetic on fields alone."""
+
+    class Values(ast.NodeTransformer):
+        def visit(self, part: ast.AST) -> Any:
+            if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)):
+                return ast.Constant(reader.value(part))
+            return self.generic_visit(part)
+
+    if any(isinstance(part, ast.Call) for part in ast.walk(node)):
+        return ""
+    return f"{text_of(Values().visit(deepcopy(node)))} = "
 
 
 Breaches = list[tuple[str, str]]

@@ -222,3 +222,42 @@ class TestArraysOfWhateverLiesInMemory:
         found = [item for item in dml.validate(desc) if item.rule == "DML-REDUCE-axes"]
         assert len(found) == 64
         assert "more elements" not in found[-1].message
+
+
+@pytest.mark.parametrize(
+    ("desc", "message"),
+    [
+        (
+            dml.DML_SPACE_TO_DEPTH_OPERATOR_DESC(tensor((1, 1, 7, 4)), tensor((1, 4, 3, 2)), 2),
+            "InputTensor.Sizes[2] is 7, but InputTensor.Sizes[2] % BlockSize, which is 7 % 2 = 1, must be 0",
+        ),
+        (
+            dml.DML_ONE_HOT_OPERATOR_DESC(
+                tensor((1, 1, 2, 1), kind=dml.DML_TENSOR_DATA_TYPE_UINT32),
+                tensor((1, 1, 1, 1)),
+                tensor((1, 1, 2, 3)),
+                Axis=3,
+            ),
+            "ValuesTensor.Sizes is {1,1,1,1}, but prod(ValuesTensor.Sizes), which is 1, must be at least 2",
+        ),
+        (
+            dml.DML_CONVOLUTION_OPERATOR_DESC(
+                InputTensor=tensor((1, 512, 8, 8)),
+                FilterTensor=tensor((512, 256, 1, 1)),
+                OutputTensor=tensor((1, 512, 8, 8)),
+                Mode=dml.DML_CONVOLUTION_MODE_CROSS_CORRELATION,
+                DimensionCount=2,
+                Strides=[1, 1],
+                Dilations=[1, 1],
+                StartPadding=[0, 0],
+                EndPadding=[0, 0],
+                OutputPadding=[0, 0],
+                GroupCount=1,
+            ),
+            "FilterTensor.Sizes[1] is 256, but FilterTensor.Sizes[1] * GroupCount, which is 256 * 1 = 256, must be "
+            "InputTensor.Sizes[1], which is 512 where GroupCount is at least 1 and Direction is FORWARD",
+        ),
+    ],
+)
+def test_both_sides_of_a_comparison_have_their_values(desc, message):
+    assert [found.message for found in dml.validate(desc)] == [message]
