@@ -26,5 +26,6 @@ __all__ = [
     "mean_variance_normalization",
 ]
 __all__ += common.__all__
+__all__ += exported()
 
 globals().update(exported())

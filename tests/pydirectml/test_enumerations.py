@@ -83,3 +83,12 @@ def test_names_of_the_module():
     assert repr(dml.CONVOLUTION) == "<OperatorType.CONVOLUTION: 53>"
     assert dml.TRANSPOSE == dml.MatrixTransform.TRANSPOSE
     assert not hasattr(dml, "Both")
+
+
+def test_a_star_import_brings_the_members():
+    names = {}
+    exec("from directml_py.pydirectml import *", names)
+    assert names["FLOAT16"] == dml.TensorDataType.FLOAT16
+    assert names["TRANSPOSE"] == dml.MatrixTransform.TRANSPOSE
+    assert repr(names["NONE"]) == "<ExecutionFlags.NONE: 0>"
+    assert "Both" not in names
