@@ -203,6 +203,12 @@ def prepared(node: NodeMessage, inputs: Mapping[str, OnnxValue]) -> Mapping[str,
     if node.op_type == "CastLike" and node.input[0] != node.input[1]:
         name = node.input[1]
         return {**inputs, name: known(name, np.empty(0, inputs[name].dtype))}
+    if node.op_type == "QuantizeLinear" and all(inputs[name].dtype.kind == "f" for name in node.input[:2]):
+        # The quotient is one of the type of the scale.
+        array, dtype = inputs[node.input[0]].array, inputs[node.input[1]].dtype
+        return (
+            inputs if array is None else {**inputs, node.input[0]: known(node.input[0], array.astype(dtype))}
+        )
     if node.op_type == "NonZero":
         # A scalar is a list of one.
         array = inputs[node.input[0]].array
