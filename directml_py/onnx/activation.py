@@ -28,6 +28,7 @@ ROWS: dict[str, Row] = {
     "ScaledTanh": ("activation_scaled_tanh", {"alpha": ("alpha", 1.0), "beta": ("beta", 1.0)}),
     "Selu": ("activation_scaled_elu", {"alpha": ("alpha", 1.6732632), "gamma": ("gamma", 1.0507010)}),
     "Sigmoid": ("activation_sigmoid", {}),
+    "Softplus": ("activation_softplus", {"steepness": ("steepness", 1.0)}),
     "Softsign": ("activation_softsign", {}),
     "Tanh": ("activation_tanh", {}),
     "ThresholdedRelu": ("activation_thresholded_relu", {"alpha": ("alpha", 1.0)}),
@@ -82,11 +83,6 @@ def relu(node: OnnxNode) -> Results:
     if node.input().dtype == np.int64:
         return node.graph.max(x, node.scalar(0, x))
     return node.graph.activation_relu(x)
-
-
-@operator("Softplus")
-def softplus(node: OnnxNode) -> Results:
-    return node.graph.activation_softplus(node.tensor(), steepness=1.0)
 
 
 @operator("Shrink")

@@ -73,7 +73,7 @@ def _activation_of(node: OnnxNode) -> Any:
     kind = node.get("activation", "")
     if not kind:
         return None
-    if kind not in ACTIVATIONS and kind != "Softplus":
+    if kind not in ACTIVATIONS:
         raise Refusal(f"is {kind!r}, which GEMM does not fuse", "attribute activation")
     names = {"alpha": "activation_alpha", "beta": "activation_beta", "gamma": "activation_gamma"}
     own = {name: node.get(attribute) for name, attribute in names.items() if attribute in node.attributes}

@@ -38,6 +38,7 @@ ACTIVATIONS: dict[str, tuple[Any, dict[str, tuple[str, float]]]] = {
         {"Alpha": ("alpha", 1.6732632), "Gamma": ("gamma", 1.0507010)},
     ),
     "Sigmoid": (DML_ACTIVATION_SIGMOID_OPERATOR_DESC, {}),
+    "Softplus": (DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC, {"Steepness": ("steepness", 1.0)}),
     "Softsign": (DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC, {}),
     "Tanh": (DML_ACTIVATION_TANH_OPERATOR_DESC, {}),
     "ThresholdedRelu": (DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC, {"Alpha": ("alpha", 1.0)}),
@@ -51,8 +52,6 @@ FUSABLE = {
 
 def activation_desc(kind: str, attributes: dict[str, Any]) -> OperatorDesc:
     """The desc of an activation, without tensors."""
-    if kind == "Softplus":
-        return _decoded(DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC, Steepness=1.0)
     make, fields = ACTIVATIONS[kind]
     return _decoded(
         make, **{field: float(attributes.get(name, default)) for field, (name, default) in fields.items()}

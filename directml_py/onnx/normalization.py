@@ -193,19 +193,21 @@ def _inverse_root(node: OnnxNode, x: Expression, epsilon: float) -> Expression:
     return node.graph.recip(node.graph.sqrt(x, scale_bias=(1.0, epsilon)))
 
 
-def root_mean_square(node: OnnxNode, x: Expression, scale: int) -> Expression:
-    """``x`` divided by its root mean square along the axes from ``axis`` on, times a scale."""
+def root_mean_square(node: OnnxNode, x: Expression, scale: int, bias: int | None = None) -> Expression:
+    """``x`` divided by its root mean square along the axes from ``axis`` on, times a scale, and a bias."""
     shape = node.shape()
     axes = list(range(node.axis(len(shape), -1), len(shape)))
     epsilon = node.get("epsilon", 1e-5)
-    factor = _factor(node, scale, shape)
+    factor, offset = (None if index is None else _factor(node, index, shape) for index in (scale, bias))
     if node.level >= LEVEL_6_3:
         return node.graph.mean_variance_normalization2(
-            x, factor, axes=axes, use_mean=False, use_variance=True, epsilon=epsilon
+            x, factor, offset, axes=axes, use_mean=False, use_variance=True, epsilon=epsilon
         )
     root = _inverse_root(node, _average(node, node.graph.multiply(x, x), axes), epsilon)
     y = node.graph.multiply(x, node.spread(root, root.desc.sizes, shape))
-    return y if factor is None else node.graph.multiply(y, node.spread(factor, factor.desc.sizes, shape))
+    for own, call in ((factor, node.graph.multiply), (offset, node.graph.add)):
+        y = y if own is None else call(y, node.spread(own, own.desc.sizes, shape))
+    return y
 
 
 @outputs("RMSNormalization", "SimplifiedLayerNormalization")
@@ -257,9 +259,7 @@ def skip_layer_norm(node: OnnxNode) -> Results:
 def skip_rms_norm(node: OnnxNode) -> Results:
     has_offset = node.has(3) and node.as_provider
     total = _skipped(node, 4 if has_offset else 3)
-    y = root_mean_square(node, total, 2)
-    if has_offset:
-        y = node.graph.add(y, node.broadcast(3, node.shape()))
+    y = root_mean_square(node, total, 2, 3 if has_offset else None)
     return [y, None, None, total if node.wants(3) else None]
 
 

@@ -41,7 +41,7 @@ def activations(node: OnnxNode) -> list[Any]:
     """The activations of all directions, in order."""
     directions = 2 if node.get("direction", "forward") == "bidirectional" else 1
     names = node.get("activations") or DEFAULTS[node.kind] * directions
-    known = {name.lower(): name for name in (*ACTIVATIONS, *OTHERS, "Softplus")}
+    known = {name.lower(): name for name in (*ACTIVATIONS, *OTHERS)}
     alphas, betas = iter(node.get("activation_alpha", [])), iter(node.get("activation_beta", []))
     made = []
     for word in names:
