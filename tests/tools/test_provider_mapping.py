@@ -12,7 +12,7 @@ pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
 
 ROOT = Path(__file__).parents[2]
 from clients.dml_provider import node_mapping  # noqa: E402 - after onnx
-from clients.dml_provider.node_mapping import CreatedOperator  # noqa: E402
+from clients.dml_provider.node_mapping import CreatedOperator, MappingReason  # noqa: E402
 
 
 def tensor(*sizes, strides=None, kind="FLOAT32"):
@@ -56,3 +56,29 @@ def test_the_page_prints_reasons_of_the_list():
     printed = [line.split(" | ")[0].removeprefix("| ") for line in table.strip().splitlines()]
     assert printed
     assert set(printed) <= {reason.why for reason in node_mapping.reasons()}
+
+
+REASONS = [
+    MappingReason("slices", nodes=frozenset(["Split"]), theirs="SPLIT", ours="2 SLICE"),
+    MappingReason("copies", theirs="COPY"),
+    MappingReason("sizes", re.compile("Sizes:")),
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "whys"),
+    [
+        ("JOIN.InputTensors[0].Sizes: the provider has [1], this package [2]", ["sizes"]),
+        ("JOIN.Axis: the provider has 1, this package 2", []),
+        ("operators: the provider has 2 COPY, this package none", ["copies", "copies"]),
+        ("operators: the provider has COPY + SPLIT, this package 2 SLICE", ["slices", "copies"]),
+        # One of three slices is no split's.
+        ("operators: the provider has COPY + SPLIT, this package 3 SLICE", []),
+        ("operators: the provider has JOIN + SPLIT, this package 2 SLICE", []),
+    ],
+)
+def test_each_operator_of_a_line_has_a_reason(line, whys):
+    row = node_mapping.MappingRow("node/one", ("Split",), node_mapping.OPERATORS, (line,))
+    assert [reason.why for reason in node_mapping.reasons_of(row, line, REASONS)] == whys
+    other = row._replace(operators=("Concat",))
+    assert "slices" not in [reason.why for reason in node_mapping.reasons_of(other, line, REASONS)]

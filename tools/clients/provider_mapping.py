@@ -110,11 +110,11 @@ def table(rows: list[MappingRow], listed: list[MappingReason]) -> str:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     models: Counter[str] = Counter()
     for row in rows:
-        found = [node_mapping.reason_of(row, line, listed) for line in row.lines]
+        found = [node_mapping.reasons_of(row, line, listed) for line in row.lines]
         listed_all = row.verdict in DIFFERENT and all(found)
         counts[row.case.partition("/")[0]][LISTED if listed_all else row.verdict] += 1
         if row.verdict in DIFFERENT:
-            models.update({reason.why for reason in found if reason is not None})
+            models.update({reason.why for reasons in found for reason in reasons})
     columns = (node_mapping.SAME, node_mapping.RANKS, LISTED, *DIFFERENT, node_mapping.REFUSED)
     lines = [
         f"| | Models |{''.join(f' {column.capitalize()} |' for column in columns)}",
@@ -124,7 +124,8 @@ def table(rows: list[MappingRow], listed: list[MappingReason]) -> str:
         cells = [sum(verdicts[column] for column in columns), *(verdicts[column] for column in columns)]
         lines.append(f"| {TITLES[group]} | {' | '.join(f'{cell:,}' for cell in cells)} |")
     lines += ["", "| Why operators differ | Models |", "| --- | --- |"]
-    lines += [f"| {reason.why} | {models[reason.why]} |" for reason in listed if models[reason.why]]
+    whys = dict.fromkeys(reason.why for reason in listed)
+    lines += [f"| {why} | {models[why]} |" for why in whys if models[why]]
     return "\n".join(lines)
 
 
@@ -134,7 +135,7 @@ def unlisted(rows: list[MappingRow], listed: list[MappingReason]) -> Iterator[st
     for row in rows:
         own = " ".join(row.operators) if len(row.operators) < 4 else row.case
         for line in row.lines if row.verdict in (*DIFFERENT, node_mapping.REFUSED) else ():
-            if node_mapping.reason_of(row, line, listed) is None:
+            if not node_mapping.reasons_of(row, line, listed):
                 kinds[own, row.verdict, re.sub(NUMBER, "#", line)] += 1
     for (own, verdict, line), count in sorted(kinds.items()):
         yield f"{own}: {verdict}: {line} ({count})"

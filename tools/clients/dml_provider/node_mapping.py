@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,15 +34,29 @@ CPU, FAILED, REFUSED, HOST = "provider: CPU", "provider: failed", "refused here"
 VERDICTS = (SAME, RANKS, DESCS, OPERATORS, HOST, REFUSED, CPU, FAILED)
 
 
+# No line at all.
+NOTHING = re.compile("(?!)")
+# A line that counts operators, of the provider and of this package.
+COUNTS = re.compile(r"operators: the provider has (.*), this package (.*)")
 LIST = Path(__file__).parent.with_name("provider_mapping.toml")
 
 
 class MappingReason(NamedTuple):
-    """Why lines of models of one of the ONNX operators ``nodes`` (any, if there are none) differ."""
+    """Why lines of models of one of the ONNX operators ``nodes`` (any, if there are none) differ.
+
+    They match ``says``; or they count other operators, of which the provider has ``theirs`` in the place of ``ours``.
+    """
 
     why: str
-    says: re.Pattern[str]
+    says: re.Pattern[str] = NOTHING
     nodes: frozenset[str] = frozenset()
+    theirs: str = ""
+    ours: str = ""
+
+    def is_for(self, row: MappingRow) -> bool:
+        """One that is for any line is for models of its own operators alone."""
+        is_for = self.nodes.intersection if self.says.pattern else self.nodes.issuperset
+        return not self.nodes or bool(is_for(row.operators))
 
 
 class CreatedOperator(NamedTuple):
@@ -64,13 +79,33 @@ def reasons(path: Path = LIST) -> list[MappingReason]:
     return listed.read(path, MappingReason)
 
 
-def reason_of(row: MappingRow, line: str, reasons: Iterable[MappingReason]) -> MappingReason | None:
-    """The first reason for a line. One that is for any line is for models of its own operators alone."""
-    for reason in reasons:
-        is_for = reason.nodes.intersection if reason.says.pattern else reason.nodes.issuperset
-        if (not reason.nodes or is_for(row.operators)) and reason.says.search(line):
-            return reason
-    return None
+@cache
+def counted(text: str) -> Counter[str]:
+    """Operators as lines count them: ``2 SLICE + JOIN``."""
+    found: Counter[str] = Counter()
+    for part in filter(None, text.split(" + ")):
+        *count, name = part.split()
+        found[name] += int(count[0]) if count else 1
+    return found
+
+
+def reasons_of(row: MappingRow, line: str, reasons: Iterable[MappingReason]) -> list[MappingReason]:
+    """The first reason for a line; for one that counts operators, as many as explain all of them. Empty if none do."""
+    own = [reason for reason in reasons if reason.is_for(row)]
+    for reason in own:
+        if reason.says.search(line):
+            return [reason]
+    counts = COUNTS.fullmatch(line)
+    if counts is None:
+        return []
+    left = [counted("" if text == "none" else text) for text in counts.groups()]
+    found = []
+    for reason in own:
+        swap = counted(reason.theirs), counted(reason.ours)
+        while any(swap) and all(part <= whole for part, whole in zip(swap, left)):
+            left = [whole - part for part, whole in zip(swap, left)]
+            found.append(reason)
+    return [] if any(left) else found
 
 
 def compare(cases: Sequence[ProviderCase], folder: Path) -> Iterator[MappingRow]:
