@@ -7,7 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE, DML_TENSOR_DATA_TYPE_UINT4
+from ..api.enums import (
+    DML_MATRIX_TRANSFORM_TRANSPOSE,
+    DML_TENSOR_DATA_TYPE_INT4,
+    DML_TENSOR_DATA_TYPE_UINT4,
+    DML_TENSOR_DATA_TYPE_UINT8,
+)
 from ..descs.tensor_size import packed_strides
 from ..graph import Expression
 from .errors import Refusal
@@ -29,6 +34,8 @@ BNB4 = {
         0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
     ),
 }  # fmt: skip
+
+TABLE_TYPES = (DML_TENSOR_DATA_TYPE_UINT8, DML_TENSOR_DATA_TYPE_UINT4, DML_TENSOR_DATA_TYPE_INT4)
 
 
 def bit_fields(node: OnnxNode, x: Expression, shifts: Sizes, mask: int) -> Expression:
@@ -199,8 +206,8 @@ class QuantizedTable(NamedTuple):
 
 def _table(node: OnnxNode) -> QuantizedTable:
     rank, kind = len(node.shape()), node.input().dtype
-    if kind.name not in ("uint8", "int4", "uint4"):
-        raise Refusal(f"has elements of {kind}, which are not translated", "input data")
+    if data_type(kind) not in TABLE_TYPES:
+        raise Refusal(f"has elements of {kind}; it must have 4 bits, or hold them in UINT8", "input data")
     axis, along = node.axis(rank, 0, "gather_axis"), node.axis(rank, 1, "quantize_axis")
     return QuantizedTable(node, axis, along, bits_of(node) if kind == np.uint8 else 4)
 

@@ -366,7 +366,8 @@ def _quantized() -> dict[str, Any]:
         "DynamicQuantizeLSTM both": (
             (floats(5, 1, 3), integers(-64, 64, 2, 3, 16, dtype=I8), integers(-64, 64, 2, 4, 16, dtype=I8),
              floats(2, 32), None, floats(2, 1, 4), floats(2, 1, 4), None, positive(2) / 100, np.zeros(2, I8),
-             positive(2) / 100, np.zeros(2, I8)), {"hidden_size": 4, "direction": "bidirectional"}, 3,
+             positive(2) / 100, np.zeros(2, I8)),
+            {"hidden_size": 4, "direction": "bidirectional", "input_forget": 1}, 3,
         ),
         "DynamicQuantizeLSTM columns": (
             (floats(4, 1, 3, scale=3.0), integers(0, 255, 1, 3, 16, dtype=U8), integers(0, 255, 1, 4, 16, dtype=U8),
