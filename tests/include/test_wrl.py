@@ -20,7 +20,10 @@ def test_case(programs: Programs, compiler: str, case: str) -> None:
 
 
 OWN = 'MIDL_INTERFACE("0d2f4ae3-2b1d-4d0d-9f0d-3a1f9b6c1a11") IMine : public IUnknown { virtual void Do() = 0; };\n'
-USE = "HRESULT get(IUnknown* a, IMine** b);\nHRESULT get(IUnknown* a, IMine** b) { return a->QueryInterface(IID_PPV_ARGS(b)); }\n"
+USE = """\
+HRESULT get(IUnknown* a, IMine** b);
+HRESULT get(IUnknown* a, IMine** b) { return a->QueryInterface(IID_PPV_ARGS(b)); }
+"""
 
 
 @pytest.mark.parametrize("before", ["", "#include <directx/d3d12.h>\n", "#include <d3d12.h>\n"])
