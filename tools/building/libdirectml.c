@@ -35,7 +35,13 @@ static uint32_t dmlpy_add_reference(uintptr_t self)
 }
 
 /* Both methods leave a count of 0 unchanged: the object may be gone, which only Python knows. Objects in the program's
-   globals that outlive the interpreter can no longer notify it. */
+   globals that outlive the interpreter can no longer notify it. What calls Python is apart, in the program's ABI: the
+   Windows one has methods save ten vector registers around calls of functions for Linux. */
+
+static __attribute__((noinline)) DMLPY_ABI uint32_t dmlpy_revive(uintptr_t self)
+{
+    return Py_IsInitialized() ? dmlpy_call_dmlpy_revived(self) : 0;
+}
 
 static DMLPY_ABI uint32_t dmlpy_AddRef(uintptr_t self)
 {
@@ -43,7 +49,7 @@ static DMLPY_ABI uint32_t dmlpy_AddRef(uintptr_t self)
     uint32_t held = __atomic_load_n(references, __ATOMIC_RELAXED);
     do {
         if (held == 0)
-            return Py_IsInitialized() ? dmlpy_call_dmlpy_revived(self) : 0;
+            return dmlpy_revive(self);
     } while (!__atomic_compare_exchange_n(references, &held, held + 1, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return held + 1;
 }
@@ -73,20 +79,29 @@ static __attribute__((noinline)) void dmlpy_note_callers(dmlpy_object *object, u
     }
 }
 
+/* After the release of the last reference, or of one that there was not. */
+static __attribute__((noinline)) DMLPY_ABI void dmlpy_end(uintptr_t self, uint32_t held, uintptr_t caller)
+{
+    if (!Py_IsInitialized())
+        return;
+    if (held == 0) {
+        dmlpy_call_dmlpy_released_again(self);
+        return;
+    }
+    dmlpy_note_callers((dmlpy_object *)self, caller);
+    dmlpy_call_dmlpy_last_release(self);
+}
+
 static DMLPY_ABI uint32_t dmlpy_Release(uintptr_t self)
 {
-    dmlpy_object *const object = (dmlpy_object *)self;
-    uint32_t held = __atomic_load_n(&object->references, __ATOMIC_RELAXED);
-    do {
-        if (held == 0) {
-            if (Py_IsInitialized())
-                dmlpy_call_dmlpy_released_again(self);
-            return 0;
-        }
-    } while (!__atomic_compare_exchange_n(&object->references, &held, held - 1, 1, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-    if (held == 1 && Py_IsInitialized()) {
-        dmlpy_note_callers(object, (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)));
-        dmlpy_call_dmlpy_last_release(self);
+    uint32_t *const references = &((dmlpy_object *)self)->references;
+    uint32_t held = __atomic_load_n(references, __ATOMIC_RELAXED);
+    while (held != 0 &&
+           !__atomic_compare_exchange_n(references, &held, held - 1, 1, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        ;
+    if (held < 2) {
+        dmlpy_end(self, held, (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)));
+        return 0;
     }
     return held - 1;
 }
