@@ -97,16 +97,23 @@ def around_mean(node: OnnxNode, x: Expression, axes: Sequence[int]) -> Expressio
 @operator("InstanceNormalization")
 def instance_norm(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
-    axes = list(range(2, len(node.shape())))
-    return node.graph.mean_variance_normalization1(
-        around_mean(node, node.tensor(), axes),
-        node.tensor(1, per_channel(node, node.shape()[1])),
-        node.tensor(2, per_channel(node, node.shape()[1])),
+    axes, own = list(range(2, len(node.shape()))), per_channel(node, node.shape()[1])
+    dtype = node.input().dtype
+    # DirectML rounds mean and variance to FLOAT16, if that is the type of the input.
+    wide = dtype if node.as_provider else np.dtype(np.float32)
+    x, scale, bias = (
+        node.cast(part, wide) for part in (node.tensor(), node.tensor(1, own), node.tensor(2, own))
+    )
+    y = node.graph.mean_variance_normalization1(
+        around_mean(node, x, axes),
+        scale,
+        bias,
         axes=axes,
         normalize_variance=True,
         epsilon=node.get("epsilon", 1e-5),
         fused_activation=activation,
     )
+    return node.cast(y, dtype)
 
 
 outputs("MeanVarianceNormalization")(like_input)

@@ -26,6 +26,9 @@ DIFFERENCES = {
     ),
     "FastGelu": Difference("everywhere", "the approximation by a hyperbolic tangent", "the exact function"),
     "GroupQueryAttention": Difference("`do_rotary`", "queries and keys are turned", "it is ignored"),
+    "InstanceNormalization": Difference(
+        "FLOAT16", "mean and variance are FLOAT32", "they are rounded to FLOAT16"
+    ),
     "LpNormalization": Difference(
         "small inputs", "the quotient by the norm", "0.00001 is added under the norm's root"
     ),

@@ -132,6 +132,15 @@ SQUARE = np.float32([[[[1, 2], [3, 4]]]])
 DIFFERING = {
     # min(max(x, 1), -1), and max(min(x, -1), 1).
     "Clip": (DrawnNode("Clip", 13, [np.float32([-2, 0, 3]), np.float32(1), np.float32(-1)], [1, 2]), [-1] * 3, [1] * 3),
+    # The mean is -2.92480, and -2.92383 or -2.92578 in FLOAT16.
+    "InstanceNormalization": (
+        DrawnNode(
+            "InstanceNormalization", 13,
+            [np.float16([[[-3.03125, -2.818359375]]]), np.float16([3.044921875]), np.float16([0.418701171875])],
+        ),
+        [-2.625, 3.462890625],
+        [-2.59765625, 3.490234375],
+    ),
     # The norms are 5 and 5e-6; the roots of 25 + 1e-5 and of 2.5e-11 + 1e-5.
     "LpNormalization": (
         DrawnNode("LpNormalization", 22, [SMALL], (), {"axis": 1}),
