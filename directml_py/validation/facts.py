@@ -259,7 +259,7 @@ def _explained(node: ast.expr, reader: Reader, enum: str, index: int | None) -> 
 def _with_values(node: ast.expr, reader: Reader) -> str:
     """``256 * 2 = `` for FilterTensor.Sizes[1] * GroupCount; empty for what is no arithmetic on fields alone."""
 
-    class Values(ast.NodeTransformer):
+    class Substitution(ast.NodeTransformer):
         def visit(self, part: ast.AST) -> Any:
             if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)):
                 return ast.Constant(reader.value(part))
@@ -267,7 +267,7 @@ def _with_values(node: ast.expr, reader: Reader) -> str:
 
     if any(isinstance(part, ast.Call) for part in ast.walk(node)):
         return ""
-    return f"{text_of(Values().visit(deepcopy(node)))} = "
+    return f"{text_of(Substitution().visit(deepcopy(node)))} = "
 
 
 Breaches = list[tuple[str, str]]
