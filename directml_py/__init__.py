@@ -83,7 +83,8 @@ else:
         return value
 
     def _no_attribute(name: str) -> str:
-        from .text.similar import did_you_mean
+        with _loading:
+            from .text.similar import did_you_mean
 
         text = f"module {__name__!r} has no attribute {name!r}"
         # What libraries ask for whether or not it is there has no similar name.

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-from ..kernels.relocation import Ranges, Relocation, Snapshot, relocation, snapshot
+from ..kernels.relocation import MemoryRanges, Relocation, Snapshot, relocation, snapshot
 from ..runtime.buffer import Buffer, BufferRange
 from .binding_point import BindingPoint, Views, do_overlap
 from .bindings import Names
@@ -107,8 +107,8 @@ class KeptBindings:
         self._runs.clear()
 
 
-def _ranges(views: Sequence[BufferRange]) -> Ranges:
-    return Ranges([view.address for view in views], [view.size for view in views])
+def _ranges(views: Sequence[BufferRange]) -> MemoryRanges:
+    return MemoryRanges([view.address for view in views], [view.size for view in views])
 
 
 def _keep(entries: dict[Key, Value], key: Key, value: Value, limit: int) -> None:

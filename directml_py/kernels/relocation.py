@@ -26,7 +26,7 @@ class Fixed:
     """Base of what a task keeps alive that refers to no memory which the kernel is bound to."""
 
 
-class Ranges(NamedTuple):
+class MemoryRanges(NamedTuple):
     """The memory that a kernel is bound to: addresses and sizes of ranges that share no bytes."""
 
     starts: Sequence[int]
@@ -40,20 +40,20 @@ class Ranges(NamedTuple):
         return None
 
 
-class Block(NamedTuple):
-    """Memory of a task: itself, or an array in C that it refers to. ``place`` is where its copy lies among those of all
-    blocks of the task."""
+class TaskBlock(NamedTuple):
+    """Memory of a task: itself, or an array in C that it refers to. ``offset`` is where its copy lies among those of
+    all blocks of the task."""
 
     start: int
     content: bytes
-    place: int
+    offset: int
 
 
 class TaskSnapshot(NamedTuple):
     """A task as it was bound, without the memory that it was bound to. ``kept`` is what else it refers to."""
 
     kind: object
-    blocks: Sequence[Block]
+    blocks: Sequence[TaskBlock]
     kept: Sequence[object]
     pointer: Any
     make: Callable[[Any, object], NativeRun]
@@ -62,7 +62,7 @@ class TaskSnapshot(NamedTuple):
 class Snapshot(NamedTuple):
     """The tasks of a run, and the memory that they were bound to."""
 
-    ranges: Ranges
+    ranges: MemoryRanges
     tasks: Sequence[TaskSnapshot]
 
     def moves(self, other: Snapshot) -> list[int]:
@@ -108,13 +108,13 @@ class Relocation:
 
     def __init__(self, one: Snapshot, moves: Sequence[int], tasks: Sequence[TaskTemplate]) -> None:
         self._sizes = one.ranges.sizes
-        # Ranges that were the same in both runs must stay where they are.
+        # MemoryRanges that were the same in both runs must stay where they are.
         self._starts = [
             (start, CACHE_LINE if distance else 0) for start, distance in zip(one.ranges.starts, moves)
         ]
         self._tasks = tasks
 
-    def reaches(self, ranges: Ranges) -> bool:
+    def reaches(self, ranges: MemoryRanges) -> bool:
         """Whether the run can be moved to other memory; else it must be bound to it."""
         if ranges.sizes != self._sizes:
             return False
@@ -123,13 +123,13 @@ class Relocation:
                 return False
         return True
 
-    def at(self, ranges: Ranges, keepalive: object) -> Run:
+    def at(self, ranges: MemoryRanges, keepalive: object) -> Run:
         """The run over memory that it reaches, which ``keepalive`` holds."""
         runs = [task.at(ranges.starts, keepalive) for task in self._tasks]
         return runs[0] if len(runs) == 1 else launched(runs)
 
 
-def snapshot(run: Run, ranges: Ranges) -> Snapshot | None:
+def snapshot(run: Run, ranges: MemoryRanges) -> Snapshot | None:
     """What there is to compare of a run; None if it cannot be moved."""
     tasks = [task_snapshot(each, ranges) for each in native_runs(run)]
     return Snapshot(ranges, [task for task in tasks if task]) if tasks and all(tasks) else None
@@ -142,15 +142,15 @@ def native_runs(run: Run) -> Sequence[Any]:
     return run.runs if isinstance(run, RunSequence) and run.launches is not None else []
 
 
-def task_snapshot(run: NativeRun, ranges: Ranges) -> TaskSnapshot | None:
+def task_snapshot(run: NativeRun, ranges: MemoryRanges) -> TaskSnapshot | None:
     ffi = backend.native.ffi
-    blocks: list[Block] = []
+    blocks: list[TaskBlock] = []
     kept: list[object] = []
     end = 0
     for part in (run.task, *parts_of(run.keepalive)):
         if isinstance(part, ffi.CData):
             content = bytes(ffi.buffer(part))
-            blocks.append(Block(int(ffi.cast("uintptr_t", part)), content, end))
+            blocks.append(TaskBlock(int(ffi.cast("uintptr_t", part)), content, end))
             end += padded(len(content))
         if isinstance(part, np.ndarray):
             # Arrays of the memory go with it, others are a kernel's own.
@@ -191,7 +191,7 @@ def relocation(one: Snapshot, other: Snapshot) -> Relocation | None:
 
 
 def template(
-    task: TaskSnapshot, its: TaskSnapshot, ranges: Ranges, moves: Sequence[int]
+    task: TaskSnapshot, its: TaskSnapshot, ranges: MemoryRanges, moves: Sequence[int]
 ) -> TaskTemplate | None:
     sizes, its_sizes = ([len(block.content) for block in each.blocks] for each in (task, its))
     if task.kind != its.kind or sizes != its_sizes:
@@ -201,8 +201,8 @@ def template(
     slots, inner = [], []
     for word in np.flatnonzero(words != its_words).tolist():
         value, its_value = int(words[word]), int(its_words[word])
-        index, own = ranges.containing(value), place_of(value, task.blocks)
-        if own is not None and own == place_of(its_value, its.blocks):
+        index, own = ranges.containing(value), offset_among(value, task.blocks)
+        if own is not None and own == offset_among(its_value, its.blocks):
             inner.append((word, own))
         elif index is not None and its_value - value == moves[index]:
             slots.append((word, index, value - ranges.starts[index]))
@@ -211,13 +211,13 @@ def template(
     return TaskTemplate(content, slots, inner, task)
 
 
-def joined(blocks: Sequence[Block]) -> bytes:
+def joined(blocks: Sequence[TaskBlock]) -> bytes:
     return b"".join([block.content.ljust(padded(len(block.content)), b"\0") for block in blocks])
 
 
-def place_of(address: int, blocks: Sequence[Block]) -> int | None:
+def offset_among(address: int, blocks: Sequence[TaskBlock]) -> int | None:
     """Where an address in one of the blocks lies in their copy."""
     for block in blocks:
         if 0 <= address - block.start < len(block.content):
-            return block.place + address - block.start
+            return block.offset + address - block.start
     return None

@@ -20,7 +20,7 @@ from ..api.enums import (
 from ..graph import Expression
 from .element_wise import like_input
 from .errors import Refusal
-from .grouped_attention import SINK, composed_attention, is_composed
+from .group_query_attention import SINK, composed_attention, is_composed
 from .movement import sliced
 from .node import OnnxNode
 from .translators import MICROSOFT, Results, Rows, operator, outputs

@@ -67,7 +67,7 @@ def parameter_sizes(node: OnnxNode, index: int) -> tuple[int, ...]:
     return own
 
 
-class Blocks(NamedTuple):
+class QuantizationBlocks(NamedTuple):
     """The axis along which parameters are for blocks of more than one element, and the size of these."""
 
     axis: int
@@ -75,11 +75,11 @@ class Blocks(NamedTuple):
     are_whole: bool
 
 
-def blocks_of(node: OnnxNode) -> Blocks | None:
+def blocks_of(node: OnnxNode) -> QuantizationBlocks | None:
     for axis, (count, whole) in enumerate(zip(parameter_sizes(node, 1), node.shape())):
         if 1 < count < whole:
             size = int(node.get("block_size", 0)) or -(-whole // count)
-            return Blocks(axis, size, count * size == whole)
+            return QuantizationBlocks(axis, size, count * size == whole)
     return None
 
 
@@ -164,7 +164,7 @@ def _dequantized(node: OnnxNode) -> Expression:
     )
 
 
-def _repeated(node: OnnxNode, own: Expression, blocks: Blocks) -> Expression:
+def _repeated(node: OnnxNode, own: Expression, blocks: QuantizationBlocks) -> Expression:
     """A scale or zero point for each element."""
     whole, kind = node.shape()[blocks.axis], data_type_of(own.desc.data_type)
     if kind.bits > 4:

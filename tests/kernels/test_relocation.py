@@ -9,7 +9,7 @@ from directml_py.kernels.elementwise.map import map_elements
 from directml_py.kernels.launch import RunSequence, launch_in_order
 from directml_py.kernels.matmul import multiply
 from directml_py.kernels.move import move
-from directml_py.kernels.relocation import Ranges, relocation, snapshot
+from directml_py.kernels.relocation import MemoryRanges, relocation, snapshot
 
 pytestmark = pytest.mark.usefixtures("native")
 
@@ -35,7 +35,7 @@ class Memory:
 
     @property
     def ranges(self):
-        return Ranges([array.ctypes.data for array in self.arrays], [SIZE] * len(self.offsets))
+        return MemoryRanges([array.ctypes.data for array in self.arrays], [SIZE] * len(self.offsets))
 
     def fill(self, seed):
         rng = np.random.default_rng(seed)
@@ -139,7 +139,7 @@ def test_other_sizes_and_places_in_cache_lines_must_be_bound():
     memory = Memory(*FIRST)
     moves = moved_in(memory, add, FIRST, SECOND)
     starts, sizes = memory.ranges
-    assert not moves.reaches(Ranges(starts, [*sizes[:2], SIZE + 4]))
+    assert not moves.reaches(MemoryRanges(starts, [*sizes[:2], SIZE + 4]))
     memory.offsets = (256, 1024, 4112)
     assert not moves.reaches(memory.ranges)
 
