@@ -211,7 +211,7 @@ class TestTypes:
         with pytest.raises(TypeError, match=r"^Graph\.input_tensor: data_type: DirectML has no data type"):
             Graph().input_tensor("x", kind, [1])
 
-    @pytest.mark.parametrize("kind", ["float32", float, None, True])
+    @pytest.mark.parametrize("kind", [b"float32", float, None, True])
     def test_no_types(self, kind):
         with pytest.raises(TypeError, match=r"^data_type must be an integer, not "):
             dml.tensor_desc(kind, [1])
