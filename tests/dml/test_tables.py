@@ -202,6 +202,7 @@ def test_a_table_recorded_again_has_the_newest_bindings(bench):
     assert [bench.read(target, np.float32)[0] for target in targets] == [2, 2, 10]
 
 
+@pytest.mark.kind_device
 @pytest.mark.parametrize("assignments", [2, 5])
 def test_memory_that_takes_turns_is_prepared_for_once(bench, monkeypatch, assignments):
     op = bench.compile(identity(scale=2))
