@@ -114,7 +114,9 @@ def hardmax(rows: Any, halves: bool) -> Any:
 
 def shifted(rows: Any) -> tuple[Any, Any]:
     """The values minus their maximum, and the exponentials of all but the first of the largest, summed."""
-    rows = rows - np.fmax.reduce(rows, axis=1, keepdims=True)
+    # The maximum of a signalling NaN and a number is NaN; arithmetic makes it a quiet one.
+    rows = rows * 1.0
+    rows -= np.fmax.reduce(rows, axis=1, keepdims=True)
     exponentials = np.exp(rows)
     largest = np.argmax(np.where(np.isnan(rows), -np.inf, rows), axis=1)
     exponentials[np.arange(len(rows)), largest] -= 1
