@@ -61,10 +61,17 @@ def derived() -> dict[str, Any]:
     }
 
 
-def _translated(case: Any) -> Iterator[tuple[str, set[str]]]:
-    """The nodes of a test, each with the operators that it became; none of a model that is refused."""
+def _bound(value: Any) -> Any:
+    """An input as ``load`` takes it: a sequence is a list, and an optional value that is absent is None."""
     import numpy as np
 
+    if value is None:
+        return None
+    return [np.asarray(one) for one in value] if isinstance(value, list) else np.asarray(value)
+
+
+def _translated(case: Any) -> Iterator[tuple[str, set[str]]]:
+    """The nodes of a test, each with the operators that it became; none of a model that is refused."""
     from directml_py.onnx import OnnxError
     from directml_py.onnx.model_file import ModelFile
     from directml_py.onnx.onnx_model import built_for, device_of
@@ -73,7 +80,7 @@ def _translated(case: Any) -> Iterator[tuple[str, set[str]]]:
         return
     try:
         file = ModelFile(case.model)
-        given = {item.name: np.asarray(value) for item, value in zip(file.inputs(), case.data_sets[0][0])}
+        given = {item.name: _bound(value) for item, value in zip(file.inputs(), case.data_sets[0][0])}
         model, _ = built_for(file, device_of(None), given)
     except OnnxError:
         return
