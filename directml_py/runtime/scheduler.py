@@ -443,19 +443,10 @@ class Scheduler:
                 is_next = queue.running is None and not queue.entries and self.layer is None
                 if is_next and not self.removed and fence.advance_unnoticed(value):
                     return
-                claimed = self._append(queue, [FenceSignal(queue, fence, value)])
-            failures: Sequence[Exception] = ()
-            if self.layer is not None:
-                failures = self.layer.advance()
-            elif claimed is not None:
-                failures = self._run(queue, claimed)
-                if self.ready:
-                    failures = [*failures, *self._drain()]
         except BaseException as error:
             self.interrupted(error)
             raise
-        if failures:
-            raise failures[0]
+        self.submit(queue, [FenceSignal(queue, fence, value)])
 
     def wait(self, queue: WorkQueue, fence: FenceValue, value: int) -> None:
         """Block later entries of ``queue`` until ``fence`` has ``value``."""
