@@ -45,9 +45,13 @@ def to_four_bits(node: OnnxNode, x: Expression, dtype: np.dtype[Any]) -> Express
     x = node.cast(node.cast(x, np.int32), np.uint32)
     bits = graph.bit_and(graph.add(x, node.scalar(sign, x)), node.scalar(15, x))
     floats = graph.identity(node.cast(bits, np.float32), scale_bias=(1.0, -float(sign)))
-    kind = DML_QUANTIZATION_TYPE_SCALE
-    return graph.quantize(
-        floats, [_unit(node, floats)], quantization_type=kind, output_data_type=data_type(dtype)
+    return _stored_in_four_bits(node, floats, data_type(dtype))
+
+
+def _stored_in_four_bits(node: OnnxNode, x: Expression, kind: int | None) -> Expression:
+    """Floats that are such integers already: CAST does not write them, QUANTIZE does."""
+    return node.graph.quantize(
+        x, [_unit(node, x)], quantization_type=DML_QUANTIZATION_TYPE_SCALE, output_data_type=kind
     )
 
 
@@ -170,12 +174,7 @@ def _repeated(node: OnnxNode, own: Expression, blocks: QuantizationBlocks) -> Ex
     if kind.bits > 4:
         return repeated_for_blocks(node, own, blocks.axis, blocks.size, whole)
     x = repeated_for_blocks(node, from_four_bits(node, own), blocks.axis, blocks.size, whole)
-    return node.graph.quantize(
-        x,
-        [_unit(node, x)],
-        quantization_type=DML_QUANTIZATION_TYPE_SCALE,
-        output_data_type=own.desc.data_type,
-    )
+    return _stored_in_four_bits(node, x, own.desc.data_type)
 
 
 def _spread(node: OnnxNode, index: int, sizes: tuple[int, ...]) -> Expression:
