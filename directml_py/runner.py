@@ -113,16 +113,16 @@ class Runner:
             self.operator = self._recompile()
         owned = owned_positions(self.inputs)
         contents = [arrays[index] for index in owned]
-        session = Session(cast(IDMLDevice, self.operator.device))
-        return RecordedRun(session, self.operator, self.inputs, self.outputs, owned, contents).run(arrays)
+        return self._recording(owned, contents).run(arrays)
 
     @cached_property
     def _recorded_once(self) -> RecordedRun:
+        return self._recording(self._constant, self._contents())
+
+    def _recording(self, constant: Sequence[int], contents: Iterable[Array | None]) -> RecordedRun:
         session = Session(cast(IDMLDevice, self.operator.device))
         with paused():
-            return RecordedRun(
-                session, self.operator, self.inputs, self.outputs, self._constant, self._contents()
-            )
+            return RecordedRun(session, self.operator, self.inputs, self.outputs, constant, contents)
 
 
 class BoundProgram:
