@@ -88,35 +88,33 @@ typedef struct _FILETIME
     DWORD dwHighDateTime;
 } FILETIME, *PFILETIME, *LPFILETIME;
 
-DIRECTML_WIN32_FUNCTION void directml_win32_date(const struct tm* date, long nanoseconds, SYSTEMTIME* time)
+// The time now, in the zone that localtime_r or gmtime_r converts it to.
+DIRECTML_WIN32_FUNCTION void directml_win32_date(
+    struct tm* (*convert)(const time_t* now, struct tm* date), SYSTEMTIME* time)
 {
-    time->wYear = (WORD)(date->tm_year + 1900);
-    time->wMonth = (WORD)(date->tm_mon + 1);
-    time->wDayOfWeek = (WORD)date->tm_wday;
-    time->wDay = (WORD)date->tm_mday;
-    time->wHour = (WORD)date->tm_hour;
-    time->wMinute = (WORD)date->tm_min;
+    struct timespec now;
+    struct tm date;
+    clock_gettime(CLOCK_REALTIME, &now);
+    convert(&now.tv_sec, &date);
+    time->wYear = (WORD)(date.tm_year + 1900);
+    time->wMonth = (WORD)(date.tm_mon + 1);
+    time->wDayOfWeek = (WORD)date.tm_wday;
+    time->wDay = (WORD)date.tm_mday;
+    time->wHour = (WORD)date.tm_hour;
+    time->wMinute = (WORD)date.tm_min;
     // Windows has no leap seconds here.
-    time->wSecond = (WORD)(date->tm_sec < 60 ? date->tm_sec : 59);
-    time->wMilliseconds = (WORD)(nanoseconds / 1000000);
+    time->wSecond = (WORD)(date.tm_sec < 60 ? date.tm_sec : 59);
+    time->wMilliseconds = (WORD)(now.tv_nsec / 1000000);
 }
 
 DIRECTML_WIN32_FUNCTION void GetLocalTime(SYSTEMTIME* lpSystemTime)
 {
-    struct timespec now;
-    struct tm date;
-    clock_gettime(CLOCK_REALTIME, &now);
-    localtime_r(&now.tv_sec, &date);
-    directml_win32_date(&date, now.tv_nsec, lpSystemTime);
+    directml_win32_date(localtime_r, lpSystemTime);
 }
 
 DIRECTML_WIN32_FUNCTION void GetSystemTime(SYSTEMTIME* lpSystemTime)
 {
-    struct timespec now;
-    struct tm date;
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &date);
-    directml_win32_date(&date, now.tv_nsec, lpSystemTime);
+    directml_win32_date(gmtime_r, lpSystemTime);
 }
 
 DIRECTML_WIN32_FUNCTION void GetSystemTimeAsFileTime(FILETIME* lpSystemTimeAsFileTime)
