@@ -76,13 +76,12 @@ def debug_session() -> Session:
 
 
 class Stage:
-    """Devices that programs run on, until one removes them."""
+    """Devices that programs run on."""
 
     def __init__(self) -> None:
         self.session = debug_session()
         # Operators that are initialized beforehand.
         self.ops: dict[str, IDMLCompiledOperator] = {}
-        self.is_broken = False
 
     def op(self, kind: v.OperatorKind) -> IDMLCompiledOperator:
         if kind.name not in self.ops:
@@ -104,7 +103,6 @@ class Stage:
             # Flush work that is not waited for while its resources are still alive.
             self.session.d3d12.flush()
         except DMLError as error:
-            self.is_broken = True
             if not info.GetNumStoredMessages():
                 rules.add(str(error))
         for index in range(info.GetNumStoredMessages()):
@@ -114,7 +112,6 @@ class Stage:
             else:
                 rules.add(d3d.D3D12_MESSAGE_ID(message.ID).name)
         info.ClearStoredMessages()
-        self.is_broken |= bool(rules)
         # All work has run, so the descriptors can be reused.
         self.session.taken = 0
         return rules
