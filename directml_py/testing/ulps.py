@@ -1,4 +1,5 @@
-"""Distances of floats in units in the last place (ULP)."""
+"""Distances of floats in units in the last place (ULP), for comparisons with a real library and for the tests of
+operators alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names like a misspelt one, for messages."""
+"""Names like a misspelt one, for messages of all rooms."""
 
 from __future__ import annotations
 
