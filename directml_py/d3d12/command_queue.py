@@ -10,7 +10,7 @@ from ..abi.hresult import DXGI_ERROR_INVALID_CALL
 from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE, D3D12_COMMAND_QUEUE_FLAGS, D3D12_MESSAGE_ID
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
 from ..api.iids import IID_ID3D12CommandQueue
-from ..runtime.execution import CallExecution, Recording
+from ..runtime.execution import CallExecution, Recording, are_free
 from ..runtime.observers import watchers
 from .barriers import Problem
 from .buffer_rules import check_node_mask
@@ -170,11 +170,7 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
 
     def _can_execute(self, lists: Sequence[Any]) -> bool:
         recordings = self._recordings(lists)
-        return (
-            recordings is not None
-            and len(set(recordings)) == len(recordings)
-            and not any(recording.in_flight or recording.stale for recording in recordings)
-        )
+        return recordings is not None and are_free(recordings)
 
     def _check_objects(self, lists: Sequence[Any]) -> None:
         for index, entry in enumerate(lists):

@@ -159,6 +159,12 @@ class Recording(Execution):
         return self.generation != self.memory.generation
 
 
+def are_free(recordings: Sequence[Recording]) -> bool:
+    """Whether they can start together: none is in flight, stale, or among them twice."""
+    is_free = not any(recording.in_flight or recording.stale for recording in recordings)
+    return is_free and len(set(recordings)) == len(recordings)
+
+
 class ValidatedSubmission(Protocol):
     """What a validator knows of recordings that are submitted together."""
 
@@ -227,9 +233,7 @@ class CallExecution(Execution):
 
     def start(self, queue: WorkQueue) -> bool:
         """False if a recording is in flight, stale, or among them twice."""
-        if len(set(self.recordings)) < len(self.recordings) or any(
-            recording.in_flight or recording.stale for recording in self.recordings
-        ):
+        if not are_free(self.recordings):
             return False
         super().start(queue)
         for recording in self.recordings:
