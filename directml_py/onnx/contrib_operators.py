@@ -23,7 +23,7 @@ from .movement import sliced
 from .node import OnnxNode
 from .normalization import root_mean_square
 from .translators import MICROSOFT, Results, Rows, operator, outputs
-from .values import Array
+from .values import Array, unique_slices
 
 FLOAT = np.dtype(np.float32)
 
@@ -125,10 +125,8 @@ def unique(node: OnnxNode) -> Results:
 def _uniques(node: OnnxNode) -> tuple[Array, Array, Array]:
     """The values in the order of their first appearance, the place of each element's among them, and their counts."""
     x = node.known(0, "x").reshape(-1)
-    values, first, places, counts = np.unique(x, True, True, True)
-    order = np.argsort(first)
-    ranks = np.argsort(order)
-    return values[order], ranks[places.reshape(-1)], counts[order]
+    first, places, counts = unique_slices(x, None, False)
+    return x[first], places, counts
 
 
 @outputs("UnfoldTensor", domain=MICROSOFT)

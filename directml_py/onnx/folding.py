@@ -15,7 +15,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from .protobuf import NodeMessage
-from .values import Array, OnnxValue, Sizes, known
+from .values import Array, OnnxValue, Sizes, known, unique_slices
 
 # Above this number of elements the host only runs nodes that move elements.
 LARGE = 1 << 16
@@ -243,11 +243,7 @@ class Unique(OpRun):
     op_domain = ""
 
     def _run(self, x: Array, axis: int | None = None, sorted: int = 1) -> tuple[Array, ...]:
-        _, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
-        inverse = inverse.reshape(-1)
-        if not sorted:
-            order = np.argsort(first)
-            first, inverse, counts = first[order], np.argsort(order)[inverse], counts[order]
+        first, inverse, counts = unique_slices(x, axis, bool(sorted))
         found = np.take(x, first) if axis is None else np.take(x, first, axis=axis)
         numbers = (own.astype(np.int64, copy=False) for own in (first, inverse, counts))
         return (found, *numbers)[: len(self.onnx_node.output)]

@@ -89,3 +89,14 @@ def in_memory(array: Array) -> Array:
 def tensor_sizes(shape: Sizes) -> Sizes:
     """The sizes as a DirectML tensor: a scalar has one dimension."""
     return shape or (1,)
+
+
+def unique_slices(array: Array, axis: int | None, is_sorted: bool) -> tuple[Array, Array, Array]:
+    """Of the slices along an axis that differ, or elements (None): the index of each one's first, which of them each
+    slice is, and how often each is there; sorted by their values, or in the order in which they first appear."""
+    _, first, inverse, counts = np.unique(array, True, True, True, axis=axis)
+    inverse = inverse.reshape(-1)
+    if is_sorted:
+        return first, inverse, counts
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[inverse], counts[order]
