@@ -251,8 +251,6 @@ def test_the_check_itself(module, source, is_wrong):
     assert bool(wrong_imports(PACKAGE / module, source)) == is_wrong
 
 
-# Rooms that still have a larger circle, and its size.
-CIRCLES = {"onnx": 6}
 MOST_IN_A_CIRCLE = 4
 
 
@@ -298,7 +296,7 @@ def test_circles_of_imports_are_small():
     edges = {name: set(imported_modules(path, names)) & set(names) for name, path in names.items()}
     for circle in circles(edges):
         rooms_of_it = {name.split(".")[1] for name in circle}
-        allowed_size = CIRCLES.get(min(rooms_of_it), MOST_IN_A_CIRCLE) if len(rooms_of_it) == 1 else 0
+        allowed_size = MOST_IN_A_CIRCLE if len(rooms_of_it) == 1 else 0
         assert len(circle) <= allowed_size, sorted(circle)
 
 

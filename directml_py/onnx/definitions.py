@@ -8,17 +8,15 @@ is translated, with the types that its inputs have.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
 
 from .errors import Refusal
+from .protobuf import NodeMessage
 from .translators import MICROSOFT, OF_ONNX_RUNTIME, ONNX, OPERATORS
 from .values import OnnxValue
-
-if TYPE_CHECKING:
-    from .protobuf import NodeMessage
 
 OPTION = onnx.defs.OpSchema.FormalParameterOption
 KINDS = {number: name for name, number in onnx.AttributeProto.AttributeType.items()}

@@ -29,8 +29,9 @@ from .function_bodies import Functions, body_of
 from .fusing import Fusions
 from .microsoft import successor
 from .node import OnnxNode
-from .protobuf import NodeMessage, inferred_outputs, live, type_of
+from .protobuf import NodeMessage, live
 from .semantics import ONNX
+from .shape_inference import inferred_outputs, type_of
 from .translators import OUTPUTS, Described, Result, Results
 from .values import Array, OnnxValue, Sizes, data_type, tensor_sizes
 
