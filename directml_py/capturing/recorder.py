@@ -28,7 +28,7 @@ from ..d3d12.immediate import WriteImmediate
 from ..d3d12.info_queue import Message
 from ..d3d12.markers import Marker
 from ..d3d12.queries import EndQuery, Queries, ResolveQueries
-from ..d3d12.recorded_commands import Barriers, Copy, DescriptorHeaps
+from ..d3d12.recorded_commands import Copy, DescriptorHeaps
 from ..d3d12.resource import ID3D12Resource, ResourceBuffer
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.dispatch_command import RecordedDispatch
@@ -39,7 +39,7 @@ from ..runtime.allocation import Allocation
 from ..runtime.buffer import Buffer, BufferRange
 from ..runtime.execution import Execution, Recording
 from ..runtime.observers import Observer, watchers
-from ..runtime.recording import Access, AccessKind, Command
+from ..runtime.recording import Access, AccessKind, Barriers, Command
 from .content_store import FORMAT, VERSION, CaptureWriter
 from .serialize import Json, describe_barrier, describe_buffer, describe_operator, enumerator_name
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..d3d12.recorded_commands import AliasingBarrier, Barrier, TransitionBarrier
 from ..d3d12.resource import ResourceBuffer
 from ..descs.desc_json import write_record
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.compiler.graph_desc import GraphDesc, GraphDescNode, GraphInput, Port, Value
 from ..dml.compiler.graph_program import GraphProgram
 from ..runtime.buffer import Buffer
+from ..runtime.recording import AliasingBarrier, Barrier, TransitionBarrier
 
 Bytes = npt.NDArray[np.uint8]
 Store = Callable[[Bytes], object]

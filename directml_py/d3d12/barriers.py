@@ -23,9 +23,10 @@ from ..api.d3d12_enums import (
     D3D12_RESOURCE_STATES,
 )
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
+from ..runtime.buffer import Buffer
+from ..runtime.recording import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
 from .buffer_states import beyond_list, combined_write_state, missing_flag, texture_state
 from .d3d12_constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
-from .recorded_commands import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
 from .resource import ID3D12Resource, ResourceBuffer
 from .sync_validation.resource_states import state_name
 
@@ -89,7 +90,7 @@ def decode(
 def transitioned_twice(barriers: Sequence[Barrier]) -> str | None:
     """A message about the first buffer that one ResourceBarrier transitions several times; None if there is none. Each
     transition may be right, since they apply in order, but one would do (d3d12 "Using resource barriers")."""
-    first: dict[ResourceBuffer, int] = {}
+    first: dict[Buffer, int] = {}
     for index, barrier in enumerate(barriers):
         if not isinstance(barrier, TransitionBarrier):
             continue
@@ -111,26 +112,32 @@ def _transition(
     buffer = _buffer(desc.pResource, f"{name}.pResource", device)
     if buffer is None:
         return Problem(D3D12_MESSAGE_ID_RESOURCE_BARRIER_NULL_POINTER, f"{name}.pResource is null")
-    barrier = TransitionBarrier(buffer, desc.Subresource, before, after, split)
-    return next(_transition_problems(barrier, name, list_type), barrier)
+    subresource = desc.Subresource
+    problems = _transition_problems(buffer, subresource, before, after, split, name, list_type)
+    return next(problems, TransitionBarrier(buffer, subresource, before, after, split))
 
 
 def _transition_problems(
-    barrier: TransitionBarrier, name: str, list_type: D3D12_COMMAND_LIST_TYPE
+    buffer: ResourceBuffer,
+    subresource: int,
+    before: D3D12_RESOURCE_STATES,
+    after: D3D12_RESOURCE_STATES,
+    split: D3D12_RESOURCE_BARRIER_FLAGS,
+    name: str,
+    list_type: D3D12_COMMAND_LIST_TYPE,
 ) -> Iterator[Problem]:
     ids = D3D12_MESSAGE_ID
-    buffer = barrier.buffer
-    if barrier.subresource not in (0, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES):
+    if subresource not in (0, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES):
         yield Problem(
             ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_SUBRESOURCE,
-            f"{name}.Subresource must be 0 or all subresources for a buffer, not {barrier.subresource}",
+            f"{name}.Subresource must be 0 or all subresources for a buffer, not {subresource}",
         )
-    if barrier.flags == BEGIN_ONLY | END_ONLY:
+    if split == BEGIN_ONLY | END_ONLY:
         yield Problem(
             ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_FLAG,
             f"{name}: a barrier cannot be both {BEGIN_ONLY.name} and {END_ONLY.name}",
         )
-    if barrier.before == barrier.after:
+    if before == after:
         yield Problem(
             ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_MATCHING_STATES,
             f"{name}: StateBefore and StateAfter are the same",
@@ -140,7 +147,7 @@ def _transition_problems(
             ids.D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_HEAP,
             f"{name}.pResource: {buffer} stays in one state, as in every {buffer.heap_type.name} heap",
         )
-    for field, states in (("StateBefore", barrier.before), ("StateAfter", barrier.after)):
+    for field, states in (("StateBefore", before), ("StateAfter", after)):
         yield from _state_problems(states, buffer, f"{name}.{field}")
         beyond = beyond_list(states, list_type)
         if beyond:

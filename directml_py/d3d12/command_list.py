@@ -56,7 +56,7 @@ from ..api.iids import (
 from ..runtime.buffer import BufferRange
 from ..runtime.execution import CommandMemory, Recording, Validator, program_of
 from ..runtime.observers import watchers
-from ..runtime.recording import Command
+from ..runtime.recording import Barrier, Barriers, Command
 from ..text.plural import counted_words
 from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
@@ -79,7 +79,7 @@ from .device_child import ID3D12DeviceChild, ParentDevice, short
 from .immediate import WriteImmediate, check_modes, destination
 from .markers import Marked, Marker
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
-from .recorded_commands import Barrier, Barriers, Copy, DescriptorHeaps
+from .recorded_commands import Copy, DescriptorHeaps
 from .resource import ID3D12Resource, ResourceBuffer
 from .untracked import Tracking, untrack, without_methods
 

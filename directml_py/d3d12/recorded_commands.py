@@ -3,45 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
 
 from ..abi.lifetime import Lifetime
-from ..api.d3d12_enums import (
-    D3D12_RESOURCE_BARRIER_FLAGS,
-    D3D12_RESOURCE_STATE_COPY_DEST,
-    D3D12_RESOURCE_STATE_COPY_SOURCE,
-    D3D12_RESOURCE_STATES,
-)
-from ..runtime.buffer import Buffer, BufferRange
+from ..api.d3d12_enums import D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_COPY_SOURCE
+from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind, Command
-from .resource import ResourceBuffer
 
 COPY_DEST = D3D12_RESOURCE_STATE_COPY_DEST
 COPY_SOURCE = D3D12_RESOURCE_STATE_COPY_SOURCE
-
-
-class TransitionBarrier(NamedTuple):
-    buffer: ResourceBuffer
-    subresource: int
-    before: D3D12_RESOURCE_STATES
-    after: D3D12_RESOURCE_STATES
-    flags: D3D12_RESOURCE_BARRIER_FLAGS
-
-
-class AliasingBarrier(NamedTuple):
-    """None stands for any resource."""
-
-    before: Buffer | None
-    after: Buffer | None
-
-
-class UAVBarrier(NamedTuple):
-    """None stands for any resource."""
-
-    buffer: Buffer | None
-
-
-Barrier: TypeAlias = TransitionBarrier | AliasingBarrier | UAVBarrier
 
 
 class Copy(Command):
@@ -67,27 +36,6 @@ class Copy(Command):
 
     def lives(self) -> Iterable[Lifetime]:
         return (self.source.buffer, self.destination.buffer)
-
-
-class Barriers(Command):
-    """A ResourceBarrier call. Commands run one after another, so there is nothing to wait for."""
-
-    title = "the barrier"
-
-    def __init__(self, barriers: tuple[Barrier, ...]) -> None:
-        self.barriers = barriers
-
-    def call(self) -> None:
-        return None
-
-    def lives(self) -> Iterable[Lifetime]:
-        return tuple(
-            buffer for barrier in self.barriers for buffer in _buffers(barrier) if buffer is not None
-        )
-
-
-def _buffers(barrier: Barrier) -> tuple[Buffer | None, ...]:
-    return tuple(barrier) if isinstance(barrier, AliasingBarrier) else (barrier.buffer,)
 
 
 class DescriptorHeaps(Command):

@@ -1,18 +1,18 @@
-"""Commands, and the memory that they access."""
+"""Commands, the memory that they access, and barriers between them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import groupby
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..abi.lifetime import Lifetime
 from ..abi.rules import Rule
-from .buffer import BufferRange
+from .buffer import Buffer, BufferRange
 
 
 class AccessKind(Enum):
@@ -101,6 +101,53 @@ class Command:
     def took_effect(self) -> bool:
         """Whether it has written what ``accesses`` says; asked after ``execute``."""
         return True
+
+
+class TransitionBarrier(NamedTuple):
+    """``before`` and ``after`` are the API's numbers of states, ``flags`` those of the halves of a split barrier."""
+
+    buffer: Buffer
+    subresource: int
+    before: int
+    after: int
+    flags: int
+
+
+class AliasingBarrier(NamedTuple):
+    """None stands for any resource."""
+
+    before: Buffer | None
+    after: Buffer | None
+
+
+class UAVBarrier(NamedTuple):
+    """None stands for any resource."""
+
+    buffer: Buffer | None
+
+
+Barrier: TypeAlias = TransitionBarrier | AliasingBarrier | UAVBarrier
+
+
+class Barriers(Command):
+    """Barriers that are recorded together. Commands run one after another, so there is nothing to wait for."""
+
+    title = "the barrier"
+
+    def __init__(self, barriers: tuple[Barrier, ...]) -> None:
+        self.barriers = barriers
+
+    def call(self) -> None:
+        return None
+
+    def lives(self) -> Iterable[Lifetime]:
+        return tuple(
+            buffer for barrier in self.barriers for buffer in _buffers(barrier) if buffer is not None
+        )
+
+
+def _buffers(barrier: Barrier) -> tuple[Buffer | None, ...]:
+    return tuple(barrier) if isinstance(barrier, AliasingBarrier) else (barrier.buffer,)
 
 
 def any_order(commands: Iterable[Command]) -> Iterator[Command]:

@@ -18,7 +18,7 @@ from .sync_rules import BEFORE, BEFORE_COMMON
 
 if TYPE_CHECKING:
     from ...runtime.buffer import Buffer
-    from ..recorded_commands import TransitionBarrier
+    from ...runtime.recording import TransitionBarrier
 
 COMMON = D3D12_RESOURCE_STATE_COMMON
 

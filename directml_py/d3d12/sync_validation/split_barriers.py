@@ -13,15 +13,13 @@ from ...abi.rules import Rule
 from ...api.d3d12_enums import (
     D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY,
     D3D12_RESOURCE_BARRIER_FLAG_END_ONLY,
-    D3D12_RESOURCE_STATES,
 )
 from .resource_states import state_name
 from .sync_rules import SPLIT_ACROSS, SPLIT_HALVES
 
 if TYPE_CHECKING:
     from ...runtime.buffer import Buffer
-    from ...runtime.recording import Access
-    from ..recorded_commands import TransitionBarrier
+    from ...runtime.recording import Access, TransitionBarrier
 
 BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 END_ONLY = D3D12_RESOURCE_BARRIER_FLAG_END_ONLY
@@ -33,8 +31,8 @@ class _FirstHalf(NamedTuple):
     One mistake is one message: one that is ``told`` is not reported again.
     """
 
-    before: D3D12_RESOURCE_STATES
-    after: D3D12_RESOURCE_STATES
+    before: int
+    after: int
     recorded: str = ""
     execution: int = 0
     told: bool = False

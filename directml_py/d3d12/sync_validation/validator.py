@@ -27,9 +27,8 @@ from ...runtime.buffer import Buffer
 from ...runtime.execution import Validator
 from ...runtime.interruptible import run_interruptibly
 from ...runtime.observers import watchers
-from ...runtime.recording import Access, Command
+from ...runtime.recording import Access, AliasingBarrier, Barriers, Command, TransitionBarrier
 from ...runtime.scheduler import FenceValue, WorkQueue
-from ..recorded_commands import AliasingBarrier, Barriers, TransitionBarrier
 from . import shadow_memory, sync_rules
 from .aliasing import AliasingTracker, activation
 from .deadlocks import deadlocked_queues, waiting
