@@ -44,9 +44,6 @@ from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, ParentDevice, short
 from .memory_protocols import MemoryProtocols
 from .subresource_copies import box_extent, bytes_from, bytes_to
-from .sync_validation.host_memory import host_memory
-from .sync_validation.shadow_memory import nothing_but_undefined
-from .sync_validation.sync_rules import READBACK_READ, READBACK_UNMAP, UNDEFINED, UNMAP_RANGE
 
 
 class Placement(NamedTuple):
@@ -153,15 +150,10 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         read = BufferRange(self.buffer, 0, self.width)
         if readRange is not None:
             read = self._range(readRange, "readRange")
-        early = self._written_in_flight(read)
-        if early is not None:
-            self._report_early("Map", early)
-            read = read._replace(size=0)
-        self._check_contents("Map", read)
+        validator = self.device.sync_validator
+        if validator is not None:
+            read = validator.cpu_maps(read)
         self.buffer.maps.append((read.offset, read.size))
-        host = host_memory(self.buffer.whole)
-        if host is not None:
-            host.map(self.buffer)
         return self.memory[:]
 
     def Unmap(self, subresource: int = 0, writtenRange: Any = None) -> None:
@@ -187,19 +179,9 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
                 f"Unmap: writtenRange is {written.words} of {self}; in a READBACK heap it must be empty, as no command "
                 "reads what the CPU writes there",
             )
-        host = host_memory(self.buffer.whole)
-        changed = None if host is None else host.unmap(self.buffer.whole if written is None else written)
-        if changed is not None:
-            self.device.report_rule(
-                UNMAP_RANGE, f"Unmap: {changed} were changed while mapped, but no writtenRange has them"
-            )
-        early = self._written_in_flight(ended)
-        if early is not None:
-            self.device.report_rule(
-                READBACK_UNMAP,
-                f"Unmap: {self} was mapped before commands that write {self._words(early)} were submitted, and the "
-                "fence that covers them was not waited for; reads since then did not see what they write",
-            )
+        validator = self.device.sync_validator
+        if validator is not None:
+            validator.cpu_unmaps(ended, self.buffer.whole if written is None else written)
 
     def WriteToSubresource(
         self, dstSubresource: int, dstBox: Any, srcData: Any, srcRowPitch: int = 0, srcDepthPitch: int = 0
@@ -213,10 +195,9 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         if size:
             data = bytes_from(srcData, size, "srcData")
             self.memory[offset : offset + size] = np.frombuffer(data, np.uint8)
-            written = BufferRange(self.buffer, offset, size)
-            host = host_memory(written)
-            if host is not None:
-                host.account_for(written)
+            validator = self.device.sync_validator
+            if validator is not None:
+                validator.cpu_writes(BufferRange(self.buffer, offset, size))
 
     def ReadFromSubresource(
         self,
@@ -284,39 +265,10 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
             view.flags.writeable = False
         return view
 
-    def _written_in_flight(self, read: BufferRange) -> BufferRange | None:
-        """The first range overlapping ``read`` that commands in flight will write, or None. Under the debug layer
-        they run only once a fence is polled or waited for."""
-        host = host_memory(read)
-        return None if host is None or self.device.removed else host.written_in_flight(read)
-
-    def _words(self, part: BufferRange) -> str:
-        if part.buffer is self.buffer:
-            return f"its {part.words}"
-        return f"{part.words} of {part.buffer}, which shares its memory,"
-
     def _check_read(self, call: str, read: BufferRange) -> None:
-        early = self._written_in_flight(read)
-        if early is not None:
-            self._report_early(call, early)
-        else:
-            self._check_contents(call, read)
-
-    def _check_contents(self, call: str, read: BufferRange) -> None:
-        undefined = nothing_but_undefined(read)
-        if undefined is not None:
-            start, end, source = undefined
-            self.device.report_rule(
-                UNDEFINED,
-                f"{call}: {self} is read, whose bytes {start} to {end} are a copy of unwritten bytes of {source}",
-            )
-
-    def _report_early(self, call: str, early: BufferRange) -> None:
-        self.device.report_rule(
-            READBACK_READ,
-            f"{call}: {self} is read while commands that write {self._words(early)} are in flight; the fence that "
-            "covers them must be waited for first",
-        )
+        validator = self.device.sync_validator
+        if validator is not None:
+            validator.cpu_reads(call, read)
 
     @staticmethod
     def _shape(shape: Any, available: int) -> tuple[int, ...]:

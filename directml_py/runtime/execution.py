@@ -11,6 +11,7 @@ from ..abi.lifetime import Lifetime
 from ..abi.rules import Diagnostic
 from ..kernels.launch import steps_in_order
 from .allocation import Allocation
+from .buffer import BufferRange
 from .interruptible import still_running
 from .observers import watchers
 from .recording import Command, any_order
@@ -191,6 +192,24 @@ class Validator(SchedulingLayer):
     @abstractmethod
     def recorded(self, command: Command) -> None:
         """The program has recorded ``command``, by the call that it is in."""
+
+    @abstractmethod
+    def cpu_reads(self, call: str, read: BufferRange) -> None:
+        """The CPU reads memory by ``call``. Raises what is to be raised about it."""
+
+    @abstractmethod
+    def cpu_writes(self, written: BufferRange) -> None:
+        """The CPU has written memory by a call."""
+
+    @abstractmethod
+    def cpu_maps(self, read: BufferRange) -> BufferRange:
+        """The CPU begins to access a buffer through a pointer, by which it reads ``read``. Raises what is to be raised
+        about it. Returns what is to be checked at the end: nothing if commands in flight write it even now."""
+
+    @abstractmethod
+    def cpu_unmaps(self, ended: BufferRange, written: BufferRange) -> None:
+        """The CPU ends a map for reading ``ended``, during which it says that it wrote ``written``. Raises what is to
+        be raised about it."""
 
     @abstractmethod
     def submit(self, recordings: Sequence[Recording], queue: WorkQueue) -> ValidatedSubmission:

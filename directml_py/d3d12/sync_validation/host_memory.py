@@ -11,13 +11,15 @@ were submitted and what it holds when they begin, and between the beginning of a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 import numpy.typing as npt
 
+from ...abi.rules import Rule
 from ...runtime.allocation import PATTERN, Allocation
+from . import sync_rules
 from .range_map import RangeMap
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from ...runtime.recording import Access
 
 Bytes = npt.NDArray[np.uint8]
+Problem: TypeAlias = tuple[Rule, str]
 
 
 class _InFlight:
@@ -112,6 +115,37 @@ class HostMemory:
                 return written
         return None
 
+    def copied_undefined(self, read: BufferRange) -> tuple[int, int, str] | None:
+        """The first part that commands have written of a range that the CPU reads, with its source, if all such parts
+        are copies of unwritten bytes; else None. Padding between defined bytes is valid. Where the pattern of undefined
+        bytes is gone, the CPU has written since."""
+        parts = list(self.results.parts(*extent(read)))
+        if not parts or not all(source for _, _, source in parts):
+            return None
+        if any((self._memory[first:last] != PATTERN).any() for first, last, _ in parts):
+            return None
+        base, (first, last, source) = read.buffer.offset, parts[0]
+        return first - base, last - base, source
+
+    def reads(self, call: str, read: BufferRange) -> Iterator[Problem]:
+        """What is wrong with a read of the CPU now."""
+        early = self.written_in_flight(read)
+        if early is not None:
+            yield (
+                sync_rules.READBACK_READ,
+                f"{call}: {read.buffer} is read while commands that write {_words(early, read.buffer)} are in flight; "
+                "the fence that covers them must be waited for first",
+            )
+            return
+        undefined = self.copied_undefined(read)
+        if undefined is not None:
+            start, end, source = undefined
+            yield (
+                sync_rules.UNDEFINED,
+                f"{call}: {read.buffer} is read, whose bytes {start} to {end} are a copy of unwritten bytes of "
+                f"{source}",
+            )
+
     def mapped_for_reading(self, part: BufferRange) -> bool:
         """Whether an outstanding map names bytes of ``part`` as read."""
         start, end = extent(part)
@@ -122,6 +156,7 @@ class HostMemory:
         )
 
     def map(self, buffer: Buffer) -> None:
+        """The CPU maps ``buffer``."""
         self._mapped.add(buffer)
         self._maps += 1
         start, end = extent(buffer.whole)
@@ -131,9 +166,26 @@ class HostMemory:
         for first, last in _gaps(start, end, [watched]):
             self._pieces.append(_Piece(first, self._memory[first:last].copy(), str(buffer), start))
 
-    def unmap(self, written: BufferRange) -> str | None:
-        """End a map; ``written`` are the bytes that the program says that it wrote. Returns what it changed besides, if
-        this was the last map of the memory: until then another one may account for it."""
+    def unmap(self, ended: BufferRange, written: BufferRange) -> Iterator[Problem]:
+        """End a map for reading ``ended``; ``written`` are the bytes that the program says that it wrote."""
+        changed = self._changed_besides(written)
+        if changed is not None:
+            yield (
+                sync_rules.UNMAP_RANGE,
+                f"Unmap: {changed} were changed while mapped, but no writtenRange has them",
+            )
+        early = self.written_in_flight(ended)
+        if early is not None:
+            yield (
+                sync_rules.READBACK_UNMAP,
+                f"Unmap: {ended.buffer} was mapped before commands that write {_words(early, ended.buffer)} were "
+                "submitted, and the fence that covers them was not waited for; reads since then did not see what they "
+                "write",
+            )
+
+    def _changed_besides(self, written: BufferRange) -> str | None:
+        """What the CPU has changed besides ``written``, if this was the last map of the memory: until then another one
+        may account for it."""
         self.account_for(written)
         self._maps -= 1
         if self._maps:
@@ -169,6 +221,13 @@ def extent(part: BufferRange) -> tuple[int, int]:
     """The bytes of a range, as offsets in its allocation."""
     start = part.buffer.offset + part.offset
     return start, start + part.size
+
+
+def _words(part: BufferRange, buffer: Buffer) -> str:
+    """``part`` in a sentence about ``buffer``."""
+    if part.buffer is buffer:
+        return f"its {part.words}"
+    return f"{part.words} of {part.buffer}, which shares its memory,"
 
 
 def _gaps(

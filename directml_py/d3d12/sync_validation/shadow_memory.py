@@ -100,21 +100,6 @@ def _record_result(part: BufferRange, undefined: str) -> None:
         host.results.put(*extent(part), undefined)
 
 
-def nothing_but_undefined(read: BufferRange) -> tuple[int, int, str] | None:
-    """The first part that commands have written of a range that the CPU reads, with its source, if all such parts are
-    copies of unwritten bytes; else None. Padding between defined bytes is valid. Where the pattern of undefined bytes
-    is gone, the CPU has written since."""
-    host, (start, end) = host_memory(read), extent(read)
-    parts = [] if host is None else list(host.results.parts(start, end))
-    if not parts or not all(source for _, _, source in parts):
-        return None
-    base = read.buffer.offset
-    parts = [(first - base, last - base, source) for first, last, source in parts]
-    if any((read.buffer.memory[first:last] != PATTERN).any() for first, last, _ in parts):
-        return None
-    return parts[0]
-
-
 def after_command(command: Command) -> None:
     """Update the marks of what a command has written."""
     copied = command.copied()

@@ -23,7 +23,7 @@ from ...api.d3d12_enums import (
     D3D12_MESSAGE_SEVERITY_INFO,
 )
 from ...runtime.allocation import PATTERN, Allocation
-from ...runtime.buffer import Buffer
+from ...runtime.buffer import Buffer, BufferRange
 from ...runtime.execution import Validator
 from ...runtime.interruptible import run_interruptibly
 from ...runtime.observers import watchers
@@ -34,7 +34,7 @@ from .aliasing import AliasingTracker, activation
 from .deadlocks import deadlocked_queues, waiting
 from .deferred_execution import Deferral
 from .happens_before import HappensBefore
-from .host_memory import HOSTS, HostMemory, host_memory
+from .host_memory import HOSTS, HostMemory, Problem, host_memory
 from .resource_states import DecayedStates, ResourceStates
 from .shadow_memory import SHADOWS, ShadowMemory
 from .split_barriers import BEGIN_ONLY, SplitBarriers
@@ -240,6 +240,38 @@ class SyncValidator(Validator):
             raise DMLError(
                 E_OUTOFMEMORY, f"there is no memory for the debug layer's shadow of {size} bytes"
             ) from None
+
+    def cpu_reads(self, call: str, read: BufferRange) -> None:
+        host = host_memory(read)
+        if host is not None:
+            self._report_at_call(host.reads(call, read))
+
+    def cpu_writes(self, written: BufferRange) -> None:
+        host = host_memory(written)
+        if host is not None:
+            host.account_for(written)
+
+    def cpu_maps(self, read: BufferRange) -> BufferRange:
+        host = host_memory(read)
+        if host is None:
+            return read
+        if sync_rules.READBACK_READ in self._report_at_call(host.reads("Map", read)):
+            read = read._replace(size=0)
+        host.map(read.buffer)
+        return read
+
+    def cpu_unmaps(self, ended: BufferRange, written: BufferRange) -> None:
+        host = host_memory(ended)
+        if host is not None:
+            self._report_at_call(host.unmap(ended, written))
+
+    def _report_at_call(self, problems: Iterable[Problem]) -> list[Rule]:
+        """Report what is wrong with a call, which raises what the info queue breaks on. Returns the broken rules."""
+        broken = []
+        for rule, text in problems:
+            self._device.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
+            broken.append(rule)
+        return broken
 
     def shares_with(self, other: SyncValidator) -> None:
         self.happens_before.shares_with(other.happens_before)
