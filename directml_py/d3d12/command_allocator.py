@@ -87,7 +87,8 @@ class ID3D12CommandAllocator(ID3D12Pageable):
                 E_FAIL,
             )
         self.memory.generation += 1
-        if self.memory.in_flight:
+        validator = self.device.sync_validator
+        if validator is not None and validator.is_in_flight(self.memory):
             self.device.report(
                 ERROR,
                 EXECUTION,

@@ -34,14 +34,12 @@ def program_of(commands: Iterable[Command], reorders: bool) -> Program:
 class CommandMemory(Lifetime):
     """What commands are recorded into, which recordings still refer to after its object is released."""
 
-    __slots__ = ("generation", "in_flight")
+    __slots__ = ("generation",)
 
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
         # Incremented when it is reset, which invalidates what was recorded.
         self.generation = 0
-        # Recordings that are submitted and have not finished; tracked under the debug layer only.
-        self.in_flight: set[Recording] = set()
 
 
 class Execution(Work):
@@ -216,6 +214,10 @@ class Validator(SchedulingLayer):
         """Recordings are submitted: note what must not change until they have run."""
 
     @abstractmethod
+    def is_in_flight(self, memory: CommandMemory) -> bool:
+        """Whether commands that were recorded into ``memory`` are submitted and have not run."""
+
+    @abstractmethod
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         """Report what arises while commands run."""
 
@@ -257,7 +259,6 @@ class CallExecution(Execution):
         super().start(queue)
         for recording in self.recordings:
             recording.queue = queue
-            recording.memory.in_flight.add(recording)
         if self.submission is not None:
             self.submission.start()
         return True
@@ -267,7 +268,6 @@ class CallExecution(Execution):
             return
         for recording in self.recordings:
             recording.queue = None
-            recording.memory.in_flight.discard(recording)
         if self.submission is not None:
             self.submission.finish()
         super().finish()

@@ -41,7 +41,7 @@ from .split_barriers import BEGIN_ONLY, SplitBarriers
 from .uav_barriers import AccessesSinceBarrier
 
 if TYPE_CHECKING:
-    from ...runtime.execution import Program, Recording
+    from ...runtime.execution import CommandMemory, Program, Recording
     from ..device_child import ParentDevice
 
 
@@ -81,7 +81,8 @@ class Submission:
                 )
 
     def start(self) -> None:
-        """Mark the memory that the CPU can access as in flight."""
+        """Mark what must not change as in flight."""
+        self._validator.in_flight.add(self)
         by_memory: dict[HostMemory, list[Access]] = {}
         for host, _, access in self.host_accesses:
             by_memory.setdefault(host, []).append(access)
@@ -90,6 +91,7 @@ class Submission:
 
     def finish(self) -> None:
         """Called after the work has run or failed; idempotent."""
+        self._validator.in_flight.discard(self)
         for host, _, _ in self.host_accesses:
             host.finish(id(self))
 
@@ -150,6 +152,8 @@ class SyncValidator(Validator):
         self._splits = SplitBarriers()
         self._decayed = DecayedStates()
         self._submissions = itertools.count(1)
+        # The submissions that have not finished.
+        self.in_flight: weakref.WeakSet[Submission] = weakref.WeakSet()
         # Commands run in the thread whose call lets them run; that call raises.
         self._of_thread = _Thread()
         _validators.add(self)
@@ -279,6 +283,9 @@ class SyncValidator(Validator):
     def submit(self, recordings: Sequence[Recording], queue: WorkQueue) -> Submission:
         """Called by ExecuteCommandLists: snapshot what must not change until the commands have run."""
         return Submission(self, recordings, queue)
+
+    def is_in_flight(self, memory: CommandMemory) -> bool:
+        return any(memory in submission.memories for submission in list(self.in_flight))
 
     def progress(self, queue: WorkQueue) -> Progress:
         return Progress(queue, next(self._submissions), self._decayed)
