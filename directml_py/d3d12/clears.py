@@ -79,7 +79,7 @@ class ClearView(Command):
         self.values = values
         bits = values.dtype.kind == "u"
         self._element = self.format.from_bits(values) if bits else self.format.from_floats(values)
-        self._clamped = not bits and self.format.exceeds(values)
+        self.is_clamped = not bits and self.format.exceeds(values)
 
     def execute(self) -> None:
         self.range.bytes.view(self._element.dtype).reshape(-1, self._element.size)[:] = self._element
@@ -90,15 +90,19 @@ class ClearView(Command):
     def lives(self) -> Iterable[Lifetime]:
         return (self.range.buffer, self._heap_life)
 
-    def problems(self) -> Iterator[tuple[Rule, str]]:
+    def overwritten_descriptor(self) -> str | None:
+        """The descriptor that it was recorded with, if another one is in its place."""
         heap = self._heap()
-        if heap is not None and heap.read(self._index) != self._view:
-            yield (
-                CLEAR_DESCRIPTOR,
-                f"{self.title}: descriptor {self._index} of {heap} was written since it was recorded",
-            )
-        if self._clamped:
-            yield CLEAR_RANGE, f"{self.title}: Values has values outside the range of the view's format"
+        return None if heap is None or heap.read(self._index) == self._view else f"{self._index} of {heap}"
+
+
+def check_clear(command: ClearView) -> Iterator[tuple[Rule, str]]:
+    """What is wrong with a command that is about to run."""
+    descriptor = command.overwritten_descriptor()
+    if descriptor is not None:
+        yield CLEAR_DESCRIPTOR, f"{command.title}: descriptor {descriptor} was written since it was recorded"
+    if command.is_clamped:
+        yield CLEAR_RANGE, f"{command.title}: Values has values outside the range of the view's format"
 
 
 def clear_uint(commands: ClearingList, *arguments: Any) -> ClearView:

@@ -71,6 +71,7 @@ from ..runtime.allocation import PATTERN, Allocation
 from ..runtime.buffer import Buffers, Living
 from ..runtime.execution import Validator
 from ..runtime.observers import created, watchers
+from ..runtime.recording import Command
 from ..runtime.scheduler import Scheduler
 from .adapters import HARDWARE, Adapter, count_in
 from .allocation_queries import (
@@ -89,6 +90,7 @@ from .buffer_rules import (
     cpu_accessible,
     read_buffer_desc,
 )
+from .clears import ClearView, check_clear
 from .command_allocator import ID3D12CommandAllocator, check_allocator, command_list_type
 from .command_list import ID3D12GraphicsCommandList4, check_initial_state
 from .command_queue import ID3D12CommandQueue, check_queue_desc
@@ -110,7 +112,7 @@ from .features import answer_feature
 from .fence import ID3D12Fence1
 from .heap import ID3D12Heap, ID3D12Heap1
 from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1, Message
-from .queries import ID3D12QueryHeap, check_query_heap_desc
+from .queries import ID3D12QueryHeap, ResolveQueries, check_queries, check_query_heap_desc
 from .resource import ID3D12Resource, ID3D12Resource2, Placement
 from .rule_messages import message_of
 from .shared_handles import GENERIC_ALL, handle_by_name, is_shareable, share, shared_object
@@ -555,8 +557,9 @@ class ID3D12Device(ParentDevice):
     def _start_validation(self) -> None:
         # Imported with the first device that needs it: programs without the debug layer start faster.
         with loading:
-            from .sync_validation.validator import SyncValidator
-        self.sync_validator = self.scheduler.layer = SyncValidator(self)
+            from .sync_validation.validator import Check, SyncValidator
+        checks: dict[type[Command], Check] = {ClearView: check_clear, ResolveQueries: check_queries}
+        self.sync_validator = self.scheduler.layer = SyncValidator(self, checks)
 
     def _hang(self, text: str) -> None:
         self.mark_removed(DXGI_ERROR_DEVICE_HUNG, text)

@@ -115,10 +115,17 @@ class ResolveQueries(Command):
     def lives(self) -> Iterable[Lifetime]:
         return (self.queries, self.destination.buffer)
 
-    def problems(self) -> Iterator[tuple[Rule, str]]:
+    def first_not_ended(self) -> int | None:
+        """The first of its queries that has not ended; None if all have."""
         ended = self.queries.ended[self._part]
-        if not ended.all():
-            yield QUERY_ENDED, f"{self.title}: query {self.start + int(ended.argmin())} was never ended"
+        return None if ended.all() else self.start + int(ended.argmin())
+
+
+def check_queries(command: ResolveQueries) -> Iterator[tuple[Rule, str]]:
+    """What is wrong with a command that is about to run."""
+    query = command.first_not_ended()
+    if query is not None:
+        yield QUERY_ENDED, f"{command.title}: query {query} was never ended"
 
 
 def query_range_problem(heap: ID3D12QueryHeap, start: int, count: int) -> str | None:

@@ -13,11 +13,13 @@ from ..api.d3d12_enums import (
 from ..api.iids import IID_IDMLCommandRecorder
 from ..d3d12 import ID3D12GraphicsCommandList
 from ..validation.report import Report
+from .binding_point import Views
 from .binding_table import IDMLBindingTable
 from .device_removal import same_device, void_method
 from .dispatch_command import RecordedDispatch
-from .dispatchable import IDMLDispatchable
+from .dispatchable import IDMLDispatchable, Run
 from .dml_object import SAME_DEVICE, IDMLDeviceChild
+from .table_desc import DescriptorRange
 
 DIRECT = D3D12_COMMAND_LIST_TYPE_DIRECT
 ALLOWED_TYPES = (DIRECT, D3D12_COMMAND_LIST_TYPE_COMPUTE)
@@ -96,15 +98,28 @@ class IDMLCommandRecorder(IDMLDeviceChild):
                 else "has a descriptor heap set other than the one that the table's GPUDescriptorHandle points into",
             )
         if dispatchable.volatile:
-            return RecordedDispatch(dispatchable, desc.gpu, bindings.needs, None, None, bindings.bound_at)
+            return _new_command(dispatchable, bindings, desc.gpu, None, None)
         prepared = bindings.prepared(dispatchable, report)
         if prepared is None:
             return None
         command = prepared.command
         if command is None:
-            command = RecordedDispatch(
-                dispatchable, desc.gpu, bindings.needs, prepared.views, prepared.run, bindings.bound_at
-            )
+            command = _new_command(dispatchable, bindings, desc.gpu, prepared.views, prepared.run)
             if not command.is_watched:
                 prepared.command = command
         return command
+
+
+def _new_command(
+    dispatchable: IDMLDispatchable,
+    bindings: IDMLBindingTable,
+    gpu: DescriptorRange,
+    views: Views | None,
+    run: Run | None,
+) -> RecordedDispatch:
+    command = RecordedDispatch(dispatchable, gpu, bindings.needs, views, run)
+    validator = dispatchable.device.d3d12_device.sync_validator
+    if validator is not None:
+        sites = ("table bound", bindings.bound_at), ("created", dispatchable.made_at)
+        validator.follows(command, sites)
+    return command

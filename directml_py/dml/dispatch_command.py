@@ -44,9 +44,7 @@ class RecordedDispatch(Command):
         needs: Mapping[BindingPoint, Need],
         views: Views | None,
         run: Run | None,
-        bound_at: str = "",
     ) -> None:
-        """``bound_at`` is the call site that bound the table, if known."""
         monitored = dispatchable.device.d3d12_device.sync_validator is not None
         self._dispatchable = weakref.ref(dispatchable)
         self._keep = None if monitored else dispatchable
@@ -60,8 +58,6 @@ class RecordedDispatch(Command):
         self._views = views
         self._run = run
         self.is_long = dispatchable.takes_long
-        self._bound_at = bound_at
-        self._made_at = dispatchable.made_at
         self._is_checked = self._removal.debug or self._removal.strict
         self._debug_check = dispatchable.debug_check() if self._is_checked else None
         # Without the debug layer only observers query this, when the dispatch executes.
@@ -90,9 +86,6 @@ class RecordedDispatch(Command):
     def life(self) -> Lifetime:
         """The dispatchable's lifetime record, which outlives it."""
         return self._life
-
-    def call_sites(self) -> Iterable[tuple[str, str]]:
-        return (("table bound", self._bound_at), ("created", self._made_at))
 
     def bound(self) -> Views:
         """The bound ranges; with DESCRIPTORS_VOLATILE, those in the descriptors at the time of the call."""

@@ -19,6 +19,8 @@ from .scheduler import Scheduler, SchedulingLayer, Work, WorkQueue
 
 # Steps in order: calls into C, each of which may launch the kernels of many commands, and Python calls.
 Program: TypeAlias = Sequence[Callable[[], None]]
+# What was done for a command before it was recorded, and where in the program; empty where it is not known.
+CallSites: TypeAlias = Sequence[tuple[str, str]]
 
 
 def program_of(commands: Iterable[Command], reorders: bool) -> Program:
@@ -190,6 +192,10 @@ class Validator(SchedulingLayer):
     @abstractmethod
     def recorded(self, command: Command) -> None:
         """The program has recorded ``command``, by the call that it is in."""
+
+    @abstractmethod
+    def follows(self, command: Command, sites: CallSites) -> None:
+        """``command`` depends on what the program has done at ``sites``."""
 
     @abstractmethod
     def cpu_reads(self, call: str, read: BufferRange) -> None:

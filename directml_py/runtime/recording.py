@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.lifetime import Lifetime
-from ..abi.rules import Rule
 from .buffer import Buffer, BufferRange
 
 
@@ -83,14 +82,6 @@ class Command:
 
     def lives(self) -> Iterable[Lifetime]:
         """The objects that must not be released before it has run."""
-        return ()
-
-    def call_sites(self) -> Iterable[tuple[str, str]]:
-        """What was done for it before it was recorded, and where in the program; empty where it is not known."""
-        return ()
-
-    def problems(self) -> Iterable[tuple[Rule, str]]:
-        """Other violations, found at execution time."""
         return ()
 
     def copied(self) -> tuple[BufferRange, BufferRange] | None:

@@ -6,10 +6,10 @@ import atexit
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from ...abi.call_site import caller
@@ -41,11 +41,12 @@ from .split_barriers import BEGIN_ONLY, SplitBarriers
 from .uav_barriers import AccessesSinceBarrier
 
 if TYPE_CHECKING:
-    from ...runtime.execution import CommandMemory, Program, Recording
+    from ...runtime.execution import CallSites, CommandMemory, Program, Recording
     from ..device_child import ParentDevice
 
 
 T = TypeVar("T")
+Check: TypeAlias = Callable[[Any], Iterable[Problem]]
 
 
 class Submission:
@@ -141,13 +142,16 @@ class SyncValidator(Validator):
     have run.
     """
 
-    def __init__(self, device: ParentDevice) -> None:
+    def __init__(self, device: ParentDevice, checks: Mapping[type[Command], Check]) -> None:
+        """``checks`` are what else to check of commands of some types before they run."""
+        self._checks = checks
         self._device_of = weakref.ref(device)
         self.scheduler = device.scheduler
         self.happens_before = HappensBefore()
         self._deferral = Deferral(device.scheduler)
         # ``file:line`` of the calls that recorded commands.
         self._call_sites: WeakKeyDictionary[Command, str] = WeakKeyDictionary()
+        self._earlier_sites: WeakKeyDictionary[Command, CallSites] = WeakKeyDictionary()
         self._aliasing = AliasingTracker()
         self._splits = SplitBarriers()
         self._decayed = DecayedStates()
@@ -178,18 +182,22 @@ class SyncValidator(Validator):
     def recorded(self, command: Command) -> None:
         self._call_sites[command] = caller()
 
+    def follows(self, command: Command, sites: CallSites) -> None:
+        self._earlier_sites[command] = sites
+
     def submitted(self, command: Command) -> Command:
         """The command that runs in the place of one that is submitted now."""
         runs = command.submitted()
         if runs is not command:
             self._call_sites[runs] = self._call_sites.get(command, "")
+            self._earlier_sites[runs] = self._earlier_sites.get(command, ())
         return runs
 
     def _origin(self, command: Command) -> str:
         """The call sites in the program that a command originates from, as far as they are known."""
         recorded = self._call_sites.get(command, "")
         lines = {recorded: "recorded"}
-        for role, line in command.call_sites():
+        for role, line in self._earlier_sites.get(command, ()):
             lines.setdefault(line, role)
         return ", ".join([f"{role} at {line}" for line, role in lines.items() if line])
 
@@ -404,7 +412,8 @@ class SyncValidator(Validator):
         self._check_lifetimes(command.lives(), command.title, progress)
         if isinstance(command, Barriers):
             self._barriers(command, progress)
-        for rule, text in command.problems():
+        check = self._checks.get(type(command))
+        for rule, text in () if check is None else check(command):
             self._report(rule, text, progress)
         accesses = list(command.accesses())
         for access in accesses:
