@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
@@ -26,13 +25,12 @@ class MarkerKind(Enum):
 class Marker(Command):
     """A marker with its text, or the begin or end of an event; the end has no text."""
 
+    takes_step = False
+
     def __init__(self, kind: MarkerKind, text: str = "") -> None:
         self.kind = kind
         self.text = text
         self.title = kind.value
-
-    def call(self) -> Callable[[], None] | None:
-        return None
 
 
 class Marked:

@@ -42,13 +42,10 @@ class DescriptorHeaps(Command):
     """SetDescriptorHeaps: the heaps that the following commands may take descriptors from."""
 
     title = "SetDescriptorHeaps"
-    keeps_order = False
+    keeps_order = takes_step = False
 
     def __init__(self, heaps: tuple[Lifetime, ...]) -> None:
         self.heaps = heaps
-
-    def call(self) -> None:
-        return None
 
     def lives(self) -> Iterable[Lifetime]:
         return self.heaps

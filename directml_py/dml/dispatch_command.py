@@ -100,7 +100,7 @@ class RecordedDispatch(Command):
         command._accesses = view_accesses(dispatchable, command._views)
         return command
 
-    def call(self) -> Callable[[], None]:
+    def step(self) -> Callable[[], None]:
         call = self.execute if self._run is None or self._is_checked else self._run
         return partial(run_interruptibly, call) if self.is_long else call
 

@@ -26,11 +26,9 @@ CallSites: TypeAlias = Sequence[tuple[str, str]]
 def program_of(commands: Iterable[Command], reorders: bool) -> Program:
     """The program that executes ``commands`` if nothing observes them one by one; with ``reorders``, in another order
     that their barriers allow.
-
-    Barriers, descriptor heaps and markers take no step.
     """
     ordered = any_order(commands) if reorders else commands
-    return tuple(steps_in_order([call for command in ordered if (call := command.call())]))
+    return tuple(steps_in_order([command.step() for command in ordered if command.takes_step]))
 
 
 class CommandMemory(Lifetime):

@@ -50,13 +50,15 @@ class Access(NamedTuple):
 class Command:
     """Base class of recorded commands.
 
-    Everything except ``execute`` and ``call`` is used by the debug layer only.
+    Everything except ``execute``, ``step`` and ``takes_step`` is used by the debug layer only.
     """
 
     title: str = ""
     is_dispatch: ClassVar[bool] = False
     # Whether dispatches before and after it keep their order.
     keeps_order: ClassVar[bool] = True
+    # Whether it is a step of a program: there is nothing to do for others.
+    takes_step: ClassVar[bool] = True
     # Whether a keyboard interrupt should not wait for its end.
     is_long: bool = False
 
@@ -68,8 +70,8 @@ class Command:
     def execute(self) -> None:
         """Run the command."""
 
-    def call(self) -> Callable[[], None] | None:
-        """The function that executes it, chosen when its list is closed; None if there is nothing to do."""
+    def step(self) -> Callable[[], None]:
+        """The step of a program that executes it, chosen when its list is closed."""
         return self.execute
 
     def submitted(self) -> Command:
@@ -124,12 +126,10 @@ class Barriers(Command):
     """Barriers that are recorded together. Commands run one after another, so there is nothing to wait for."""
 
     title = "the barrier"
+    takes_step = False
 
     def __init__(self, barriers: tuple[Barrier, ...]) -> None:
         self.barriers = barriers
-
-    def call(self) -> None:
-        return None
 
     def lives(self) -> Iterable[Lifetime]:
         return tuple(

@@ -239,7 +239,7 @@ class Long(Command):
         if self.error is not None:
             raise self.error
 
-    def call(self):
+    def step(self):
         return functools.partial(run_interruptibly, self.execute)
 
 
