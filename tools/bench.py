@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -129,9 +130,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     run = suite(rows, metadata(arguments.threads))
     table = Table("row", "ours", "fastest peer", "its", "ours / its", "ours / limit")
+    ratios = []
     for comparison in comparisons(run):
         table.add_row(*comparison)
+        ratios += [float(comparison.ratio)] if comparison.ratio else []
     console.print(table)
+    if ratios:
+        console.print(f"ours / its: {statistics.geometric_mean(ratios):.2f} in the geometric mean")
     if arguments.output:
         run.dump(str(arguments.output), replace=True)
     if arguments.readme:
