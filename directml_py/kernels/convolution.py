@@ -87,9 +87,9 @@ def convolution(
 def reordered_inputs(
     reorders: Reorders, x: Array, filters: Array, bias: Array | None
 ) -> tuple[Array, Array, Array | None]:
-    """Inputs as the native kernel takes them: filters one by one contiguous, the others in any layout."""
+    """Inputs as the native kernel takes them: planes and filters one by one contiguous, a bias in any layout."""
     return (
-        reorders.read(x, is_taken=True),
+        reorders.read(x, lie_together(x, 2)),
         reorders.read(filters, lie_together(filters, 1)),
         None if bias is None else reorders.read(bias, is_taken=True),
     )

@@ -13,6 +13,7 @@ from .backend import backend
 from .cache_blocks import BLOCK, Grid
 from .elementwise.map import Function, map_whole
 from .gather import gather
+from .launch import launch_in_order
 from .move import move
 from .native_arrays import Array, Run
 from .threads import share
@@ -151,25 +152,25 @@ def sizes_between(picks: Mapping[int, Array], sizes: Iterable[int]) -> Iterator[
 
 
 def gather_along(picks: Mapping[int, Array], x: Array, output: Array, scratch: Array) -> Run:
-    """Bind gathers along one axis after the other, and return the call that runs them."""
+    """Bind gathers along one axis after the other, and return the call that runs them.
+
+    Dimensions are taken in the order of the output's memory, so that what lies together is gathered together.
+    """
     if not picks:
         return move([(output, x)])
+    order = sorted(range(output.ndim), key=lambda axis: (output.shape[axis] == 1, -abs(output.strides[axis])))
+    x, output = x.transpose(order), output.transpose(order)
     steps, used = [], 0
-    between = sizes_between(picks, x.shape)
+    between = sizes_between(picks, [x.shape[order.index(axis)] for axis in range(x.ndim)])
     for axis, indices in picks.items():
         sizes = next(between, None)
         target = output
         if sizes is not None:
             end = used + x.itemsize * prod(sizes)
-            target, used = scratch[used:end].view(x.dtype).reshape(sizes), end
-        steps.append(gather(x, indices, target, axis))
+            target, used = scratch[used:end].view(x.dtype).reshape([sizes[each] for each in order]), end
+        steps.append(gather(x, indices, target, order.index(axis)))
         x = target
-
-    def run() -> None:
-        for step in steps:
-            step()
-
-    return run
+    return launch_in_order(steps)
 
 
 def map_apart(function: Function, x: Array, output: Array, along: Iterable[int]) -> Run:

@@ -42,13 +42,11 @@ def products(
     if reason is not None:
         return Declined("depthwise_pool", reason)
     reorders = Reorders()
-    # Vectors run across the rows of planes of FLOAT32, which adds up in another order than a row at a time.
-    x = reorders.read(x, x.dtype != np.float32 or lie_together(x, 2))
+    x = reorders.read(x, is_taken(x))
     filters = reorders.read(filters, is_taken=True)
     bias = None if bias is None else reorders.read(bias, is_taken=True)
     added = [] if post_op is None else post_op[:4]
-    is_taken = output.dtype != np.float32 or lie_together(output, 2)
-    output = reorders.write(output, is_taken, [x, filters, bias, *added])
+    output = reorders.write(output, is_taken(output), [x, filters, bias, *added])
     task = task_of("PRODUCTS", x, output, window, [filters, bias])
     if isinstance(task, Declined):
         return task
@@ -71,11 +69,21 @@ def products(
     return run and reorders.around(run)
 
 
+def in_rows(x: Array) -> bool:
+    """Whether the elements of a row lie next to each other."""
+    return lie_together(x, x.ndim - 1)
+
+
+def is_taken(x: Array) -> bool:
+    """Whether products are added up as those of packed tensors: vectors run across the rows of planes of FLOAT32."""
+    return lie_together(x, 2) if x.dtype == np.float32 else in_rows(x)
+
+
 def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | Declined:
     """Sums divided by the element count of each window: the product of one count per spatial dimension."""
     reorders = Reorders()
-    x = reorders.read(x, is_taken=True)
-    output = reorders.write(output, True, [x])
+    x = reorders.read(x, in_rows(x))
+    output = reorders.write(output, in_rows(output), [x])
     task = task_of("MEAN", x, output, window)
     if isinstance(task, Declined):
         return task
@@ -219,6 +227,9 @@ def channel_stride(array: Array) -> int:
 def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> Run | Declined:
     """Max pooling, with the index of the first maximum in each window. A number is larger than NaN, and the result is
     at least the lowest finite FLOAT32, also for an empty window, whose index is 0."""
+    reorders = Reorders()
+    x = reorders.read(x, in_rows(x))
+    output = reorders.write(output, in_rows(output), [x])
     task = task_of("MAXIMUM", x, output, window)
     if isinstance(task, Declined):
         return task
@@ -232,7 +243,8 @@ def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> R
             indices.itemsize,
             strides_of(indices),
         )
-    return run_of(task, (x, output, indices))
+    run = run_of(task, (x, output, indices))
+    return run and reorders.around(run)
 
 
 def put_back(gradients: Array, indices: Array, sums: Array, output: Array) -> Run | Declined:

@@ -76,6 +76,9 @@ def native_multiply(
     reason = unsupported(a, b, out)
     if reason is not None:
         return Declined("matmul", reason)
+    if min(out.shape[-2:]) > 1 and out.strides[-2] == out.itemsize != out.strides[-1]:
+        # Sums are added up in the order of the depth, whichever operand's rows are those of the tiles.
+        a, b, out = (x.swapaxes(-1, -2) for x in (b, a, out))
     *batch, rows, columns = out.shape
     reorders = Reorders()
     a = reorders.read(a, is_taken=True)

@@ -16,6 +16,8 @@ from .launch import launch_in_order
 from .move import move
 from .native_arrays import Array, Run, apart, readable
 
+CACHE_LINE = 64
+
 Bind = Callable[[Sequence[Any], Sequence[Any], Array], Run]
 
 
@@ -74,11 +76,11 @@ def over_packed(bind: Bind) -> Bind:
 
 def packed_like(x: Array, axes: Sequence[int] | None = None) -> Array:
     """Memory for an array like ``x``, packed with the dimensions in the order of ``axes``, the innermost one last."""
-    if axes is None:
-        return np.empty(x.shape, x.dtype)
-    memory = np.empty([x.shape[axis] for axis in axes], x.dtype)
-    turned: Array = memory.transpose(np.argsort(axes))
-    return turned
+    memory = np.empty(x.nbytes + CACHE_LINE, np.uint8)
+    start = -memory.__array_interface__["data"][0] % CACHE_LINE
+    order = range(x.ndim) if axes is None else axes
+    copy = memory[start : start + x.nbytes].view(x.dtype).reshape([x.shape[axis] for axis in order])
+    return copy if axes is None else copy.transpose(np.argsort(axes))
 
 
 def with_packed_strides(x: Array) -> Array:

@@ -12,6 +12,7 @@ from .csr import Plan, Taps
 from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, apart, readable, type_name
+from .reorder import Reorders, lie_together
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 # Batches, channels, rows and columns.
@@ -50,6 +51,9 @@ def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Decl
     if order > backend.native.lib.DML_RESAMPLE_ORDER:
         return Declined("resample", f"norms of order {order} have no native kernel")
     missing = RANK - x.ndim
+    reorders = Reorders()
+    x = reorders.read(x, lie_together(x, x.ndim - 1))
+    output = reorders.write(output, lie_together(output, output.ndim - 1), [x])
     x, output = (array.reshape((1,) * missing + array.shape) for array in (x, output))
     axes = []
     for axis in (2, 3):
@@ -61,7 +65,7 @@ def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Decl
         return Declined("resample", "more than the last two dimensions are resampled")
     task, memory = task_of("NORM" if order else "SUM", x, output, axes)
     task.order = order
-    return NativeRun("dml_resample_run", task, keepalive=memory)
+    return reorders.around(NativeRun("dml_resample_run", task, keepalive=memory))
 
 
 def task_of(function: str, x: Array, output: Array, axes: Sequence[Axis]) -> tuple[Any, object]:

@@ -358,7 +358,6 @@ def test_what_there_are_no_loops_for():
         depthwise_pool.products(x, np.ones((1, 2, 3, 3), np.float32), None, output[:, :1], window, 1),
         Declined,
     )
-    assert isinstance(depthwise_pool.maximum(x, x[..., :7, :7], None, window), Declined)
     assert isinstance(
         depthwise_pool.maximum(x.astype(np.int32), np.empty(output.shape, np.int32), None, window), Declined
     )

@@ -132,10 +132,14 @@ class Gemm(Operator):
         return finish
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """Accumulates in the output if that is FLOAT32 with contiguous rows, and applies ``finish`` in place."""
+        """Accumulates in the output if that is FLOAT32 with contiguous rows, or columns where nothing follows, and
+        applies ``finish`` in place."""
         output = desc.OutputTensor
-        is_direct = output.dtype == np.float32 and (output.strides is None or output.strides[-1] == 1)
-        is_finished = is_direct and desc.Alpha == 1 and desc.CTensor is None and desc.FusedActivation is None
+        is_product = desc.Alpha == 1 and desc.CTensor is None and desc.FusedActivation is None
+        is_direct = output.dtype == np.float32 and (
+            output.strides is None or 1 in output.strides[-2 if is_product else -1 :]
+        )
+        is_finished = is_direct and is_product
         is_of_each = is_of_elements(desc.FusedActivation)
         finish = self.finish(desc)
         turned = _is_transposed(desc.TransA), _is_transposed(desc.TransB)
