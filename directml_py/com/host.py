@@ -10,15 +10,14 @@ from typing import Any
 import directml_py
 
 from ..abi.memory import read_with
-from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_SEVERITY_ERROR
+from ..api.d3d12_enums import D3D12_MESSAGE_SEVERITY
 from ..d3d12 import ID3D12Device
 from ..d3d12.debug import devices_of_c
-from ..d3d12.debug_output import debug_output, exceptions_tell_nobody
+from ..d3d12.debug_output import exceptions_tell_nobody
 from ..d3d12.live_objects import COUNTERS
 from ..d3d12.shared_handles import use_handles
 from ..d3d12.untracked import Tracking
 from ..dml.bindings import read_bindings_with
-from ..dml.device_removal import WITNESSES
 from ..kernels.build_digest import REINSTALL, declared_by
 from .argument_memory import write_with
 from .expected_digest import DECLARATIONS
@@ -65,7 +64,6 @@ def start(ffi: Any, lib: Any) -> None:
     exceptions_tell_nobody()
     Tracking.commands = not lib.dmlpy_is_hosted()
     use_memory_functions(lib)
-    WITNESSES.append(lambda error: debug_output(D3D12_MESSAGE_SEVERITY_ERROR, str(error)))
     objects = Objects(lib, ffi)
     COUNTERS.append(objects.references)
     if objects.program.is_windows:

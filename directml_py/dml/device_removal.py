@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ..abi.arguments import WrongObject, instance
+from ..abi.call_site import caller
 from ..abi.hresult import (
     DXGI_ERROR_DEVICE_REMOVED,
     DXGI_ERROR_DEVICE_RESET,
@@ -33,8 +34,6 @@ M = TypeVar("M", bound=Callable[..., Any])
 
 # For messages that do not remove the device.
 BREAKS = "The debug layer breaks at a call that took effect:"
-# Observers of removals that no debug layer reports, for callers who see no exception at a later call.
-WITNESSES: list[Callable[[DMLError], None]] = []
 
 
 class Removal:
@@ -89,30 +88,31 @@ class Removal:
     def remove(self, what: str, report: Report, at_call: bool = True) -> None:
         """For void methods: remove the device if ``report`` holds an error.
 
-        On a debug device the error is raised as well, as a debugger would break there, unless it comes up while
-        commands execute (``at_call`` False). So is an error of a rule that only the debug layers check, which neither
-        removes the device nor undoes the call: ID3D12InfoQueue's SetBreakOnSeverity decides about both.
+        On a debug device the error is raised as well, as a debugger would break there; if it comes up while commands
+        execute (``at_call`` False), by the call that let them run. So is an error of a rule that only the debug layers
+        check, which neither removes the device nor undoes the call: ID3D12InfoQueue's SetBreakOnSeverity decides about
+        both.
         """
         if not report.diagnostics:
             return
         self.tighten(report)
         errors = report.errors
         if not errors:
-            if not at_call and self.debug:
-                self.notify(report)
-                return
             what = BREAKS
         if errors and self._error is None:
             # Not the instance that is raised, whose traceback would keep the callers' objects alive. Microsoft's
             # library has a single reason for every error.
             self._error = failure(what, report.diagnostics, DXGI_ERROR_DEVICE_REMOVED)
             if not self.debug:
-                for witness in WITNESSES:
-                    witness(self._error)
+                # No exception says so, unless a later call returns an HRESULT.
+                where = caller()
+                text = f"the DirectML device was removed{where and f' at {where}'}: {self._error.args[0]}"
+                debug_output(SEVERITIES[Severity.ERROR], text)
             for observer in watchers.all:
                 observer.removed(str(self._error))
-        breaks = self._announce(report.diagnostics)
-        if breaks and at_call:
+        if not at_call:
+            self.notify(report)
+        elif self._announce(report.diagnostics):
             raise failure(what, report.diagnostics, E_INVALIDARG, reported=True)
 
     def wrong_object(self, what: str, error: WrongObject) -> None:
@@ -123,9 +123,11 @@ class Removal:
 
     def notify(self, report: Report) -> None:
         """Report messages from executing commands, which neither remove the device nor stop the commands."""
+        if not self.debug:
+            return
         monitor = self._d3d12_device.sync_validator
         if monitor is None or self.muted:
-            self._announce(report.diagnostics)
+            self._announce(report.diagnostics, at_call=False)
             return
         for diagnostic in report.diagnostics:
             monitor.report_diagnostic(diagnostic)
@@ -139,7 +141,7 @@ class Removal:
             self._announce(error.diagnostics)
             error.reported = True
 
-    def _announce(self, diagnostics: Sequence[Diagnostic]) -> bool:
+    def _announce(self, diagnostics: Sequence[Diagnostic], at_call: bool = True) -> bool:
         """Send the diagnostics to the debug layer's outputs; True if it breaks on one of them.
 
         Muting suppresses messages (nf-directml-idmldebugdevice-setmutedebugoutput), not breaks.
@@ -155,7 +157,7 @@ class Removal:
             if not self.muted:
                 for diagnostic in diagnostics:
                     report_to_observers(diagnostic)
-                    raised = diagnostic.severity is Severity.ERROR
+                    raised = at_call and diagnostic.severity is Severity.ERROR
                     debug_output(SEVERITIES[diagnostic.severity], str(diagnostic), raised=raised)
             return any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
         breaks = False

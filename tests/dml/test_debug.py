@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -70,12 +72,41 @@ def test_a_filter_keeps_messages_and_breaks_back(layer_bench):
     assert layer_bench.removed
 
 
-def test_devices_without_the_flag_say_nothing(layer_bench, caplog):
+def test_devices_without_the_flag_log_their_removal(layer_bench, caplog):
     plain = Bench(d3d12=layer_bench.d3d12)
     mistake(plain)
     assert plain.removed
     assert messages(plain) == []
-    assert not caplog.records
+    (record,) = caplog.records
+    assert (record.name, record.levelno) == ("directml_py", logging.ERROR)
+    assert f"removed at {__file__}:" in record.getMessage()
+    assert all(rule in record.getMessage() for rule in RULES)
+
+
+SILENT = """
+import logging, sys
+import directml_py as dml
+from tests.dml.helpers import VOLATILE, Bench, identity
+
+for flags in (dml.DML_CREATE_DEVICE_FLAG_NONE, dml.DML_CREATE_DEVICE_FLAG_DEBUG):
+    if "quiet" in sys.argv:
+        logging.getLogger("directml_py").setLevel(logging.CRITICAL)
+    bench = Bench(flags)
+    op = bench.compile(identity(), VOLATILE)
+    bench.initialize(op)
+    table = bench.table(op, [bench.buffer(16)])
+    bench.record(op, table)
+    bench.execute()
+    assert bench.removed
+"""
+
+
+@pytest.mark.kind_device
+@pytest.mark.parametrize("argument", ["", "quiet"])
+def test_removals_are_on_stderr_unless_switched_off(argument):
+    """An output that was never bound, found while the dispatch executes, where no call can raise."""
+    ran = subprocess.run([sys.executable, "-c", SILENT, argument], capture_output=True, text=True, check=True)
+    assert ran.stderr.count("DML-RecordDispatch-unbound") == (0 if argument else 2)
 
 
 def test_without_the_debug_layer_messages_are_logged(debug_bench, caplog):
