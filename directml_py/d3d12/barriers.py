@@ -25,10 +25,10 @@ from ..api.d3d12_enums import (
 from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER
 from ..runtime.buffer import Buffer
 from ..runtime.recording import AliasingBarrier, Barrier, TransitionBarrier, UAVBarrier
+from ..sync_validation.resource_states import state_name
 from .buffer_states import beyond_list, combined_write_state, missing_flag, texture_state
 from .d3d12_constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES
 from .resource import ID3D12Resource, ResourceBuffer
-from .sync_validation.resource_states import state_name
 
 if TYPE_CHECKING:
     from .device_child import ParentDevice

@@ -27,11 +27,11 @@ from ..api.d3d12_enums import (
 from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
 from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind, Command
+from ..sync_validation.sync_rules import CLEAR_DESCRIPTOR, CLEAR_RANGE
 from .descriptors import ID3D12DescriptorHeap
 from .device_child import ParentDevice
 from .formats import Format
 from .resource import ID3D12Resource
-from .sync_validation.sync_rules import CLEAR_DESCRIPTOR, CLEAR_RANGE
 from .views import UnorderedAccessView
 
 CHANNELS: Final = 4

@@ -73,6 +73,7 @@ from ..runtime.execution import Validator
 from ..runtime.observers import created, watchers
 from ..runtime.recording import Command
 from ..runtime.scheduler import Scheduler
+from ..sync_validation.resource_states import state_name
 from .adapters import HARDWARE, Adapter, count_in
 from .allocation_queries import (
     Footprints,
@@ -116,7 +117,6 @@ from .queries import ID3D12QueryHeap, ResolveQueries, check_queries, check_query
 from .resource import ID3D12Resource, ID3D12Resource2, Placement
 from .rule_messages import message_of
 from .shared_handles import GENERIC_ALL, handle_by_name, is_shareable, share, shared_object
-from .sync_validation.resource_states import state_name
 from .tile_mappings import TILE, tiles_of
 from .views import OtherView, cpu_slot, unordered_access_view
 
@@ -557,7 +557,7 @@ class ID3D12Device(ParentDevice):
     def _start_validation(self) -> None:
         # Imported with the first device that needs it: programs without the debug layer start faster.
         with loading:
-            from .sync_validation.validator import Check, SyncValidator
+            from ..sync_validation.validator import Check, SyncValidator
         checks: dict[type[Command], Check] = {ClearView: check_clear, ResolveQueries: check_queries}
         self.sync_validator = self.scheduler.layer = SyncValidator(self, checks)
 

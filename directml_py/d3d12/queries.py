@@ -22,10 +22,10 @@ from ..api.d3d12_structs import D3D12_QUERY_HEAP_DESC
 from ..api.iids import IID_ID3D12QueryHeap
 from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind, Command
+from ..sync_validation.sync_rules import QUERY_ENDED
 from ..text.plural import counted_words
 from .buffer_rules import check_node_mask
 from .device_child import ID3D12Pageable, ParentDevice
-from .sync_validation.sync_rules import QUERY_ENDED
 
 TIMESTAMP_HEAPS: Final = (D3D12_QUERY_HEAP_TYPE_TIMESTAMP, D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP)
 RESULT_SIZE: Final = 8

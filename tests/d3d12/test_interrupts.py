@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py import d3d12, runtime
+from directml_py import d3d12, runtime, sync_validation
 from directml_py.abi.hresult import DXGI_ERROR_DEVICE_HUNG, S_OK
 from directml_py.runtime.interruptible import run_interruptibly
 from directml_py.runtime.recording import Command
 from directml_py.session import Session
 
-HERE = tuple(str(Path(module.__file__).parent) for module in (d3d12, runtime))
+HERE = tuple(str(Path(module.__file__).parent) for module in (d3d12, runtime, sync_validation))
 SECONDS = 10
 DIRECT = dml.D3D12_COMMAND_LIST_TYPE_DIRECT
 

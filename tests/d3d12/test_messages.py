@@ -76,7 +76,11 @@ def sent():
     """Every D3D12_MESSAGE_ID that a module of the package names."""
     package = Path(dml.__file__).parent
     names = set()
-    files = [file for room in ("d3d12", "dml", "com") for file in package.glob(f"{room}/**/*.py")]
+    files = [
+        file
+        for room in ("d3d12", "dml", "com", "sync_validation")
+        for file in package.glob(f"{room}/**/*.py")
+    ]
     for file in files:
         for node in ast.walk(ast.parse(file.read_text())):
             name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")

@@ -179,7 +179,7 @@ def test_no_memory_for_the_record_of_what_is_defined(monkeypatch):
 
     with debug_layer():
         device = dml.D3D12CreateDevice()
-    monkeypatch.setattr("directml_py.d3d12.sync_validation.shadow_memory.np.full", no_memory)
+    monkeypatch.setattr("directml_py.sync_validation.shadow_memory.np.full", no_memory)
     with pytest.raises(dml.DMLError) as caught:
         device.CreateCommittedResource(
             dml.CD3DX12_HEAP_PROPERTIES(dml.D3D12_HEAP_TYPE_DEFAULT),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directml_py.abi.rules import Rule
-from directml_py.d3d12.sync_validation import sync_rules
+from directml_py.sync_validation import sync_rules
 
 from .pages import ROOT, pages
 from .source_names import is_known, spans, unknown_names

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.d3d12.sync_validation.shadow_memory import PATTERN, SHADOWS
 from directml_py.descs.operator_desc import TensorSlot
 from directml_py.dml import IDMLCompiledOperator
+from directml_py.sync_validation.shadow_memory import PATTERN, SHADOWS
 
 from ..dml.graphs import graph
 from ..dml.helpers import DEFAULT, READBACK, UPLOAD, Bench, identity, join, log_sum_exp, tensor

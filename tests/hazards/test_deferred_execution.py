@@ -11,8 +11,8 @@ import pytest
 from toolchain import later
 
 import directml_py as dml
-from directml_py.d3d12.sync_validation.host_memory import host_memory
 from directml_py.runtime.recording import Command
+from directml_py.sync_validation.host_memory import host_memory
 
 from ..dml.helpers import DIRECT, READBACK
 from .hazard import HazardBench

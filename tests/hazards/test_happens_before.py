@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 import directml_py as dml
-from directml_py.d3d12.sync_validation.happens_before import HappensBefore
 from directml_py.runtime.buffer import BufferRange
 from directml_py.runtime.recording import Access, AccessKind
 from directml_py.session import Session
+from directml_py.sync_validation.happens_before import HappensBefore
 
 
 class Thing:

@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 import directml_py as dml
-from directml_py.d3d12.sync_validation.host_memory import host_memory
+from directml_py.sync_validation.host_memory import host_memory
 
 from ..dml.helpers import DEBUG, Bench, identity, join, spans
 from ..rules.layer import debug_layer

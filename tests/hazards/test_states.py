@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import directml_py as dml
-from directml_py.d3d12.sync_validation.resource_states import state_name
 from directml_py.samples import hello_directml
+from directml_py.sync_validation.resource_states import state_name
 
 from ..dml.helpers import identity
 from ..rules.layer import debug_layer

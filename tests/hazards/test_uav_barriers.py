@@ -8,10 +8,10 @@ import pytest
 from work import grows_like_its_size
 
 import directml_py as dml
-from directml_py.d3d12.sync_validation.range_map import RangeMap
-from directml_py.d3d12.sync_validation.uav_barriers import AccessesSinceBarrier
 from directml_py.runtime.buffer import BufferRange
 from directml_py.runtime.recording import Access, AccessKind
+from directml_py.sync_validation.range_map import RangeMap
+from directml_py.sync_validation.uav_barriers import AccessesSinceBarrier
 
 STATE = dml.D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 DESC = dml.CD3DX12_RESOURCE_DESC.Buffer(1 << 17, dml.D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)

@@ -17,17 +17,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
-from ...runtime.allocation import Allocation
-from ...runtime.recording import AccessKind
+from ..runtime.allocation import Allocation
+from ..runtime.recording import AccessKind
 from . import sync_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ...abi.rules import Rule
-    from ...runtime.buffer import Buffer
-    from ...runtime.recording import Access
-    from ...runtime.scheduler import FenceValue, WorkQueue
+    from ..abi.rules import Rule
+    from ..runtime.buffer import Buffer
+    from ..runtime.recording import Access
+    from ..runtime.scheduler import FenceValue, WorkQueue
 
 # Signals kept per fence. A wait for an earlier one joins the clock of the oldest kept.
 SIGNALS: Final = 64

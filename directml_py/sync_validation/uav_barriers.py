@@ -6,11 +6,11 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...runtime.recording import Access
+from ..runtime.recording import Access
 from .range_map import RangeMap
 
 if TYPE_CHECKING:
-    from ...runtime.buffer import Buffer
+    from ..runtime.buffer import Buffer
 
 
 class _Use(NamedTuple):

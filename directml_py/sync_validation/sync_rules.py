@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...abi.rules import OWN, Severity, rule
+from ..abi.rules import OWN, Severity, rule
 
 BARRIERS = "using-resource-barriers-to-synchronize-resource-states-in-direct3d-12"
 PLACED = "nf-d3d12-id3d12device-createplacedresource"

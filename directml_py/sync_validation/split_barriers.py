@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ...abi.rules import Rule
-from ...api.d3d12_enums import (
+from ..abi.rules import Rule
+from ..api.d3d12_enums import (
     D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY,
     D3D12_RESOURCE_BARRIER_FLAG_END_ONLY,
 )
@@ -18,8 +18,8 @@ from .resource_states import state_name
 from .sync_rules import SPLIT_ACROSS, SPLIT_HALVES
 
 if TYPE_CHECKING:
-    from ...runtime.buffer import Buffer
-    from ...runtime.recording import Access, TransitionBarrier
+    from ..runtime.buffer import Buffer
+    from ..runtime.recording import Access, TransitionBarrier
 
 BEGIN_ONLY = D3D12_RESOURCE_BARRIER_FLAG_BEGIN_ONLY
 END_ONLY = D3D12_RESOURCE_BARRIER_FLAG_END_ONLY

@@ -8,17 +8,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from ...runtime.allocation import PATTERN
-from ...runtime.recording import Access, AccessKind
+from ..runtime.allocation import PATTERN
+from ..runtime.recording import Access, AccessKind
 from . import sync_rules
 from .host_memory import extent, host_memory
 from .range_map import RangeMap
 
 if TYPE_CHECKING:
-    from ...abi.rules import Rule
-    from ...runtime.allocation import Allocation
-    from ...runtime.buffer import BufferRange
-    from ...runtime.recording import Command
+    from ..abi.rules import Rule
+    from ..runtime.allocation import Allocation
+    from ..runtime.buffer import BufferRange
+    from ..runtime.recording import Command
 
 DEFINED, UNDEFINED = 1, 0
 

@@ -9,26 +9,28 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
-from ...abi.call_site import caller
-from ...abi.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
-from ...abi.lifetime import Lifetime
-from ...abi.rules import Diagnostic, Rule
-from ...api.d3d12_enums import (
+from ..abi.call_site import caller
+from ..abi.hresult import E_INVALIDARG, E_OUTOFMEMORY, DMLError
+from ..abi.lifetime import Lifetime
+from ..abi.rules import Diagnostic, Rule
+from ..api.d3d12_enums import (
+    D3D12_MESSAGE_CATEGORY,
     D3D12_MESSAGE_CATEGORY_EXECUTION,
     D3D12_MESSAGE_ID,
     D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
+    D3D12_MESSAGE_SEVERITY,
     D3D12_MESSAGE_SEVERITY_INFO,
 )
-from ...runtime.allocation import PATTERN, Allocation
-from ...runtime.buffer import Buffer, BufferRange
-from ...runtime.execution import Validator
-from ...runtime.interruptible import run_interruptibly
-from ...runtime.observers import watchers
-from ...runtime.recording import Access, AliasingBarrier, Barriers, Command, TransitionBarrier
-from ...runtime.scheduler import FenceValue, WorkQueue
+from ..runtime.allocation import PATTERN, Allocation
+from ..runtime.buffer import Buffer, BufferRange
+from ..runtime.execution import Validator
+from ..runtime.interruptible import run_interruptibly
+from ..runtime.observers import watchers
+from ..runtime.recording import Access, AliasingBarrier, Barriers, Command, TransitionBarrier
+from ..runtime.scheduler import FenceValue, Scheduler, WorkQueue
 from . import shadow_memory, sync_rules
 from .aliasing import AliasingTracker, activation
 from .deadlocks import deadlocked_queues, waiting
@@ -41,12 +43,25 @@ from .split_barriers import BEGIN_ONLY, SplitBarriers
 from .uav_barriers import AccessesSinceBarrier
 
 if TYPE_CHECKING:
-    from ...runtime.execution import CallSites, CommandMemory, Program, Recording
-    from ..device_child import ParentDevice
+    from ..runtime.execution import CallSites, CommandMemory, Program, Recording
 
 
 T = TypeVar("T")
 Check: TypeAlias = Callable[[Any], Iterable[Problem]]
+
+
+class ValidatedDevice(Protocol):
+    """What validation needs of a device: its work, and where messages go."""
+
+    scheduler: Scheduler
+
+    def report(
+        self, severity: D3D12_MESSAGE_SEVERITY, category: D3D12_MESSAGE_CATEGORY, id: int, text: str
+    ) -> None:
+        """Report a message that belongs to no rule."""
+
+    def report_diagnostic(self, diagnostic: Diagnostic) -> None:
+        """Report a violation. Raises ``DMLError`` if the info queue breaks on its severity."""
 
 
 class Submission:
@@ -142,7 +157,7 @@ class SyncValidator(Validator):
     have run.
     """
 
-    def __init__(self, device: ParentDevice, checks: Mapping[type[Command], Check]) -> None:
+    def __init__(self, device: ValidatedDevice, checks: Mapping[type[Command], Check]) -> None:
         """``checks`` are what else to check of commands of some types before they run."""
         self._checks = checks
         self._device_of = weakref.ref(device)
@@ -163,7 +178,7 @@ class SyncValidator(Validator):
         _validators.add(self)
 
     @property
-    def _device(self) -> ParentDevice:
+    def _device(self) -> ValidatedDevice:
         device = self._device_of()
         assert device is not None
         return device

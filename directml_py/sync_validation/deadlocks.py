@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ...abi.lifetime import Lifetime
-from ...runtime.scheduler import FenceSignal, FenceValue, FenceWait, Scheduler
+from ..abi.lifetime import Lifetime
+from ..runtime.scheduler import FenceSignal, FenceValue, FenceWait, Scheduler
 
 if TYPE_CHECKING:
-    from ...runtime.scheduler import Work, WorkQueue
+    from ..runtime.scheduler import Work, WorkQueue
 
 
 class _FinalState(NamedTuple):

@@ -10,17 +10,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ...abi.rules import Rule
-from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATES
-from ...runtime.recording import Access
-from ..buffer_states import WRITE_STATES
+from ..abi.rules import Rule
+from ..api.d3d12_enums import (
+    D3D12_RESOURCE_STATE_COMMON,
+    D3D12_RESOURCE_STATE_COPY_DEST,
+    D3D12_RESOURCE_STATE_STREAM_OUT,
+    D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
+    D3D12_RESOURCE_STATE_VIDEO_DECODE_WRITE,
+    D3D12_RESOURCE_STATE_VIDEO_ENCODE_WRITE,
+    D3D12_RESOURCE_STATE_VIDEO_PROCESS_WRITE,
+    D3D12_RESOURCE_STATES,
+)
+from ..runtime.recording import Access
 from .sync_rules import BEFORE, BEFORE_COMMON
 
 if TYPE_CHECKING:
-    from ...runtime.buffer import Buffer
-    from ...runtime.recording import TransitionBarrier
+    from ..runtime.buffer import Buffer
+    from ..runtime.recording import TransitionBarrier
 
 COMMON = D3D12_RESOURCE_STATE_COMMON
+# A write state excludes every other state (d3d12 "Using resource barriers").
+WRITE_STATES = (
+    D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
+    D3D12_RESOURCE_STATE_COPY_DEST,
+    D3D12_RESOURCE_STATE_STREAM_OUT,
+    D3D12_RESOURCE_STATE_VIDEO_DECODE_WRITE,
+    D3D12_RESOURCE_STATE_VIDEO_PROCESS_WRITE,
+    D3D12_RESOURCE_STATE_VIDEO_ENCODE_WRITE,
+)
 
 
 def state_name(state: int) -> str:

@@ -12,20 +12,18 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ...api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON
-from ...runtime.buffer import BufferRange
-from ...runtime.recording import Access, AccessKind
-from ..d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+from ..api.d3d12_enums import D3D12_RESOURCE_STATE_COMMON
+from ..runtime.allocation import PAGE
+from ..runtime.buffer import BufferRange
+from ..runtime.recording import Access, AccessKind
 from . import sync_rules
 from .range_map import RangeMap
 from .shadow_memory import SHADOWS
 
 if TYPE_CHECKING:
-    from ...abi.rules import Rule
-    from ...runtime.allocation import Allocation
-    from ...runtime.buffer import Buffer
-
-GRANULE = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
+    from ..abi.rules import Rule
+    from ..runtime.allocation import Allocation
+    from ..runtime.buffer import Buffer
 
 
 class _Owner(NamedTuple):
@@ -107,7 +105,7 @@ class AliasingTracker:
 def activation(buffer: Buffer) -> Access:
     """The access that activating ``buffer`` by an aliasing barrier counts as: a write of all granules it occupies."""
     available = buffer.allocation.bytes.size - buffer.offset
-    size = min(-(-buffer.width // GRANULE) * GRANULE, available)
+    size = min(-(-buffer.width // PAGE) * PAGE, available)
     return Access(
         BufferRange(buffer, 0, size), AccessKind.SCRATCH, D3D12_RESOURCE_STATE_COMMON, "pResourceAfter"
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from threading import get_ident
 from typing import NamedTuple
 
-from ...runtime.scheduler import FenceSignal, FenceValue, FenceWait, Scheduler, WorkQueue
+from ..runtime.scheduler import FenceSignal, FenceValue, FenceWait, Scheduler, WorkQueue
 
 
 class RunnableEntries(NamedTuple):

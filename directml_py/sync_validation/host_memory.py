@@ -17,14 +17,14 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 import numpy.typing as npt
 
-from ...abi.rules import Rule
-from ...runtime.allocation import PATTERN, Allocation
+from ..abi.rules import Rule
+from ..runtime.allocation import PATTERN, Allocation
 from . import sync_rules
 from .range_map import RangeMap
 
 if TYPE_CHECKING:
-    from ...runtime.buffer import Buffer, BufferRange
-    from ...runtime.recording import Access
+    from ..runtime.buffer import Buffer, BufferRange
+    from ..runtime.recording import Access
 
 Bytes = npt.NDArray[np.uint8]
 Problem: TypeAlias = tuple[Rule, str]
