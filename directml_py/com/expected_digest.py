@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "70165f67"
+DECLARATIONS = "6a18a125"

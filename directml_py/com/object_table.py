@@ -69,6 +69,10 @@ class Objects:
             item.publish(partial(self._lib.dmlpy_set_answer, address))
         return address
 
+    def keep_answer(self, address: int, answer: bytes) -> None:
+        """Have C answer with a struct that a method of the object at ``address`` has returned."""
+        self._lib.dmlpy_keep_answer(address, answer, len(answer))
+
     def references(self, item: IUnknown) -> int | None:
         """The number of C's references; None for an object that was never passed to C."""
         with self._lock:

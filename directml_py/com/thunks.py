@@ -7,6 +7,9 @@ from typing import Any, NoReturn
 
 from ..abi.arguments import WrongObject
 from ..abi.hresult import E_NOTIMPL, E_POINTER, S_FALSE, S_OK, DMLError
+from ..abi.interface import IUnknown
+from ..d3d12 import ID3D12Resource
+from ..dml import IDMLCompiledOperator
 from .argument_memory import NULL, poke_pointer
 from .boundary import explain, failed, signed
 from .custom_marshalling import PROTOCOLS
@@ -51,6 +54,12 @@ OPTIONAL_OUTPUTS = frozenset(
     }
 )
 
+# Methods that return a struct which never changes for objects of a class: once asked for, C answers with it.
+CONSTANTS: dict[str, type[IUnknown]] = {
+    "ID3D12Resource::GetDesc": ID3D12Resource,
+    "IDMLDispatchable::GetBindingProperties": IDMLCompiledOperator,
+}
+
 QUERY_INTERFACE = "IUnknown::QueryInterface"
 
 # Calls the Python implementation with the marshalled C arguments.
@@ -80,6 +89,7 @@ class Calls:
         fail = self._failure(title, method.returns)
         refuse = self._refusal(title, arguments)
         returns_nothing = method.returns == "void"
+        constant, keep = CONSTANTS.get(title), self._objects.keep_answer
 
         def call(this: int, *values: Any) -> Any:
             item = None
@@ -89,6 +99,8 @@ class Calls:
                 if body is None:
                     refuse(values)
                 value = run(body, values)
+                if constant is not None and isinstance(item, constant):
+                    keep(this, bytes(value))
                 return nothing if value is None else result(value)
             except BaseException as error:
                 if returns_nothing and item is not None and self._consequence(item, name, error):

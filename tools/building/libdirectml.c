@@ -13,13 +13,15 @@
 /* The library's own frames, before the caller's. */
 #define DMLPY_OWN_FRAMES 4
 #define DMLPY_QUARANTINE 4096
+/* The largest answer in words of 8 bytes: a D3D12_RESOURCE_DESC. */
+#define DMLPY_ANSWER_WORDS 7
 
 typedef struct dmlpy_object {
     const void *const *methods;
     uint32_t references;
     /* Whether a method of the object returns `answer`, which Python keeps up to date, without asking Python. */
     uint32_t is_answered;
-    uint64_t answer;
+    uint64_t answer[DMLPY_ANSWER_WORDS];
     /* Where the last reference was released: return addresses, the innermost first; 0 ends them. */
     uintptr_t released_by[DMLPY_FRAMES];
 } dmlpy_object;
@@ -109,13 +111,32 @@ static DMLPY_ABI uint32_t dmlpy_Release(uintptr_t self)
 static void dmlpy_set_answer(uintptr_t self, uint64_t answer)
 {
     dmlpy_object *const object = (dmlpy_object *)self;
-    __atomic_store_n(&object->answer, answer, __ATOMIC_RELEASE);
+    __atomic_store_n(&object->answer[0], answer, __ATOMIC_RELEASE);
+    __atomic_store_n(&object->is_answered, 1, __ATOMIC_RELEASE);
+}
+
+/* A struct, which never changes: several threads may store the same one. */
+static void dmlpy_keep_answer(uintptr_t self, const char *answer, size_t size)
+{
+    dmlpy_object *const object = (dmlpy_object *)self;
+    uint64_t words[DMLPY_ANSWER_WORDS] = {0};
+    if (size > sizeof words)
+        return;
+    memcpy(words, answer, size);
+    for (int i = 0; i < DMLPY_ANSWER_WORDS; i++)
+        __atomic_store_n(&object->answer[i], words[i], __ATOMIC_RELAXED);
     __atomic_store_n(&object->is_answered, 1, __ATOMIC_RELEASE);
 }
 
 static uint32_t dmlpy_references(uintptr_t self)
 {
     return __atomic_load_n(&((dmlpy_object *)self)->references, __ATOMIC_ACQUIRE);
+}
+
+/* Objects without references are left to Python, which tells of their use. */
+static int dmlpy_is_answered(uintptr_t self)
+{
+    return __atomic_load_n(&((dmlpy_object *)self)->is_answered, __ATOMIC_ACQUIRE) && dmlpy_references(self) != 0;
 }
 
 static uintptr_t dmlpy_released_by(uintptr_t self, uint32_t frame)

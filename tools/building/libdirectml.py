@@ -117,6 +117,7 @@ const char *dmlpy_folder(void);
 int dmlpy_is_hosted(void);
 uintptr_t dmlpy_memory_functions(void);
 void dmlpy_set_answer(uintptr_t self, uint64_t answer);
+void dmlpy_keep_answer(uintptr_t self, const char *answer, size_t size);
 const char *dmlpy_describe(uintptr_t address);
 """
 # The parts of the library that do not depend on the API, besides that of its ABI.
@@ -127,7 +128,11 @@ ENTRY = "dmlpy_call_"
 RETURNING = "dmlpy_run_"
 # The prefix of the functions that stand in the vtables in place of these, written by hand.
 ANSWER = "dmlpy_answer_"
-ANSWERED = ("ID3D12Fence_GetCompletedValue",)
+ANSWERED = (
+    "ID3D12Fence_GetCompletedValue",
+    "ID3D12Resource_GetDesc",
+    "IDMLDispatchable_GetBindingProperties",
+)
 CALLBACKS = """\
 void dmlpy_last_release(uintptr_t self);
 uint32_t dmlpy_revived(uintptr_t self);
@@ -219,6 +224,7 @@ class Source:
         slots = (QUERY_INTERFACE, *(f"{prototype};" for prototype in self._method_prototypes()))
         parts = (
             f"#define DMLPY_ABI {self._abi.attribute}",
+            *(["#define DMLPY_HIDES_RESULTS"] if self._abi.hides_results else []),
             f'#define DMLPY_DIGEST "{self.digest()}"',
             *self._host_sources(),
             f'#define DMLPY_PYTHON_VERSION "{sys.version_info[0]}.{sys.version_info[1]}"',
@@ -260,7 +266,7 @@ static uintptr_t dmlpy_new(const char *interface)
             continue;
         dmlpy_object *object = malloc(sizeof *object);
         if (object != NULL)
-            *object = (dmlpy_object){{tables[index].methods, 1, 0, 0, {{0}}}};
+            *object = (dmlpy_object){{tables[index].methods, 1, 0, {{0}}, {{0}}}};
         return (uintptr_t)object;
     }}
     return 0;
