@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,9 +116,14 @@ def room(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path, source=None):
     """All imports of a module, those inside functions and under TYPE_CHECKING included."""
-    tree = ast.parse(path.read_text(encoding="utf-8") if source is None else source)
+    tree = parsed(path) if source is None else ast.parse(source)
     package = [PACKAGE.name, *path.relative_to(PACKAGE).parts[:-1]]
     for node in ast.walk(tree):
         by_name = imported_by_name(node)
@@ -157,6 +163,7 @@ def imported_by_name(node):
     return ""
 
 
+@cache
 def rooms():
     return {room(path) for path in modules()}
 
@@ -185,9 +192,8 @@ def test_every_room_has_its_place():
     assert {name for name in rooms() if name not in FRONT_ENDS} <= set(ALLOWED)
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_go_down_only(path):
-    assert wrong_imports(path) == []
+def test_imports_go_down_only():
+    assert [wrong for path in modules() for wrong in wrong_imports(path)] == []
 
 
 def test_front_ends_import_what_is_named_for_them():
@@ -259,7 +265,7 @@ MOST_IN_A_CIRCLE = 4
 def imported_modules(path, names):
     """The modules of ``names`` that a module imports, annotations included."""
     package = [PACKAGE.name, *path.relative_to(PACKAGE).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -318,41 +324,41 @@ def is_generated(text):
     return text.startswith(NOTICE)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for folder in ("directml_py", "tools", "tests") for path in modules(ROOT / folder)],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_no_file_is_too_long(path):
-    text = path.read_text(encoding="utf-8")
-    assert is_generated(text) or len(text.splitlines()) <= MAX_LINES
+def test_no_file_is_too_long():
+    for folder in ("directml_py", "tools", "tests"):
+        for path in modules(ROOT / folder):
+            text = path.read_text(encoding="utf-8")
+            assert is_generated(text) or len(text.splitlines()) <= MAX_LINES, path
 
 
-@pytest.mark.parametrize(
-    "path",
-    # The package itself would give the name away: ``from directml_py import *`` takes all that it imports.
-    [path for path in modules() if path != PACKAGE / "__init__.py"],
-    ids=lambda path: str(path.relative_to(PACKAGE)),
-)
-def test_annotations_are_not_evaluated(path):
+def test_annotations_are_not_evaluated():
     """A module with annotations says ``from __future__ import annotations``."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    annotated = any(
+    for path in modules():
+        # The package itself would give the name away: ``from directml_py import *`` takes all that it imports.
+        if path != PACKAGE / "__init__.py":
+            tree = parsed(path)
+            assert "annotations" in futures_of(tree) or not is_annotated(tree), path
+
+
+def is_annotated(tree):
+    return any(
         isinstance(node, ast.AnnAssign)
         or getattr(node, "annotation", None) is not None
         or getattr(node, "returns", None) is not None
         for node in ast.walk(tree)
     )
-    futures = {
+
+
+def futures_of(tree):
+    return {
         alias.name
         for node in tree.body
         if isinstance(node, ast.ImportFrom) and node.module == "__future__"
         for alias in node.names
     }
-    assert not annotated or "annotations" in futures
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_every_module_says_what_it_is(path):
-    text = path.read_text(encoding="utf-8")
-    assert is_generated(text) or path.name == "_version.py" or ast.get_docstring(ast.parse(text))
+def test_every_module_says_what_it_is():
+    for path in modules():
+        generated = is_generated(path.read_text(encoding="utf-8"))
+        assert generated or path.name == "_version.py" or ast.get_docstring(parsed(path)), path
