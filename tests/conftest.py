@@ -6,7 +6,7 @@ import gc
 from pathlib import Path
 
 import pytest
-from toolchain import NOT_INSTALLED
+from toolchain import NEEDS_PACKAGE, NOT_INSTALLED, tools_are_required
 
 from directml_py import DMLError
 from directml_py.dml.profiles import KIND, PROFILE_VARIABLE
@@ -59,9 +59,21 @@ def pytest_terminal_summary(terminalreporter, config):
     path = config.getoption("--missing-tools")
     if path is not None:
         skipped = terminalreporter.getreports("skipped")
-        path.write_text(
-            "".join(f"{report.nodeid}\n" for report in skipped if NOT_INSTALLED in str(report.longrepr))
-        )
+        reasons = (NOT_INSTALLED, NEEDS_PACKAGE)
+        # Of a module that is skipped as a whole each worker reports.
+        missing = {
+            report.nodeid: None for report in skipped if any(each in str(report.longrepr) for each in reasons)
+        }
+        path.write_text("".join(f"{name}\n" for name in missing))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """A module that needs a package fails without it where tools are required."""
+    report = yield
+    if report.skipped and tools_are_required() and NEEDS_PACKAGE in str(report.longrepr):
+        report.outcome = "failed"
+    return report
 
 
 @pytest.fixture(autouse=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 from packaging.version import Version
+from toolchain import need_package
 
 SINCE = {
     # Before, one attribute for each direction, and an access beyond the last of fewer, which ends the process.
@@ -16,7 +15,7 @@ SINCE = {
 def has(what: str) -> bool:
     """Whether the installed release has what is a key of ``SINCE``."""
     package, first = SINCE[what]
-    return Version(import_module(package).__version__) >= Version(first)
+    return Version(need_package(package).__version__) >= Version(first)
 
 
 def need(what: str) -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,28 @@ STANDARD = {"gcc": "-std=c11", "clang": "-std=c11", "g++": "-std=c++17", "clang+
 D3D12_HEADERS = ("-isystem", "/usr/include/wsl/stubs", "-isystem", "/usr/include/directx")
 
 NOT_INSTALLED = "is not installed"
+# The reason that modules give pytest.importorskip, which pytest alone does not make a failure.
+NEEDS_PACKAGE = "needs the package"
+
+
+def tools_are_required() -> bool:
+    return bool(os.environ.get("DIRECTML_PY_REQUIRE_TOOLS"))
 
 
 def missing(what: str) -> None:
     """Skip the test, or fail it where DIRECTML_PY_REQUIRE_TOOLS is set."""
     reason = f"{what} {NOT_INSTALLED}"
-    if os.environ.get("DIRECTML_PY_REQUIRE_TOOLS"):
+    if tools_are_required():
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def need_package(name: str) -> Any:
+    """A package of the extra ``test-all``."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        missing(f"the package {name.partition('.')[0]}")
 
 
 def need_d3d12_headers() -> None:

@@ -6,10 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from toolchain import need_package
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def generate(root, *arguments):
+    # It formats what it writes.
+    need_package("ruff")
     command = [sys.executable, str(root / "tools" / "generate.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 

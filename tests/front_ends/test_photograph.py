@@ -7,17 +7,17 @@ import re
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
+from toolchain import need_package
 
 from directml_py.samples import photograph
-
-pytest.importorskip("sklearn")
-Image = pytest.importorskip("PIL.Image")
 
 SIZE = HEIGHT, WIDTH = 160, 240
 
 
 @pytest.fixture(scope="module")
 def original():
+    need_package("sklearn")
+    need_package("PIL")
     return photograph.load()
 
 
@@ -29,6 +29,8 @@ def results(original):
 @pytest.fixture(scope="module")
 def small(original):
     """What Pillow makes of the photograph, {3,160,240} FLOAT64, with its edges extended: Pillow itself stops there."""
+    from PIL import Image
+
     edge = 8
     height, width = (size / photograph.SCALE for size in SIZE)
     channels = [
@@ -106,6 +108,8 @@ def test_photograph(python, tmp_path, original, results):
     assert re.findall(r"-?\d+\.\d+", normalized) == ["0.000", "1.000"] * 3
 
     expected = {"photograph": original, **{name: results[name] for name in ("small", "normalized", "edges")}}
+    from PIL import Image
+
     assert {path.stem for path in tmp_path.iterdir()} == set(expected)
     for name, pixels in expected.items():
         with Image.open(tmp_path / f"{name}.png") as image:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from toolchain import need_package
 
 
 def session_of(model, **choices):
     """A session for a model, its bytes or its path; ``choices`` are attributes of the session's options."""
-    onnxruntime = pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    onnxruntime = need_package("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     for name, value in choices.items():

@@ -11,7 +11,6 @@ from collections.abc import Callable
 import onnx
 import onnx.version_converter
 import onnxruntime
-import pytest
 from onnxruntime.quantization import (
     CalibrationDataReader,
     QuantFormat,
@@ -19,6 +18,7 @@ from onnxruntime.quantization import (
     quantize_dynamic,
     quantize_static,
 )
+from toolchain import need_package
 
 from .onnx_runtime import session_of
 
@@ -81,7 +81,7 @@ def static(form, activations, weights, per_channel=False):
 
 def transformers(kind, heads, width):
     def tool(network, folder):
-        pytest.importorskip("sympy", reason="ONNX Runtime's transformers optimizer needs the package sympy")
+        need_package("sympy")
         from onnxruntime.transformers import optimizer
         from onnxruntime.transformers.fusion_options import FusionOptions
 
@@ -100,9 +100,7 @@ def few_bits(bits, symmetric=False, block=16, form=QuantFormat.QOperator, kinds=
     """The weights of products, and of Gather, in blocks of a column."""
 
     def tool(network, folder):
-        pytest.importorskip(
-            "onnx_ir", reason="ONNX Runtime's quantizer to few bits needs the package onnx-ir"
-        )
+        need_package("onnx_ir")
         from onnxruntime.quantization.matmul_nbits_quantizer import (
             DefaultWeightOnlyQuantConfig,
             MatMulNBitsQuantizer,

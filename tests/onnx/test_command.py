@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("onnx.reference", reason="needs the package onnx")
 import onnx
+from toolchain import need_package
 
 from directml_py.cli import main
 from directml_py.dxdispatch import load_graph
@@ -68,7 +69,7 @@ def test_nodes_after_a_refused_one_are_shown(tmp_path, capsys):
 
 
 def test_a_run_compared_with_onnx_runtime(model, inputs, tmp_path, capsys):
-    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    need_package("onnxruntime")
     results = str(tmp_path / "results.npz")
     assert main(["onnx", model, "--run", inputs, "--output", results, "--compare"]) == 0
     assert "y: differs by at most" in capsys.readouterr().out
@@ -118,7 +119,7 @@ def test_a_missing_file(capsys):
 
 
 def test_inputs_whose_content_decides_are_taken_from_the_arrays(tmp_path, capsys):
-    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    need_package("onnxruntime")
     path, inputs = tmp_path / "model.onnx", tmp_path / "inputs.npz"
     onnx.save(parsed("f (float[2,3] x, int64[1] shape) => (float[n] y) { y = Reshape(x, shape) }"), path)
     np.savez(inputs, x=np.ones((2, 3), np.float32), shape=np.array([6]))
@@ -130,7 +131,7 @@ def test_inputs_whose_content_decides_are_taken_from_the_arrays(tmp_path, capsys
 
 def test_semantics(tmp_path, capsys):
     """Whether the maximum or the minimum wins, of which ONNX Runtime's CPU provider says the former."""
-    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    need_package("onnxruntime")
     path, inputs, results = (str(tmp_path / name) for name in ("model.onnx", "inputs.npz", "results.npz"))
     bounds = "<float low = {1}, float high = {-1}>"
     onnx.save(parsed(f"f (float[2] x) => (float[2] y) {bounds} {{ y = Clip(x, low, high) }}"), path)
@@ -145,7 +146,7 @@ def test_semantics(tmp_path, capsys):
 @pytest.mark.parametrize("more", [[], ["--every-node"]])
 def test_a_model_with_external_data_compared(tmp_path, capsys, more):
     """The data is in another folder, and for ONNX Runtime in none."""
-    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    need_package("onnxruntime")
     path, inputs, folder = tmp_path / "model.onnx", tmp_path / "inputs.npz", tmp_path / "weights"
     model = parsed("f (float[2] x) => (float[2] y) <float[2] w = {3, 4}> { z = Add(x, w) y = Mul(z, w) }")
     weights = onnx.numpy_helper.from_array(np.float32([3, 4]), "w")
@@ -165,7 +166,7 @@ def test_a_model_with_external_data_compared(tmp_path, capsys, more):
 
 def test_limits_of_what_is_compared(model, inputs, monkeypatch, capsys):
     """A comparison reads the model again; what exceeds the default limits would take long here."""
-    pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
+    need_package("onnxruntime")
     read = []
     monkeypatch.setattr(
         comparing, "ModelFile", lambda *given, **more: read.append(given) or ModelFile(*given, **more)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.architectures import NETWORKS, Network
 from benchmarks.translations import DIRECTML, ONNX, directml, onnx_model
+from toolchain import need_package
 
 
 def numbers(network: Network, kind: str, matrices_only: bool) -> int:
@@ -44,7 +45,7 @@ def test_results_have_the_sizes_of_the_samples(name, sizes):
 def test_both_translations_compute_the_same():
     network = every_kind()
     assert {layer.kind for layer in network.layers} == set(DIRECTML) == set(ONNX)
-    session = pytest.importorskip("onnxruntime").InferenceSession(
+    session = need_package("onnxruntime").InferenceSession(
         onnx_model(network), providers=["CPUExecutionProvider"]
     )
     image = network.image()

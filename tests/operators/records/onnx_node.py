@@ -7,15 +7,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import onnxruntime
-from onnx import helper
+from toolchain import need_package
 
 OPSET, IR_VERSION = 18, 8
 # The domain of ONNX Runtime's own operators: an attribute of their nodes.
 MICROSOFT = "com.microsoft"
 # Operators whose references some samples have no kernel for, or wrong results or errors, in the last ONNX Runtime for
 # Python 3.10.
-OLD_RUNTIME = tuple(map(int, onnxruntime.__version__.split(".")[:2])) <= (1, 23)
 BEYOND_OLD_RUNTIME = frozenset(
     {
         "CONVOLUTION_INTEGER",
@@ -29,8 +27,12 @@ BEYOND_OLD_RUNTIME = frozenset(
 )
 
 
+def is_old_runtime() -> bool:
+    return tuple(map(int, need_package("onnxruntime").__version__.split(".")[:2])) <= (1, 23)
+
+
 def element_type(dtype: Any) -> int:
-    return helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return need_package("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(dtype))
 
 
 @cache
@@ -38,6 +40,7 @@ def session(
     node: str, opset: int, input_types: tuple[str, ...], output_types: tuple[str, ...], attributes: Any
 ) -> Any:
     """A session for one node; ranks and sizes stay open."""
+    onnxruntime, helper = need_package("onnxruntime"), need_package("onnx.helper")
     inputs = [
         helper.make_tensor_value_info(f"in{index}" if kind else "", element_type(kind or "float32"), None)
         for index, kind in enumerate(input_types)
