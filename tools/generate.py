@@ -18,7 +18,6 @@ from building import build_outputs
 from generators import (
     com_interfaces,
     enums,
-    every_kernel,
     expected_digest,
     exports,
     from_package,
@@ -32,7 +31,7 @@ from generators.operator_entries import Incomplete
 
 ROOT = Path(__file__).resolve().parents[1]
 ATTRIBUTES = ".gitattributes"
-GENERATORS = (header, enums, structs, stubs, schema, com_interfaces, expected_digest, every_kernel)
+GENERATORS = (header, enums, structs, stubs, schema, com_interfaces, expected_digest)
 
 
 def formatted(files: dict[str, str]) -> dict[str, str]:

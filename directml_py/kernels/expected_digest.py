@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "24a29ce4"
+DECLARATIONS = "8849b399"

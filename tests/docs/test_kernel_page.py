@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,9 @@ from pathlib import Path
 sys.path.insert(0, "tools")
 from building import native_kernels
 
-native_kernels.write_source(Path("build/kernels.c"))
+compiler, module = sys.argv[1:]
+# Without the optimizations of an installation, which take minutes.
+native_kernels.build([compiler, "-O1", "-fno-wrapv"], Path("build"), Path(module))
 """
 # 0.1 and its like are rounded to FLOAT32 first; what is left is one rounding of the product and one of the sum.
 CHECK = """
@@ -55,6 +58,20 @@ print(len(kinds))
 """
 
 
+# What the page tells to add to files that there are: a context's rows, and the number of a launch.
+EDITS = {
+    "context.h": {
+        r'^(#include "arange/dispatch.h")$': r'\1\n#include "axpy/dispatch.h"',
+        r"^(    const dml_arange_table \*arange;)$": r"\1\n    const dml_axpy_table *axpy;",
+    },
+    "context.c": {r"^(    \.)arange( = &dml_)arange(_table_\w+,)$": r"\1arange\2arange\3\n\1axpy\2axpy\3"},
+    "common/declarations.h": {r"^(    DML_LAUNCH_)CONV_RUN,$": r"\1AXPY_RUN,\n\1CONV_RUN,"},
+    "common/launch.c": {
+        r"^(    case DML_LAUNCH_)CONV_RUN:$": r"\1AXPY_RUN:\n        dml_axpy_run(task);\n        break;\n\1CONV_RUN:"
+    },
+}
+
+
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """A copy of the repository with the files of the page."""
@@ -75,6 +92,12 @@ def clone(tmp_path: Path) -> Path:
         elif block.file:
             folder = kernels if block.file.endswith(".py") else kernels / "native" / "axpy"
             (folder / block.file).write_text(block.text, encoding="utf-8")
+    for file, replaced in EDITS.items():
+        text = (kernels / "native" / file).read_text(encoding="utf-8")
+        for pattern, replacement in replaced.items():
+            text, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
+            assert count, f"{file} has no {pattern}"
+        (kernels / "native" / file).write_text(text, encoding="utf-8")
     return tmp_path
 
 
@@ -90,10 +113,6 @@ def test_axpy(clone: Path) -> None:
         return done.stdout
 
     run(sys.executable, "tools/generate.py")
-    run(sys.executable, "-c", BUILD)
     module = f"directml_py/kernels/_native{sysconfig.get_config_var('EXT_SUFFIX')}"
-    include = sysconfig.get_path("include")
-    # Without the optimizations of an installation, which take minutes.
-    flags = ("-std=gnu11", "-O1", "-fno-wrapv", "-fPIC", "-shared", "-pthread", f"-I{include}")
-    run(compiler, *flags, "build/kernels.c", "-o", module, "-lm")
+    run(sys.executable, "-c", BUILD, compiler, module)
     assert int(run(sys.executable, "-c", CHECK, DIRECTML_PY_KERNELS="native")) >= 1

@@ -65,22 +65,8 @@ CASES = [
 
 
 def build(folder: Path) -> None:
-    native_kernels.write_source(folder / "kernels.c")
-    include, suffix = sysconfig.get_paths()["include"], sysconfig.get_config_var("EXT_SUFFIX")
-    command = [
-        "gcc",
-        "-std=gnu11",
-        "-O1",
-        "-g0",
-        "-DDML_DEBUG",
-        "-shared",
-        "-fPIC",
-        f"-I{include}",
-        "kernels.c",
-    ]
-    command += ["-o", f"_native{suffix}", "-pthread", "-lm"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    module = folder / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
+    native_kernels.build(["gcc", "-O1", "-g0", "-DDML_DEBUG"], folder, module)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 pytest.importorskip("cffi")
 
 from building import native_kernels
-from building.kernel_list import KERNELS, NativeKernel
+from building.kernel_list import ISA_FLAGS, KERNELS, NARROW, WIDE, NativeKernel
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,29 +33,54 @@ def two_folders(tmp_path, monkeypatch):
     }.items():
         (tmp_path / "native" / name).mkdir(parents=True)
         (tmp_path / "native" / name / "declarations.h").write_text(text)
+    for file in ("again/again.c", "again/kernels.c", "zero/kernels.c", "context.c"):
+        (tmp_path / "native" / file).touch()
     monkeypatch.setattr(native_kernels, "SOURCES", tmp_path / "native")
-    again = NativeKernel("again", (), "", launches=("dml_again_run",))
-    zero = NativeKernel("zero", (), "", avx512="kernels.inc", array_launches=("dml_zero_run",))
+    monkeypatch.setattr(native_kernels, "CONTEXTS", tmp_path / "native" / "context.c")
+    again, zero = NativeKernel("again", (), "", WIDE), NativeKernel("zero", (), "", NARROW)
     monkeypatch.setattr(native_kernels, "KERNELS", (again, zero))
     return tmp_path
 
 
 def test_a_kernel_is_a_folder(two_folders):
-    native_kernels.write_source(two_folders / "build" / "kernels.c")
-    source = (two_folders / "build" / "kernels.c").read_text()
-    assert "#define DML_FOR_KERNELS(DO) DO(zero) DO(again)\n" in source
-    assert "#define DML_FOR_AVX512_KERNELS(DO) DO(zero)\n" in source
-    assert "#define DML_FOR_LAUNCHES(DO) DO(DML_LAUNCH_AGAIN_RUN, dml_again_run)\n" in source
-    assert "#define DML_FOR_ARRAY_LAUNCHES(DO) DO(DML_LAUNCH_ZERO_RUN, dml_zero_run)\n" in source
+    native_kernels.write_module(two_folders / "build" / "_native.c")
+    source = (two_folders / "build" / "_native.c").read_text()
     assert source.index("typedef int zero;") < source.index("int again_one(zero);")
-    for listing, names in (
-        ("dml_tables", ["zero/dispatch.h", "again/dispatch.h"]),
-        ("dml_kernels", ["zero/kernels.inc", "again/kernels.inc"]),
-        ("dml_avx512_kernels", ["zero/kernels.inc"]),
-        ("dml_sources", ["zero/zero.c", "again/again.c"]),
-    ):
-        lines = (two_folders / "build" / f"{listing}.h").read_text().splitlines()
-        assert lines == [f'#include "{two_folders / "native" / name}"' for name in names]
+
+
+def test_a_unit_is_a_file_and_an_instruction_set(two_folders):
+    compiled = {}
+
+    def compile_unit(unit: native_kernels.Unit, flags: list[str]) -> str:
+        path = unit.source.relative_to(two_folders / "native").as_posix()
+        compiled[path, unit.isa] = flags
+        return f"{path}-{unit.isa}"
+
+    isas = native_kernels.known_isas(lambda flags: not {"-mavx512f", "-Xarch_x86_64"} & {*flags})
+    assert isas == ["baseline", "avx2"]
+    objects = native_kernels.compile_all(compile_unit, isas)
+    variants = [f"{name}/kernels.c-{isa}" for name in ("again", "zero") for isa in isas]
+    assert sorted(objects) == sorted(["again/again.c-", "context.c-", *variants])
+    assert compiled["context.c", ""] == ["-DDML_HAS_BASELINE", "-DDML_HAS_AVX2"]
+    assert compiled["again/again.c", ""] == []
+    assert compiled["zero/kernels.c", "baseline"] == ["-DDML_ISA=baseline"]
+    assert compiled["zero/kernels.c", "avx2"] == ["-mavx2", "-mfma", "-mf16c", "-DDML_ISA=avx2"]
+
+
+def test_a_context_has_the_last_variant_of_each_kernel():
+    text = native_kernels.CONTEXTS.read_text(encoding="utf-8")
+    contexts = dict(re.findall(r"dml_context dml_context_(\w+) = \{\n(.*?)\n\};", text, re.DOTALL))
+    assert list(contexts) == list(ISA_FLAGS)
+    isas = list(ISA_FLAGS)
+    for isa, rows in contexts.items():
+        expected = {}
+        for kernel in KERNELS:
+            for file, names in kernel.sources.items():
+                table = kernel.name if file == "kernels.c" else f"{kernel.name}_{Path(file).stem}"
+                older = [name for name in names if isas.index(name) <= isas.index(isa)]
+                if older and file != "amx.c":
+                    expected[table] = f"&dml_{table}_table_{older[-1]}"
+        assert dict(re.findall(r"\.(\w+) = (&\w+)", rows)) == expected, isa
 
 
 def test_a_folder_that_the_list_lacks_is_named(two_folders, monkeypatch):
@@ -62,13 +88,13 @@ def test_a_folder_that_the_list_lacks_is_named(two_folders, monkeypatch):
     with pytest.raises(
         ValueError, match=r"native/again has no entry in KERNELS of tools/building/kernel_list\.py"
     ):
-        native_kernels.write_source(two_folders / "build" / "kernels.c")
+        native_kernels.write_module(two_folders / "build" / "_native.c")
 
 
 def test_an_entry_without_a_folder_is_named(two_folders, monkeypatch):
     monkeypatch.setattr(native_kernels, "KERNELS", (*native_kernels.KERNELS, NativeKernel("third", (), "")))
     with pytest.raises(ValueError, match=r"has third, but .*native/third is missing"):
-        native_kernels.write_source(two_folders / "build" / "kernels.c")
+        native_kernels.write_module(two_folders / "build" / "_native.c")
 
 
 def test_the_list_has_every_folder():

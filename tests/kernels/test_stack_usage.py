@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ pytest.importorskip("cffi")
 
 from building import native_entries, native_kernels
 
-HELPERS = native_kernels.SOURCES / "threads" / "helpers.h"
+LIMITS = native_kernels.SOURCES / "threads" / "limits.h"
 # The call of an entry, with all that is called before the stack is changed.
 ON_THE_CALLERS_STACK = ("dml_call_on", "dml_call_on_work_stack", "dml_make_work_stack")
 MOST_OF_CALLER = 16 << 10
@@ -27,14 +25,11 @@ ARRAYS_OF_KNOWN_SIZE = ("dml_elementwise_parts", "_cffi_f_")
 
 def frames(folder: Path) -> dict[str, int]:
     """The bytes of each function's frame; a bounded one's largest."""
-    native_kernels.write_source(folder / "kernels.c")
-    include = sysconfig.get_paths()["include"]
-    options = ["-std=gnu11", "-O3", "-g0", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-fno-wrapv"]
-    command = ["gcc", *options, "-fstack-usage", f"-I{include}", "-c", "kernels.c", "-o", "kernels.o"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    flags = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-fno-wrapv", "-fstack-usage"]
+    native_kernels.build(["gcc", *flags], folder)
     found: dict[str, int] = {}
-    for line in (folder / "kernels.su").read_text(encoding="utf-8").splitlines():
+    lines = [line for file in folder.glob("*.su") for line in file.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
         where, size, kind = line.split("\t")
         name = where.rpartition(":")[2].split(".")[0]
         assert kind in ("static", "dynamic,bounded") or name.startswith(ARRAYS_OF_KNOWN_SIZE), line
@@ -54,6 +49,6 @@ def test_frames(tmp_path: Path) -> None:
     assert wrappers
     largest = max(sizes[name] for name in (*entries & sizes.keys(), *wrappers))
     assert shared + 2 * largest < MOST_OF_CALLER
-    stack = re.search(r"#define DML_STACK_BYTES \((\d+) << 20\)", HELPERS.read_text(encoding="utf-8"))
+    stack = re.search(r"#define DML_STACK_BYTES \((\d+) << 20\)", LIMITS.read_text(encoding="utf-8"))
     assert stack
     assert max(sizes.values()) < (int(stack[1]) << 20) // 2

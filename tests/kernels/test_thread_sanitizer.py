@@ -55,12 +55,8 @@ assert backend.native is native and native.lib.dml_get_threads() == 64
 
 
 def build(folder: Path) -> None:
-    native_kernels.write_source(folder / "kernels.c")
-    include, suffix = sysconfig.get_paths()["include"], sysconfig.get_config_var("EXT_SUFFIX")
-    options = ["-std=gnu11", "-O1", "-g1", "-fsanitize=thread", "-shared", "-fPIC", f"-I{include}"]
-    command = ["gcc", *options, "kernels.c", "-o", f"_native{suffix}", "-pthread", "-lm"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    module = folder / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
+    native_kernels.build(["gcc", "-O1", "-g1", "-fsanitize=thread"], folder, module)
 
 
 def runtime() -> str:

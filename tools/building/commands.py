@@ -123,8 +123,8 @@ class BuildExt(build_ext):
     def _prepare_kernels(self, ext: Extension) -> None:
         if sys.platform == "win32":
             raise CompileError("the native kernels need the vector types of gcc or clang, and POSIX threads")
-        source = Path(self.build_temp) / "kernels.c"
-        native_kernels.write_source(source)
+        source = Path(self.build_temp) / "kernels" / "_native.c"
+        native_kernels.write_module(source)
         ext.sources = [str(source)]
         ext.depends = [str(path) for path in sorted(native_kernels.SOURCES.rglob("*.*"))]
         # The first two drop errno and floating-point exceptions; results stay the same, including NaN and infinity. The
@@ -132,9 +132,28 @@ class BuildExt(build_ext):
         # an element of a sum of absolute INT16 values under -fwrapv.
         flags = ["-fno-math-errno", "-fno-trapping-math", "-fno-wrapv"]
         ext.extra_compile_args = ["-std=gnu11", "-O3", "-g0", *flags]
+        ext.extra_objects = self._compile_kernels(ext.extra_compile_args)
         # The kernels' threads live as long as the process, so their code must not be unloaded.
         stays = ["-Wl,-z,nodelete"] if sys.platform.startswith("linux") else []
         ext.extra_link_args = ["-pthread", "-lm", *stays]
+
+    def _compile_kernels(self, flags: list[str]) -> list[str]:
+        """The object files of the kernels, each of which the cache may have."""
+        command = getattr(self.compiler, "compiler_so", None)
+        if command is None:
+            raise CompileError("the native kernels are compiled by gcc or clang")
+
+        def compile_unit(unit: native_kernels.Unit, unit_flags: list[str]) -> str:
+            folder = Path(self.build_temp) / "kernels" / (unit.isa or "once")
+            (made,) = self.compiler.compile(
+                [str(unit.source)],
+                output_dir=str(folder),
+                extra_postargs=[*flags, *native_kernels.FLAGS, *unit_flags],
+            )
+            return str(made)
+
+        isas = native_kernels.known_isas(lambda words: native_kernels.accepted(command, words))
+        return native_kernels.compile_all(compile_unit, isas)
 
 
 class BuildPy(build_py):

@@ -1,36 +1,48 @@
 """The native kernels: one entry for each folder of ``directml_py/kernels/native``.
 
-The dispatch tables, the AVX-512 variants, the enumeration of functions that can be launched together, and the tests of
-every variant are derived from this list. Tests compare it with the folders, the test files and the benchmark.
+The object files and the tests of every variant are derived from this list. Tests compare it with the folders, the
+contexts, the test files and the benchmark.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+# What each instruction set adds to the flags of the compiler; the baseline is its default for the machine.
+_AVX2 = ("-mavx2", "-mfma", "-mf16c")
+_AVX512 = (*_AVX2, "-mavx512f", "-mavx512dq", "-mavx512bw", "-mavx512vl")
+ISA_FLAGS: Mapping[str, tuple[str, ...]] = {
+    "baseline": (),
+    "avx2": _AVX2,
+    "avx512": _AVX512,
+    "vnni": (*_AVX512, "-mavx512vnni"),
+    "amx": ("-mavx512f", "-mamx-tile", "-mamx-int8"),
+}
+NARROW = {"kernels.c": ("baseline", "avx2")}
+WIDE = {"kernels.c": ("baseline", "avx2", "avx512")}
 
 
 class NativeKernel(NamedTuple):
     """A folder ``name`` of C code, with its tests and benchmark.
 
     ``tests``: the files of tests/kernels that each of its variants must pass. ``benchmark``: the beginning of the title
-    of a row that runs it. ``avx512``: the file that is also compiled for AVX-512, if it gains from longer vectors,
-    where other kernels are memory-bound: kernels.inc, or a file that replaces part of it. ``amx``: whether it has an
-    AMX variant. ``launches``: functions of one task and without a result that can be launched together with others;
-    ``array_launches``: those of an array of tasks and their count.
+    of a row that runs it. ``sources``: the files that are compiled once for each of some instruction sets: for AVX-512
+    where longer vectors gain something, and the kernel does not wait for memory anyway. The folder's other C files are
+    compiled once.
     """
 
     name: str
     tests: tuple[str, ...]
     benchmark: str
-    avx512: str = ""
-    amx: bool = False
-    launches: tuple[str, ...] = ()
-    array_launches: tuple[str, ...] = ()
+    sources: Mapping[str, tuple[str, ...]] = NARROW
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The instruction sets that it is compiled for, the baseline first."""
-        return ("baseline", "avx2", *(["avx512"] if self.avx512 else []), *(["amx"] if self.amx else []))
+        """The instruction sets that it has a context of its own for, the baseline first."""
+        isas = {isa for names in self.sources.values() for isa in names}
+        # The context of AVX-512 is that of VNNI where the processor has both.
+        return tuple(isa for isa in ISA_FLAGS if isa in isas and isa != "vnni")
 
 
 KERNELS = (
@@ -39,68 +51,37 @@ KERNELS = (
         "conv",
         ("test_convolution.py", "test_byte_convolution.py", "test_epilogue.py"),
         "CONVOLUTION ResNet-50 3x3",
-        avx512="kernels.inc",
-        amx=True,
-        launches=("dml_conv_run",),
+        {**WIDE, "bytes.c": ("baseline", "avx2", "avx512", "vnni"), "amx.c": ("amx",)},
     ),
     NativeKernel(
         "depthwise_pool",
         ("test_depthwise_pool.py", "test_depthwise_bytes.py"),
         "CONVOLUTION MobileNet-v2 depthwise",
-        avx512="kernels.inc",
-        launches=("dml_depthwise_pool_run", "dml_depthwise_pool_add"),
+        WIDE,
     ),
     NativeKernel(
         "elementwise",
         ("test_lower.py", "test_narrow_elements.py", "test_fuse.py"),
         "ADD packed, float32",
-        avx512="kernels.inc",
-        launches=("dml_elementwise_run",),
+        WIDE,
     ),
-    NativeKernel("gather", ("test_gather.py",), "GATHER rows, float32", launches=("dml_gather_run",)),
+    NativeKernel("gather", ("test_gather.py",), "GATHER rows, float32"),
+    NativeKernel("gather_scatter_nd", ("test_gather_scatter_nd.py",), "GATHER_ND rows, float32"),
+    NativeKernel("half", ("test_half.py",), "TOP_K half, float16", WIDE),
     NativeKernel(
-        "gather_scatter_nd",
-        ("test_gather_scatter_nd.py",),
-        "GATHER_ND rows, float32",
-        launches=("dml_gather_scatter_nd_run",),
+        "matmul", ("test_matmul.py", "test_attention.py", "test_recurrent.py"), "GEMM 512, float32", WIDE
     ),
-    NativeKernel("half", ("test_half.py",), "TOP_K half, float16", avx512="kernels.inc"),
-    NativeKernel(
-        "matmul",
-        ("test_matmul.py", "test_attention.py", "test_recurrent.py"),
-        "GEMM 512, float32",
-        avx512="kernels.inc",
-        launches=("dml_matmul_run", "dml_int8_gemv_run", "dml_attention_run"),
-    ),
-    NativeKernel("move", ("test_move.py",), "identity transposed, float32", array_launches=("dml_move_run",)),
+    NativeKernel("move", ("test_move.py",), "identity transposed, float32"),
     NativeKernel("nonzero", ("test_nonzero.py",), "NONZERO_COORDINATES half, float32"),
     NativeKernel("philox", ("test_philox.py",), "RANDOM_GENERATOR, uint32"),
     NativeKernel(
         "reduce",
         ("test_reduce.py",),
         "REDUCE SUM trailing, packed, float32",
-        avx512="avx512.inc",
-        launches=("dml_reduce_run",),
+        {**NARROW, "float32.c": ("baseline", "avx2", "avx512")},
     ),
-    NativeKernel(
-        "resample",
-        ("test_resample.py",),
-        "RESAMPLE linear, twice",
-        avx512="kernels.inc",
-        launches=("dml_resample_run",),
-    ),
-    NativeKernel("scan", ("test_scan.py",), "CUMULATIVE_SUMMATION rows, float32", launches=("dml_scan_run",)),
-    NativeKernel(
-        "softmax_norm",
-        ("test_softmax_norm.py",),
-        "SOFTMAX trailing, float32",
-        avx512="kernels.inc",
-        launches=("dml_softmax_norm_run",),
-    ),
-    NativeKernel("top_k", ("test_top_k.py",), "TOP_K 10, float32", launches=("dml_top_k_run",)),
+    NativeKernel("resample", ("test_resample.py",), "RESAMPLE linear, twice", WIDE),
+    NativeKernel("scan", ("test_scan.py",), "CUMULATIVE_SUMMATION rows, float32"),
+    NativeKernel("softmax_norm", ("test_softmax_norm.py",), "SOFTMAX trailing, float32", WIDE),
+    NativeKernel("top_k", ("test_top_k.py",), "TOP_K 10, float32"),
 )
-
-
-def launch_number(function: str) -> str:
-    """The name of a function's number in C."""
-    return f"DML_LAUNCH_{function.removeprefix('dml_').upper()}"

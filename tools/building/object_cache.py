@@ -18,8 +18,8 @@ from typing import Any
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
 FOLDER = CACHE / "directml-py" / "objects"
-# Each build makes some ten.
-KEPT = 40
+# Each build makes some seventy.
+KEPT = 280
 
 
 def use(compiler: Any, folder: Path = FOLDER) -> None:

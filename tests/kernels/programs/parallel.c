@@ -20,10 +20,7 @@
 #define DML_BYTES_PER_THREAD 64
 #define DML_BYTES_PER_WAKING 256
 
-#include "common/declarations.h"
-#include "threads/team.h"
-#include "threads/helpers.h"
-#include "threads/parallel.h"
+#include "threads/parallel.c"
 
 #define MAX_UNITS 3000
 #define CALLERS 5

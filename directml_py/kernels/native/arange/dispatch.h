@@ -1,9 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* So many elements are made at a time. */
 #define DML_ARANGE_BLOCK 2048
@@ -13,3 +11,5 @@ typedef struct {
     void (*integers[4])(void *elements, uint64_t first, uint64_t delta, int64_t count);
     void (*floats[4])(void *elements, double number, double start, double delta, int64_t count);
 } dml_arange_table;
+
+extern DML_HIDDEN const dml_arange_table dml_arange_table_baseline, dml_arange_table_avx2;

@@ -2,6 +2,7 @@
    none of it: neither conditions nor messages. */
 #pragma once
 
+#include "compiler.h"
 #include "system.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

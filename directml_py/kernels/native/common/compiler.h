@@ -4,16 +4,17 @@
 #include "system.h"
 
 #define DML_MAX_DIMENSIONS 8
-/* Results from this size on are written by streaming (non-temporal) stores: they would be evicted before they are
-   read. It is half of the last cache, if that is known and a few cores share it. */
-__attribute__((unused)) static int64_t dml_stream_bytes = 8 << 20;
 
 #define DML_JOINED_(name, suffix) name##suffix
 #define DML_JOINED(name, suffix) DML_JOINED_(name, suffix)
-/* A function of a kernels.inc, by the ISA variant that it is compiled for. */
-#define KERNEL(name) DML_JOINED(name, DML_SUFFIX)
 /* A function of a template, all of whose names begin with its parameter NAME. */
-#define NAMED(part) KERNEL(DML_JOINED(NAME, part))
+#define NAMED(part) DML_JOINED(NAME, part)
+
+/* The instruction set that a kernels.c is compiled for, by which its dispatch table is named: dml_top_k_table_avx2. */
+#ifndef DML_ISA
+#define DML_ISA baseline
+#endif
+#define DML_TABLE(kernel) DML_JOINED(DML_JOINED(dml_, kernel), DML_JOINED(_table_, DML_ISA))
 
 /* A function that is neither inlined nor cloned: it is long, and has many callers. */
 #if defined(__clang__)
@@ -35,5 +36,15 @@ __attribute__((unused)) static int64_t dml_stream_bytes = 8 << 20;
 #else
 #define DML_UNROLLED _Pragma("GCC unroll 16")
 #endif
+
+/* A loop whose iterations do not depend on each other, whatever the compiler fears of its pointers. */
+#if defined(__clang__)
+#define DML_ALIKE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define DML_ALIKE _Pragma("GCC ivdep")
+#endif
+
+/* Data that other objects of the library use, without a detour through the global offset table. */
+#define DML_HIDDEN __attribute__((visibility("hidden")))
 
 #define DML_INLINE static inline __attribute__((always_inline))

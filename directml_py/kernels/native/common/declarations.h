@@ -16,7 +16,23 @@ typedef struct {
 } dml_dimension;
 
 /* The number of a function, which takes a task, or an array of them. */
-/* DML_LAUNCH_... */
+enum dml_launch_number {
+    DML_LAUNCH_CONV_RUN,
+    DML_LAUNCH_DEPTHWISE_POOL_RUN,
+    DML_LAUNCH_DEPTHWISE_POOL_ADD,
+    DML_LAUNCH_ELEMENTWISE_RUN,
+    DML_LAUNCH_GATHER_RUN,
+    DML_LAUNCH_GATHER_SCATTER_ND_RUN,
+    DML_LAUNCH_MATMUL_RUN,
+    DML_LAUNCH_INT8_GEMV_RUN,
+    DML_LAUNCH_ATTENTION_RUN,
+    DML_LAUNCH_MOVE_RUN,
+    DML_LAUNCH_REDUCE_RUN,
+    DML_LAUNCH_RESAMPLE_RUN,
+    DML_LAUNCH_SCAN_RUN,
+    DML_LAUNCH_SOFTMAX_NORM_RUN,
+    DML_LAUNCH_TOP_K_RUN,
+};
 /* A kernel to be run: the number of its function, the address of its task or tasks, and how many of an array there
    are. */
 typedef struct {

@@ -1,16 +1,14 @@
 #pragma once
 
 #include "compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
-static int64_t dml_quotient_up(int64_t value, int64_t by)
+static inline int64_t dml_quotient_up(int64_t value, int64_t by)
 {
     return (value + by - 1) / by;
 }
 
-static void dml_swap(dml_dimension *a, dml_dimension *b)
+static inline void dml_swap(dml_dimension *a, dml_dimension *b)
 {
     dml_dimension one = *a;
     *a = *b;
@@ -19,7 +17,7 @@ static void dml_swap(dml_dimension *a, dml_dimension *b)
 
 /* Leaves out dimensions of size 1 and joins those that are one in both layouts, outermost first; gives how many are
    left. */
-static int dml_join(dml_dimension *dimensions, int count)
+static inline int dml_join(dml_dimension *dimensions, int count)
 {
     int joined = 0;
     for (int i = 0; i < count; i++) {
@@ -34,10 +32,21 @@ static int dml_join(dml_dimension *dimensions, int count)
     return joined;
 }
 
-static int64_t dml_element_count(int rank, const int64_t *sizes)
+static inline int64_t dml_element_count(int rank, const int64_t *sizes)
 {
     int64_t product = 1;
     for (int i = 0; i < rank; i++)
         product *= sizes[i];
     return product;
+}
+
+static inline int64_t dml_magnitude(int64_t value)
+{
+    return value < 0 ? -value : value;
+}
+
+/* `count` by `part` of `whole`, rounded down. */
+static inline int64_t dml_portion(int64_t count, int64_t part, int64_t whole)
+{
+    return part >= whole ? count : part <= 0 ? 0 : (int64_t)((__int128)count * part / whole);
 }

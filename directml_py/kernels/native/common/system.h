@@ -1,4 +1,4 @@
-/* The headers of the C library and of the processor. */
+/* The headers of the C library. */
 #pragma once
 
 #include <fenv.h>
@@ -14,7 +14,3 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
-#endif

@@ -2,10 +2,12 @@
    panels of nr pixels, which are packed a slice of kc taps and channels at a time, and in blocks of mc filters and nc
    pixels. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
+#pragma once
+
+#include "../common/declarations.h"
+#include "../common/dimensions.h"
+#include "../context.h"
 #include "window.h"
-#endif
 
 /* Rows of a panel that are packed at a time, and filters whose sums are kept meanwhile. Both are on the stack. */
 #define DML_CONV_KC 192
@@ -47,7 +49,7 @@ static int dml_conv_is_bytes(const dml_conv *task)
 static int64_t dml_conv_panel_vectors(const dml_conv *task)
 {
     const dml_conv_table *kernels = dml_dispatch->conv;
-    int is_shorter = kernels->vectors == 4 && !(dml_conv_is_bytes(task) && kernels->bytes->multiply);
+    int is_shorter = kernels->vectors == 4 && !(dml_conv_is_bytes(task) && dml_dispatch->conv_multiply_bytes);
     return is_shorter ? 3 : kernels->vectors;
 }
 

@@ -1,12 +1,13 @@
 /* Implicit GEMM convolution: the im2col matrix is never there as a whole. A panel of it is packed from the input, is
    multiplied by the filters while it is in the L1 cache, and gives way to the next. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#include "../move/move.c"
-#include "../elementwise/elementwise.c"
-#endif
-
+#include "../common/assert.h"
+#include "../common/compiler.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../elementwise/elementwise.h"
+#include "../softmax_norm/dispatch.h"
+#include "../threads/parallel.h"
 #include "window.h"
 #include "blocking.h"
 #include "panel.h"

@@ -2,10 +2,7 @@
 
 #include "../common/compiler.h"
 #include "../elementwise/requantize.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
-
 #include "microkernel.h"
 
 enum { DML_CONV_MAX_VECTORS = 4, DML_CONV_MR_COUNT = 4, DML_CONV_MAX_LANES = 16, DML_CONV_MAX_NR = 64 };
@@ -66,11 +63,16 @@ typedef struct {
     int32_t (*sign)(int8_t *filter, const uint8_t *bytes, int64_t kc, int is_signed);
     void (*store)(int32_t *output, const int32_t *tile, const int32_t *pixel_sums, int64_t count, int32_t filter_zero,
                   uint32_t correction);
-    /* All `rows` of a panel's tile at once, of filters that begin `row` bytes apart; 0 if that cannot be. May be
-       NULL. */
-    int (*multiply)(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel, int64_t vectors,
-                    int64_t fours, int adds);
 } dml_conv_bytes_table;
+
+extern DML_HIDDEN const dml_conv_bytes_table dml_conv_bytes_table_baseline, dml_conv_bytes_table_avx2,
+    dml_conv_bytes_table_avx512, dml_conv_bytes_table_vnni;
+
+/* All `rows` of a panel's tile at once, of filters that begin `row` bytes apart; gives 0 if that cannot be. */
+typedef int (*dml_conv_multiply_bytes_kernel)(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows,
+                                              uint32_t *panel, int64_t vectors, int64_t fours, int adds);
+int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel,
+                                int64_t vectors, int64_t fours, int adds);
 
 /* A part of a row of the output: where in a channel it begins, and which of what is computed goes there. */
 typedef struct {
@@ -87,11 +89,12 @@ typedef struct {
                  int adds);
     void (*pack)(void *panel, const void *input, const dml_conv_packing *packing);
     void (*store)(const dml_conv *task, const dml_conv_tile_store *tile_store);
-    /* Of 3 by 3 filters, 4 by 4 elements of the input, and their products: see winograd_transform.inc. Each of the 16
+    /* Of 3 by 3 filters, 4 by 4 elements of the input, and their products: see winograd_transform.h. Each of the 16
        numbers that stand for one of them is `apart` from the next. */
     void (*transform_filters)(float *transformed, int64_t apart, const float *filters, int64_t channels, int is_turned);
     void (*transform)(float *transformed, int64_t apart, const float *seen, int64_t vectors);
     int (*transform_back)(const dml_conv *task, int64_t channel, float *output, const float *products, int64_t apart,
                           int64_t vectors, const dml_conv_piece *pieces, int64_t count);
-    const dml_conv_bytes_table *bytes;
 } dml_conv_table;
+
+extern DML_HIDDEN const dml_conv_table dml_conv_table_baseline, dml_conv_table_avx2, dml_conv_table_avx512;

@@ -1,10 +1,11 @@
 /* Panels of the im2col matrix, {kc, nr}: a slice of one is packed from the input, and multiplied by the filters. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
+#pragma once
+
+#include "../context.h"
+#include "../softmax_norm/dispatch.h"
 #include "window.h"
 #include "blocking.h"
-#endif
 
 /* `channels` from `channel` on, and in each of them `taps` from `tap` on. */
 typedef struct {

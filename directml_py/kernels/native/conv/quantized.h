@@ -1,11 +1,12 @@
 /* Convolutions of 8-bit integers: filters of signed bytes, sums, and what is stored of these. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
+#pragma once
+
+#include "../common/dimensions.h"
+#include "../context.h"
 #include "window.h"
 #include "blocking.h"
 #include "panel.h"
-#endif
 
 /* Signed filters, a row of slices each. */
 static char *dml_conv_signed(const dml_conv *task, int64_t channel)
@@ -67,7 +68,7 @@ static void dml_conv_sign_filters(void *context, int64_t begin, int64_t end)
             for (int64_t t = 0; t < plan->taps; t += plan->kc_taps) {
                 int64_t kc =
                     dml_least(task->channels - c, plan->kc_channels) * dml_least(plan->taps - t, plan->kc_taps);
-                sum += dml_dispatch->conv->bytes->sign(to, filter, kc, task->filter_type == DML_CONV_INT8);
+                sum += dml_dispatch->conv_bytes->sign(to, filter, kc, task->filter_type == DML_CONV_INT8);
                 filter += kc;
                 to += dml_conv_signed_kc(kc);
             }
@@ -94,15 +95,15 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
     int64_t fours = dml_quotient_up(work->kc, 4), width = work->vectors * kernels->lanes, adds = work->pc > 0;
     int64_t row = 0, size = 0, signed_row = task->blocking.signed_row;
     memset(work->rows + work->kc * width, 0, (size_t)((4 * fours - work->kc) * width));
-    kernels->bytes->interleave((uint32_t *)work->panel, work->bytes, work->bytes == work->rows ? width : work->byte_row,
+    dml_dispatch->conv_bytes->interleave((uint32_t *)work->panel, work->bytes, work->bytes == work->rows ? width : work->byte_row,
                                width, fours, task->type == DML_CONV_INT8);
-    if (kernels->bytes->multiply && kernels->bytes->multiply(tile, (const int8_t *)filters, signed_row, unit->m,
+    if (dml_dispatch->conv_multiply_bytes && dml_dispatch->conv_multiply_bytes(tile, (const int8_t *)filters, signed_row, unit->m,
                                                              (uint32_t *)work->panel, work->vectors, fours, adds != 0))
         row = unit->m;
     for (; row < unit->m; row += mr[size]) {
         while (mr[size] > unit->m - row)
             size++;
-        kernels->bytes->tiles[work->vectors - 1][size](tile + row * width, filters + row * signed_row, signed_row / 4,
+        dml_dispatch->conv_bytes->tiles[work->vectors - 1][size](tile + row * width, filters + row * signed_row, signed_row / 4,
                                                        work->pixels, work->places, fours, adds != 0, NULL);
     }
     work->signed_place += 4 * fours;
@@ -110,7 +111,7 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
         return;
     memset(ones, 1, (size_t)work->kc);
     memset((char *)ones + work->kc, 0, (size_t)(4 * fours - work->kc));
-    kernels->bytes->tiles[work->vectors - 1][DML_CONV_MR_COUNT - 1](tile + row * width, ones, fours, work->pixels,
+    dml_dispatch->conv_bytes->tiles[work->vectors - 1][DML_CONV_MR_COUNT - 1](tile + row * width, ones, fours, work->pixels,
                                                                     work->places, fours, adds != 0, NULL);
 }
 
@@ -125,7 +126,7 @@ static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit
         const dml_conv_byte_filter *filter = dml_conv_byte_filters(task) + unit->channel + row;
         char *output = (char *)task->output + (unit->output + row * task->output_strides[1]) * size;
         int is_quantized = task->output_type != DML_CONV_INT32;
-        dml_dispatch->conv->bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, pixel_sums,
+        dml_dispatch->conv_bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, pixel_sums,
                                          unit->n, filter->zero, filter->correction);
         if (is_quantized)
             dml_dispatch->elementwise->requantize((uint8_t *)output, sums, unit->n, &filter->to);

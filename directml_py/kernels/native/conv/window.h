@@ -1,8 +1,8 @@
 /* im2col: where the pixels of the output, taken line by line, see each tap of the window in the input. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#pragma once
+
+#include "../context.h"
 
 static int64_t dml_least(int64_t first, int64_t second)
 {

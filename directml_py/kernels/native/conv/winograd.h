@@ -1,12 +1,16 @@
 /* Convolutions by Winograd's method: the input is seen by windows of 4 by 4 that move 2 steps at a time, as `seen`.
    Each of the 16 numbers that stand for a window is multiplied by itself, as a convolution of 1 by 1 would be. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
+#pragma once
+
+#include "../common/compiler.h"
+#include "../common/declarations.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../threads/parallel.h"
 #include "window.h"
 #include "blocking.h"
 #include "panel.h"
-#endif
 
 enum {
     /* Channels that are packed, and filters that are multiplied, at a time. */

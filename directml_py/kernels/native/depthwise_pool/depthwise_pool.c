@@ -1,8 +1,10 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#include "../move/move.c"
-#include "../elementwise/elementwise.c"
-#endif
+#include "../common/assert.h"
+#include "../common/declarations.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../elementwise/elementwise.h"
+#include "../softmax_norm/dispatch.h"
+#include "../threads/parallel.h"
 
 static void dml_depthwise_pool_follow(dml_depthwise_pool_axis *axis, int64_t window, int64_t stride, int64_t dilation)
 {

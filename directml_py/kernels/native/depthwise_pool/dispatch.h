@@ -3,9 +3,7 @@
 #include "../common/compiler.h"
 #include "../elementwise/requantize.h"
 #include "../half/scalar.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* So many results of a row are computed at once. */
 #define DML_DEPTHWISE_POOL_COLUMNS 2048
@@ -186,3 +184,5 @@ static void dml_depthwise_pool_indices(const dml_depthwise_pool_plan *plan, cons
             memcpy(indices, &index, 8);
     }
 }
+
+extern DML_HIDDEN const dml_depthwise_pool_table dml_depthwise_pool_table_baseline, dml_depthwise_pool_table_avx2, dml_depthwise_pool_table_avx512;

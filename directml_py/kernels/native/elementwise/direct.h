@@ -1,6 +1,7 @@
 /* Programs of steps over narrow elements as they lie in memory. */
 #pragma once
 
+#include "../context.h"
 #include "worker.h"
 
 /* The number of the input that a value is; `inputs` if it is none. */

@@ -1,10 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
-
 #include "opcodes.h"
 #include "requantize.h"
 
@@ -48,3 +45,5 @@ typedef struct {
     void (*stream)(char *output, const char *results, int64_t bytes, const dml_elementwise_ahead *ahead, int count);
     void (*requantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_requantization *to);
 } dml_elementwise_table;
+
+extern DML_HIDDEN const dml_elementwise_table dml_elementwise_table_baseline, dml_elementwise_table_avx2, dml_elementwise_table_avx512;

@@ -1,10 +1,12 @@
 /* Maps: programs over blocks of elements, each of whose values stays in the L1 cache. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#include "../move/move.c"
-#endif
+#include "../common/assert.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../move/dispatch.h"
+#include "../threads/parallel.h"
 
+#include "elementwise.h"
 #include "direct.h"
 #include "worker.h"
 
@@ -355,7 +357,7 @@ static int dml_elementwise_streams(const dml_elementwise *task)
     return task->output_bytes >= dml_stream_bytes;
 }
 
-static void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
+void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
 {
     const dml_elementwise *task = context;
     dml_elementwise_worker worker = {
@@ -421,15 +423,13 @@ void dml_elementwise_run(const dml_elementwise *task)
     dml_parallel(dml_elementwise_parts, (void *)task, task->units, 1, task->work);
 }
 
-/* An epilogue of all that is stored. */
-static void dml_elementwise_finish(const dml_elementwise_epilogue *epilogue)
+void dml_elementwise_finish(const dml_elementwise_epilogue *epilogue)
 {
     for (int i = 0; i < DML_ELEMENTWISE_EPILOGUES && epilogue->programs[i]; i++)
         dml_elementwise_run(epilogue->programs[i]);
 }
 
-/* An epilogue of `rows` and `columns` of a matrix, from those on that are given. */
-static void dml_elementwise_finish_block(const dml_elementwise_epilogue *epilogue, int64_t matrix, int64_t row,
+void dml_elementwise_finish_block(const dml_elementwise_epilogue *epilogue, int64_t matrix, int64_t row,
                                          int64_t rows, int64_t column, int64_t columns)
 {
     for (int i = 0; i < DML_ELEMENTWISE_EPILOGUES && epilogue->programs[i]; i++) {

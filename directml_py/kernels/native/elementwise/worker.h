@@ -1,10 +1,6 @@
 /* What a thread that runs a program knows of it. */
 #pragma once
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
-
 /* Elements that a step is done for at a time. */
 #define DML_ELEMENTWISE_BLOCK 1024
 /* Elements that are written by streaming stores at a time, and how far ahead of them others are prefetched. */

@@ -1,9 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* Items, or rows of bytes, from `x` plus each offset to `output` and every `step` bytes after it. `ahead` is where
    `reach` bytes begin that will be read next. Rows of what `is_far` are prefetched. */
@@ -19,3 +17,5 @@ typedef struct {
     void (*rows)(const dml_gather_items *picks, int stream);
     void (*items[5])(const dml_gather_items *picks, int stream);
 } dml_gather_table;
+
+extern DML_HIDDEN const dml_gather_table dml_gather_table_baseline, dml_gather_table_avx2;

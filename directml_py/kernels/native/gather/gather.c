@@ -1,18 +1,18 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#include "../move/move.c"
-#endif
+#include "../common/assert.h"
+#include "../common/compiler.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../move/move.h"
+#include "../threads/parallel.h"
 
-enum { DML_GATHER_FEW, DML_GATHER_ROWS, DML_GATHER_ITEMS, DML_GATHER_NESTED };
-enum { DML_INDEX_UINT32, DML_INDEX_INT32, DML_INDEX_UINT64, DML_INDEX_INT64 };
+#include "dispatch.h"
+#include "gather.h"
 
 /* So many indices are copies of their own. */
 #define DML_GATHER_FEW_INDICES 16
 /* So many are converted at once, on the stack; fewer if they move much memory, for threads to share. */
 #define DML_GATHER_BLOCK 4096
 #define DML_GATHER_BLOCK_BYTES (1 << 17)
-/* So much of x is prefetched before it is needed. */
-#define DML_GATHER_AHEAD_BYTES (1 << 16)
 /* So much of x stays in a second-level cache, from where prefetching costs more than it saves. */
 #define DML_GATHER_NEAR_BYTES (1 << 19)
 
@@ -25,8 +25,7 @@ static int dml_gather_dimensions(dml_dimension *dimensions, int rank, const int6
     return dml_join(dimensions, rank);
 }
 
-/* How the bytes are copied that one index moves, and how many indices are taken at once, which are at most `most`. */
-static void dml_gather_trail(const dml_move *trail, int64_t moved, int64_t most, int *kind, int64_t *block)
+void dml_gather_trail(const dml_move *trail, int64_t moved, int64_t most, int *kind, int64_t *block)
 {
     /* What lies backwards on both sides is one piece that does not begin at its first element. */
     int begins = trail->output == 0 && trail->input == 0;
@@ -152,7 +151,7 @@ static void dml_gather_block(dml_gather *task, int64_t begin, int64_t end, int64
     }
 }
 
-static void dml_gather_some(const dml_gather *task, const dml_gather_items *picks, int stream)
+void dml_gather_some(const dml_gather *task, const dml_gather_items *picks, int stream)
 {
     if (task->kind == DML_GATHER_ROWS) {
         dml_dispatch->gather->rows(picks, stream);

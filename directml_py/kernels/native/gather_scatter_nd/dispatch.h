@@ -1,9 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* `count` coordinates, one after another, added to offsets into the array. */
 typedef struct {
@@ -37,3 +35,5 @@ typedef struct {
     /* `count` items from every `step` bytes to an array plus each offset that is one. */
     void (*write[5])(char *array, const int64_t *offsets, const char *values, int64_t step, int64_t count);
 } dml_gather_scatter_nd_table;
+
+extern DML_HIDDEN const dml_gather_scatter_nd_table dml_gather_scatter_nd_table_baseline, dml_gather_scatter_nd_table_avx2;

@@ -1,8 +1,12 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#include "../move/move.c"
-#include "../gather/gather.c"
-#endif
+#include "../common/assert.h"
+#include "../common/declarations.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../gather/dispatch.h"
+#include "../gather/gather.h"
+#include "../move/dispatch.h"
+#include "../move/move.h"
+#include "../threads/parallel.h"
 
 /* So many places are found at once, which leaves room for the elements in the L1 cache. */
 #define DML_GATHER_SCATTER_ND_BLOCK 1024

@@ -1,6 +1,4 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#include "../context.h"
 
 void dml_half_widen(uintptr_t floats, uintptr_t halves, int64_t count)
 {

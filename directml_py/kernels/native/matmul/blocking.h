@@ -1,9 +1,11 @@
 /* How C = A x B, {m, k} x {k, n}, is cut: blocks of mc rows and nc columns of C, each a unit of work for a thread,
    whose products are added up kc at a time by the microkernel, in register tiles of mr rows and nr columns. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#pragma once
+
+#include "../common/declarations.h"
+#include "../common/dimensions.h"
+#include "../context.h"
 
 /* What one thread has on its stack: packed panels of kc by nc of B, and of mr by kc of A. */
 #define DML_MATMUL_KC 256

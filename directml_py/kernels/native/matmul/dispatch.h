@@ -1,9 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* A row of attention scores is multiplied by `scale`, then these are added; those that are NULL are 0. */
 typedef struct {
@@ -32,3 +30,5 @@ typedef struct {
                       int is_signed);
     void (*softmax)(float *x, const dml_attention_scores *scores, int64_t count);
 } dml_matmul_table;
+
+extern DML_HIDDEN const dml_matmul_table dml_matmul_table_baseline, dml_matmul_table_avx2, dml_matmul_table_avx512;

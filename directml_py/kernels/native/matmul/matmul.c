@@ -1,12 +1,11 @@
 /* Matrix multiplication: C = A x B. B is packed into panels of nr columns, a block of which stays in the L2 cache; it
    is read in place if it is small, or if few rows of A use it. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#include "../move/move.c"
-#include "../elementwise/elementwise.c"
-#endif
-
+#include "../common/assert.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../elementwise/elementwise.h"
+#include "../threads/parallel.h"
 #include "blocking.h"
 
 /* The place of a matrix among those of a batch. */
@@ -256,5 +255,3 @@ void dml_int8_gemv_run(const dml_int8_gemv *task)
     dml_parallel(dml_int8_gemv_columns, (void *)task, task->n, 512, task->n * task->k);
 }
 
-#include "attention.h"
-#include "recurrent.h"

@@ -1,9 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* Two dimensions of a copy: lines, and the items of a line. All strides are in bytes. */
 typedef struct {
@@ -22,3 +20,5 @@ typedef struct {
     void (*tiles[5])(const dml_span *span, int stream);
     void (*stream_end)(void);
 } dml_move_table;
+
+extern DML_HIDDEN const dml_move_table dml_move_table_baseline, dml_move_table_avx2;

@@ -1,8 +1,10 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#include "../common/assert.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../threads/parallel.h"
 
-enum { DML_MOVE_NOTHING, DML_MOVE_ROWS, DML_MOVE_FILL, DML_MOVE_STRIDED, DML_MOVE_TILES };
+#include "dispatch.h"
+#include "move.h"
 
 /* Longer lines are cut for threads to share. */
 #define DML_PIECE_BYTES (1 << 14)
@@ -11,17 +13,6 @@ enum { DML_MOVE_NOTHING, DML_MOVE_ROWS, DML_MOVE_FILL, DML_MOVE_STRIDED, DML_MOV
 #define DML_SLICE_BYTES (1 << 18)
 /* The sides of the blocks that threads share a plane in. */
 #define DML_BLOCK 128
-
-static int64_t dml_magnitude(int64_t value)
-{
-    return value < 0 ? -value : value;
-}
-
-/* `count` by `part` of `whole`, rounded down. */
-static int64_t dml_portion(int64_t count, int64_t part, int64_t whole)
-{
-    return part >= whole ? count : part <= 0 ? 0 : (int64_t)((__int128)count * part / whole);
-}
 
 /* The dimensions that there really are, in the order of the output's memory, as few as possible. */
 static void dml_move_normalize(dml_move *task, int rank, const int64_t *sizes, const int64_t *output_strides,
@@ -103,8 +94,7 @@ static void dml_move_pad(dml_move *task)
     }
 }
 
-/* All of a task but the addresses; the fields for them take what is to be added. */
-static void dml_move_layout(dml_move *task, int64_t item, int rank, const int64_t *sizes, const int64_t *output_strides,
+void dml_move_layout(dml_move *task, int64_t item, int rank, const int64_t *sizes, const int64_t *output_strides,
                             const int64_t *input_strides)
 {
     int64_t count = 1, last;
@@ -198,8 +188,7 @@ static void dml_move_span(const dml_move *task, const dml_span *span, int stream
     }
 }
 
-/* Units [begin, end) of a task whose memory begins at `output` and `input`. */
-static void dml_move_part(const dml_move *task, char *output, const char *input, int64_t begin, int64_t end, int stream)
+void dml_move_part(const dml_move *task, char *output, const char *input, int64_t begin, int64_t end, int stream)
 {
     int last = task->rank - 1, tiles = task->kind == DML_MOVE_TILES;
     int64_t lines = task->dimensions[last - 1].size, length = task->dimensions[last].size, pieces = task->pieces;

@@ -1,9 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* So many elements of a line are looked at together. */
 #define DML_NONZERO_LINE 1024
@@ -18,3 +16,5 @@ typedef struct {
                    uint32_t first);
     void (*write)(char *output, const char *input, int64_t bytes, int stream);
 } dml_nonzero_table;
+
+extern DML_HIDDEN const dml_nonzero_table dml_nonzero_table_baseline, dml_nonzero_table_avx2;

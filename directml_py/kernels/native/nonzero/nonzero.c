@@ -1,6 +1,8 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#include "../common/assert.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../move/dispatch.h"
+#include "../threads/parallel.h"
 
 /* Elements are counted in so many blocks at most, which says where the coordinates of each begin. */
 #define DML_NONZERO_BLOCKS 4096

@@ -1,6 +1,6 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#include "../context.h"
+#include "../move/dispatch.h"
+#include "../threads/parallel.h"
 
 /* So many values of the counter are the least that threads share. */
 #define DML_PHILOX_BLOCK 1024

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 enum {
     DML_REDUCE_SUM,
@@ -45,5 +43,14 @@ typedef struct {
     const dml_reduce_kernel (*kernels)[DML_TYPES];
     void (*pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride,
                  int64_t inner, int64_t inner_stride);
-    void (*logs)(double *values, int64_t count);
 } dml_reduce_table;
+
+/* Sums and sums of exponentials of FLOAT32, which the other table leaves out, and logarithms. */
+typedef struct {
+    dml_reduce_kernel sum, exp;
+    void (*logs)(double *values, int64_t count);
+} dml_reduce_float32_table;
+
+extern DML_HIDDEN const dml_reduce_table dml_reduce_table_baseline, dml_reduce_table_avx2;
+extern DML_HIDDEN const dml_reduce_float32_table dml_reduce_float32_table_baseline, dml_reduce_float32_table_avx2,
+    dml_reduce_float32_table_avx512;

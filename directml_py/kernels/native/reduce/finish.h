@@ -1,8 +1,10 @@
 /* From what a fold keeps to what the tensor holds. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#pragma once
+
+#include "../common/compiler.h"
+#include "../context.h"
+#include "../half/scalar.h"
 
 static const uint8_t dml_type_sizes[DML_TYPES] = {2, 4, 1, 2, 4, 8, 1, 2, 4, 8, 8};
 
@@ -95,10 +97,10 @@ static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int6
             values[i] = sqrt(dml_reduce_in_range(values[i]));
         break;
     case DML_FUNCTION_LOG_SUM:
-        dml_dispatch->reduce->logs(values, m);
+        dml_dispatch->reduce_float32->logs(values, m);
         break;
     case DML_FUNCTION_LOG_SUM_EXP:
-        dml_dispatch->reduce->logs(values, m);
+        dml_dispatch->reduce_float32->logs(values, m);
         for (int64_t i = 0; i < m; i++)
             values[i] =
                 isinf(largest[i]) && !isnan(values[i]) ? largest[i] : dml_reduce_log_in_range(values[i] + largest[i]);

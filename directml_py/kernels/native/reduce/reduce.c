@@ -4,10 +4,12 @@
    folded; else kept ones do, and columns of them are folded row by row, as memory has them. Either is done for a
    block of results at a time, small enough to stay in the L1 cache. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#include "../common/assert.h"
+#include "../common/compiler.h"
+#include "../common/dimensions.h"
+#include "../threads/parallel.h"
 
+#include "dispatch.h"
 #include "finish.h"
 #include "schedule.h"
 

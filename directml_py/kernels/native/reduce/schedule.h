@@ -1,10 +1,11 @@
 /* The run of a prepared fold. A unit of work is a block of results; where there are too few, a unit is cut into
    pieces, each of a part of the reduced elements, whose results are put together in their order. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
+#pragma once
+
+#include "../common/compiler.h"
+#include "../context.h"
 #include "finish.h"
-#endif
 
 #define DML_REDUCE_UNITS 16
 /* So many bytes come from beyond the L2 cache. */
@@ -40,18 +41,27 @@ static void dml_reduce_begin(const dml_reduce *task, int64_t m, void *state, voi
         memset(second, task->fold == DML_REDUCE_EXP ? 0 : 0xff, (size_t)m * sizeof(uint64_t));
 }
 
+static const dml_reduce_kernel *dml_reduce_kernel_of(int fold, int type)
+{
+    if (type == DML_TYPE_FLOAT32 && fold == DML_REDUCE_SUM)
+        return &dml_dispatch->reduce_float32->sum;
+    if (type == DML_TYPE_FLOAT32 && fold == DML_REDUCE_EXP)
+        return &dml_dispatch->reduce_float32->exp;
+    return &dml_dispatch->reduce->kernels[fold][type];
+}
+
 /* The fold that puts results together, of the type that they are kept in. */
 static const dml_reduce_kernel *dml_reduce_joining(const dml_reduce *task)
 {
     int adds = task->fold == DML_REDUCE_ABSOLUTE || task->fold == DML_REDUCE_SQUARE;
-    return &dml_dispatch->reduce->kernels[adds ? DML_REDUCE_SUM : task->fold][task->state_type];
+    return dml_reduce_kernel_of(adds ? DML_REDUCE_SUM : task->fold, task->state_type);
 }
 
 /* m x n elements that lie apart, or whose type there are no kernels for, by way of a packed copy. */
 static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, char *state, char *second,
                                                         const char *source, int64_t m, int64_t n, int64_t index)
 {
-    const dml_reduce_kernel *kernel = &dml_dispatch->reduce->kernels[task->fold][task->computed_type];
+    const dml_reduce_kernel *kernel = dml_reduce_kernel_of(task->fold, task->computed_type);
     int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
     int64_t size = dml_type_sizes[task->computed_type], state_size = dml_type_sizes[task->state_type];
     int64_t second_size = task->fold == DML_REDUCE_EXP ? 8 : state_size;
@@ -100,7 +110,7 @@ static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_k
 static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, const char *source, int64_t m, int64_t n,
                             int64_t index)
 {
-    const dml_reduce_kernel *kernel = &dml_dispatch->reduce->kernels[task->fold][task->type];
+    const dml_reduce_kernel *kernel = dml_reduce_kernel_of(task->fold, task->type);
     int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
     int64_t size = dml_type_sizes[task->type], done = 0;
     int packed = task->rows ? reduced_stride == size : m == 1 || kept_stride == size;

@@ -1,9 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* Steps that are summed together, and the taps of all of a row's steps that there is room for. */
 #define DML_RESAMPLE_LANES 8
@@ -19,3 +17,5 @@ typedef struct {
 typedef struct {
     void (*rows)(const dml_resample_plan *plan, int64_t begin, int64_t end);
 } dml_resample_table;
+
+extern DML_HIDDEN const dml_resample_table dml_resample_table_baseline, dml_resample_table_avx2, dml_resample_table_avx512;

@@ -1,6 +1,6 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#include "../common/assert.h"
+#include "../context.h"
+#include "../threads/parallel.h"
 
 /* The part of an image that is meant to stay in the second cache. */
 #define DML_RESAMPLE_NEAR (1 << 18)

@@ -1,9 +1,7 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* Rows that are scanned in step: no addition waits for that of another row. What is kept of each, which has at most
    eight bytes, goes on from `kept` and is left there. Without outputs nothing else is. */
@@ -39,3 +37,5 @@ typedef struct {
 typedef struct {
     dml_scan_kernels kernels[2][7];
 } dml_scan_table;
+
+extern DML_HIDDEN const dml_scan_table dml_scan_table_baseline, dml_scan_table_avx2;

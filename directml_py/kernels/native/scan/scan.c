@@ -1,7 +1,8 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#include "../move/move.c"
-#endif
+#include "../common/assert.h"
+#include "../common/declarations.h"
+#include "../common/dimensions.h"
+#include "../context.h"
+#include "../threads/parallel.h"
 
 /* Long rows that are too few for threads, and for each thread to scan several in step, are cut in so many parts at
    most, together. */

@@ -2,9 +2,7 @@
 
 #include "../common/compiler.h"
 #include "../half/scalar.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 /* What is read after a row, and how many bytes of it to prefetch for each element: 0 if it is in a cache anyway. */
 typedef struct {
@@ -65,3 +63,5 @@ static inline const dml_batch_norm_channel *dml_batch_norm_channel_of(const dml_
 {
     return given->prepared ? (const dml_batch_norm_channel *)given->prepared + channel : NULL;
 }
+
+extern DML_HIDDEN const dml_softmax_norm_table dml_softmax_norm_table_baseline, dml_softmax_norm_table_avx2, dml_softmax_norm_table_avx512;

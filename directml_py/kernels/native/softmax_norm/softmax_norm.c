@@ -1,8 +1,9 @@
 /* Rows one after the other, each read from memory once: what is computed of it finds it in the cache. */
 
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#include "../common/assert.h"
+#include "../common/compiler.h"
+#include "../context.h"
+#include "../threads/parallel.h"
 
 /* So many bytes are worth a visit to the counter that threads share; less where there are few such parts, so that no
    thread waits long for the last of another. */

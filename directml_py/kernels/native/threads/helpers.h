@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "../common/clock.h"
+#include "limits.h"
 #include "team.h"
 
 /* What a helper is about: one of these, or the address of a team that it is offered. */
@@ -15,16 +17,12 @@
 #define DML_HELPER_AWAITED ((uintptr_t)2)
 #define DML_HELPER_TEAM(state) ((state) & ~(DML_HELPER_JOINED | DML_HELPER_AWAITED))
 
-#define DML_MAX_HELPERS 63
-/* Loops keep up to 640 KiB on their stack, more than threads get on macOS and with musl. */
-#define DML_STACK_BYTES (2 << 20)
 /* To wake a thread takes 10 to 30 us, and on virtual processors more: for so long it is better to watch, and where
    the last rest was a short one for twice as long as that. */
 #define DML_WATCH_NANOSECONDS 50000
 #define DML_LONGEST_WATCH_NANOSECONDS 500000
 /* A thread that did not run for so long shares its processor with others, and had better leave it to them. */
 #define DML_GAP_NANOSECONDS 10000
-#define DML_PAUSES 32
 
 typedef struct {
     uintptr_t state;
@@ -42,13 +40,6 @@ static struct {
     pthread_mutex_t growing;
 } dml_pool = {.growing = PTHREAD_MUTEX_INITIALIZER};
 
-static int64_t dml_nanoseconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 /* Returns when the state is another one than `seen`, or it took too long. */
 static uintptr_t dml_helper_watch(const dml_helper *helper, uintptr_t seen, int64_t most)
 {
@@ -59,7 +50,7 @@ static uintptr_t dml_helper_watch(const dml_helper *helper, uintptr_t seen, int6
             if (state != seen)
                 return state;
 #if defined(__x86_64__)
-            _mm_pause();
+            __builtin_ia32_pause();
 #elif defined(__aarch64__)
             __asm__ volatile("yield");
 #endif

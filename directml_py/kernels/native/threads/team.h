@@ -21,7 +21,7 @@ typedef struct {
 
 #define DML_TEAM_LEFT(begin, count) ((uint64_t)(begin) | (uint64_t)(count) << 32)
 
-static void dml_team_work(dml_team *team, int from_end)
+static inline void dml_team_work(dml_team *team, int from_end)
 {
     uint64_t left = __atomic_load_n(&team->left, __ATOMIC_RELAXED);
     while (left >> 32) {

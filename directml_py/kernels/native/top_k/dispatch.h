@@ -1,11 +1,11 @@
 #pragma once
 
 #include "../common/compiler.h"
-#ifndef DML_UNIT
 #include "declarations.h"
-#endif
 
 typedef struct {
     /* The indices of the first `count` of a row of `length`, by type and then for those that decrease. */
     void (*find[11][2])(const char *row, int64_t length, int64_t count, int64_t *found);
 } dml_top_k_table;
+
+extern DML_HIDDEN const dml_top_k_table dml_top_k_table_baseline, dml_top_k_table_avx2;

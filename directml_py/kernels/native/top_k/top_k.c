@@ -1,6 +1,6 @@
-#ifndef DML_UNIT
-#include "../common/editor.h"
-#endif
+#include "../common/assert.h"
+#include "../context.h"
+#include "../threads/parallel.h"
 
 static const int dml_top_k_items[] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
 

@@ -1,0 +1,123 @@
+/* Products of bytes in tiles: registers of 16 rows of 64 bytes, which Linux gives to those alone who ask for them. */
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../common/dimensions.h"
+#include "../common/vectors.h"
+#include "dispatch.h"
+
+/* What the system is asked with arch_prctl. */
+enum { DML_AMX_ASK = 0x1023, DML_AMX_TILES = 18 };
+enum { DML_AMX_ROWS = 16, DML_AMX_FOURS = 16 };
+/* Below so many filters the tiles are mostly empty. */
+enum { DML_AMX_FEW = 8 };
+
+typedef struct {
+    uint8_t palette, start, unused[14];
+    uint16_t bytes[16];
+    uint8_t rows[16];
+} __attribute__((aligned(64))) dml_amx_shape;
+
+/* Asked for when they are needed: from then on a signal's stack must have room for the tiles too. */
+static int dml_amx_is_allowed(void)
+{
+    enum { UNKNOWN, NO, YES };
+    static int answer = UNKNOWN;
+    int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+    if (known == UNKNOWN) {
+        known = syscall(SYS_arch_prctl, DML_AMX_ASK, DML_AMX_TILES) == 0 ? YES : NO;
+        __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+    }
+    return known == YES;
+}
+
+/* Tiles 0 to 3 are sums, 4 has filters, and 5 to 7 have pixels. */
+static void dml_amx_configure(int64_t rows)
+{
+    dml_amx_shape shape = {.palette = 1};
+    for (int i = 0; i < 8; i++) {
+        shape.bytes[i] = 64;
+        shape.rows[i] = (uint8_t)(i < 5 ? rows : DML_AMX_FOURS);
+    }
+    _tile_loadconfig(&shape);
+}
+
+#define DML_AMX_PRODUCT(SUMS, PIXELS, LANE)                                                                            \
+    _tile_loadd(PIXELS, panel + LANE, width * 4);                                                                      \
+    _tile_dpbsud(SUMS, 4, PIXELS)
+#define DML_AMX_BEGIN(SUMS)                                                                                            \
+    if (adds)                                                                                                          \
+        _tile_loadd(SUMS, tile + 16 * SUMS, width * 4);                                                                \
+    else                                                                                                               \
+        _tile_zero(SUMS)
+
+/* Up to 16 filters by `vectors` of pixels. */
+DML_INLINE void dml_amx_products(int32_t *tile, const int8_t *filters, int64_t row, const uint32_t *panel,
+                                 const int vectors, int64_t steps, int adds)
+{
+    const int64_t width = 16 * vectors;
+    DML_AMX_BEGIN(0);
+    if (vectors > 1) {
+        DML_AMX_BEGIN(1);
+    }
+    if (vectors > 2) {
+        DML_AMX_BEGIN(2);
+    }
+    if (vectors > 3) {
+        DML_AMX_BEGIN(3);
+    }
+    for (int64_t k = 0; k < steps; k++, filters += 64, panel += DML_AMX_FOURS * width) {
+        _tile_loadd(4, filters, row);
+        DML_AMX_PRODUCT(0, 5, 0);
+        if (vectors > 1) {
+            DML_AMX_PRODUCT(1, 6, 16);
+        }
+        if (vectors > 2) {
+            DML_AMX_PRODUCT(2, 7, 32);
+        }
+        if (vectors > 3) {
+            DML_AMX_PRODUCT(3, 5, 48);
+        }
+    }
+    _tile_stored(0, tile, width * 4);
+    if (vectors > 1)
+        _tile_stored(1, tile + 16, width * 4);
+    if (vectors > 2)
+        _tile_stored(2, tile + 32, width * 4);
+    if (vectors > 3)
+        _tile_stored(3, tile + 48, width * 4);
+}
+
+/* All rows of a tile of sums. What a filter has behind its `fours` is multiplied by zeros that are put behind those
+   of the panel. */
+int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel,
+                            int64_t vectors, int64_t fours, int adds)
+{
+    int64_t steps = dml_quotient_up(fours, DML_AMX_FOURS), width = 16 * vectors, shaped = 0;
+    if (rows < DML_AMX_FEW || !dml_amx_is_allowed())
+        return 0;
+    memset(panel + fours * width, 0, (size_t)((steps * DML_AMX_FOURS - fours) * width) * 4);
+    for (int64_t i = 0; i < rows; i += DML_AMX_ROWS, tile += DML_AMX_ROWS * width, filters += DML_AMX_ROWS * row) {
+        int64_t tile_rows = rows - i < DML_AMX_ROWS ? rows - i : DML_AMX_ROWS;
+        if (tile_rows != shaped)
+            dml_amx_configure(shaped = tile_rows);
+        switch (vectors) {
+        case 1:
+            dml_amx_products(tile, filters, row, panel, 1, steps, adds);
+            break;
+        case 2:
+            dml_amx_products(tile, filters, row, panel, 2, steps, adds);
+            break;
+        case 3:
+            dml_amx_products(tile, filters, row, panel, 3, steps, adds);
+            break;
+        default:
+            dml_amx_products(tile, filters, row, panel, 4, steps, adds);
+        }
+    }
+    _tile_release();
+    return 1;
+}
+#undef DML_AMX_PRODUCT
+#undef DML_AMX_BEGIN

@@ -1,0 +1,69 @@
+/* The kernels of convolutions, and their table. */
+
+#include "../common/compiler.h"
+#include "../half/convert.h"
+#include "../softmax_norm/dispatch.h"
+#include "../softmax_norm/norm.h"
+
+#include "dispatch.h"
+#include "lanes.h"
+#include "tiles.h"
+#include "im2col.h"
+
+DML_INLINE void conv_store_as(const dml_conv *task, const dml_conv_tile_store *tile_store, int activation,
+                                      int type)
+{
+    int64_t width = tile_store->vectors * conv_lanes;
+    for (int64_t row = 0; row < tile_store->m; row++) {
+        const conv_floats *sums = (const conv_floats *)(tile_store->tile + row * width);
+        int64_t place = tile_store->place + row * task->output_strides[1], channel = tile_store->channel + row, i = 0;
+        float *target = (float *)task->output + place, bias = 0.0f;
+        const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&task->normalization, channel);
+        if (task->bias)
+            bias = conv_element((const void *)task->bias, channel * task->bias_stride, task->type);
+        for (int64_t j = 0; j < tile_store->vectors; j++, i += conv_lanes) {
+            conv_floats values = conv_activated(sums[j] + bias, task, activation);
+            int64_t left = tile_store->n - i < conv_lanes ? tile_store->n - i : conv_lanes;
+            if (type == DML_CONV_HALVES) {
+                halves_of_floats((uint16_t *)task->output + place + i, (const float *)&values, left);
+                continue;
+            }
+            if (normal)
+                values = (conv_floats)batch_norm_lanes((softmax_norm_lanes)values, normal);
+            if (task->residual)
+                values = conv_activated(
+                    values + conv_load_remainder((const float *)task->residual + place + i, left), task,
+                    task->residual_activation);
+            if (left == conv_lanes)
+                *(conv_unaligned_floats *)(target + i) = values;
+            else
+                conv_store_remainder(target + i, values, left);
+        }
+    }
+}
+
+static DML_ONCE void conv_store(const dml_conv *task, const dml_conv_tile_store *tile_store)
+{
+    if (task->output_type == DML_CONV_HALVES)
+        conv_store_as(task, tile_store, task->activation, DML_CONV_HALVES);
+    else if (task->activation == DML_CONV_IDENTITY)
+        conv_store_as(task, tile_store, DML_CONV_IDENTITY, DML_CONV_FLOATS);
+    else
+        conv_store_as(task, tile_store, task->activation, DML_CONV_FLOATS);
+}
+
+#include "winograd_transform.h"
+
+const dml_conv_table DML_TABLE(conv) = {
+#if defined(__AVX512F__)
+    conv_lanes,        4,
+    {DML_CONV_MR(8), DML_CONV_MR(6), DML_CONV_MR(8), DML_CONV_MR(6)},
+    DML_CONV_WIDE_NAMES(floats),
+#else
+    conv_lanes,        2,
+    {DML_CONV_MR(8), DML_CONV_MR(6)}, DML_CONV_NARROW_NAMES(floats),
+#endif
+    conv_dots,         conv_pack,
+    conv_store,        conv_transform_filters,
+    conv_transform,    conv_transform_back,
+};

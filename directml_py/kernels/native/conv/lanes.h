@@ -1,0 +1,11 @@
+/* The lanes of 32 bits of a vector, in which pixels lie beside each other. */
+
+#pragma once
+
+#if defined(__AVX512F__)
+enum { conv_lanes = 16 };
+#elif defined(__AVX2__)
+enum { conv_lanes = 8 };
+#else
+enum { conv_lanes = 4 };
+#endif

@@ -1,0 +1,137 @@
+/* Winograd's F(2x2, 3x3): 2 by 2 results of a filter of 3 by 3 take 16 products, not 36, of sums and differences of
+   the 4 by 4 elements that they see, and of the filter's. Those of filters are quarters: of whole numbers nothing is
+   rounded. */
+
+#pragma once
+
+#include "../common/compiler.h"
+#include "../softmax_norm/dispatch.h"
+#include "../softmax_norm/norm.h"
+#include "lanes.h"
+#include "tiles.h"
+
+/* Of as many filters as there are lanes, whose elements are vectors. */
+DML_INLINE void conv_transform_vectors(float *transformed, int64_t apart, const conv_floats *filter,
+                                               int64_t count)
+{
+    conv_floats columns[4][3], results[4][4];
+    for (int x = 0; x < 3; x++) {
+        conv_floats ends = filter[x] + filter[6 + x];
+        columns[0][x] = filter[x];
+        columns[1][x] = (ends + filter[3 + x]) * 0.5f;
+        columns[2][x] = (ends - filter[3 + x]) * 0.5f;
+        columns[3][x] = filter[6 + x];
+    }
+    for (int y = 0; y < 4; y++) {
+        conv_floats ends = columns[y][0] + columns[y][2];
+        results[y][0] = columns[y][0];
+        results[y][1] = (ends + columns[y][1]) * 0.5f;
+        results[y][2] = (ends - columns[y][1]) * 0.5f;
+        results[y][3] = columns[y][2];
+    }
+    for (int i = 0; i < 16; i++)
+        if (count == conv_lanes)
+            *(conv_unaligned_floats *)(transformed + i * apart) = results[i / 4][i % 4];
+        else
+            memcpy(transformed + i * apart, &results[i / 4][i % 4], (size_t)count * 4);
+}
+
+/* One filter for each channel, side by side. */
+static DML_ONCE void conv_transform_filters(float *transformed, int64_t apart, const float *filters,
+                                                    int64_t channels, int is_turned)
+{
+    for (int64_t c = 0; c < channels; c += conv_lanes) {
+        float elements[9][conv_lanes] __attribute__((aligned(64)));
+        int64_t count = channels - c < conv_lanes ? channels - c : conv_lanes;
+        memset(elements, 0, sizeof elements);
+        for (int64_t i = 0; i < count; i++)
+            for (int k = 0; k < 9; k++)
+                elements[is_turned ? 8 - k : k][i] = filters[(c + i) * 9 + k];
+        conv_transform_vectors(transformed + c, apart, (const conv_floats *)elements, count);
+    }
+}
+
+/* `seen` has a row for each of 4 by 4 elements, of what neighbouring pairs of steps see there. */
+static DML_ONCE void conv_transform(float *transformed, int64_t apart, const float *seen, int64_t vectors)
+{
+    const conv_floats *rows = (const conv_floats *)seen;
+    for (int64_t j = 0; j < vectors; j++) {
+        conv_floats columns[4][4];
+        DML_UNROLLED for (int x = 0; x < 4; x++)
+        {
+            conv_floats second = rows[(4 + x) * vectors + j], third = rows[(8 + x) * vectors + j];
+            columns[0][x] = rows[x * vectors + j] - third;
+            columns[1][x] = second + third;
+            columns[2][x] = third - second;
+            columns[3][x] = second - rows[(12 + x) * vectors + j];
+        }
+        DML_UNROLLED for (int y = 0; y < 4; y++)
+        {
+            conv_floats *results = (conv_floats *)(transformed + 4 * y * apart) + j;
+            int64_t next = apart / conv_lanes;
+            results[0] = columns[y][0] - columns[y][2];
+            results[next] = columns[y][1] + columns[y][2];
+            results[2 * next] = columns[y][2] - columns[y][1];
+            results[3 * next] = columns[y][1] - columns[y][3];
+        }
+    }
+}
+
+/* Interleaves the lanes of two vectors. */
+DML_INLINE void conv_alternate(float *out, conv_floats evens, conv_floats odds)
+{
+    conv_floats *both = (conv_floats *)out;
+#if defined(__AVX512F__)
+    both[0] = __builtin_shufflevector(evens, odds, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    both[1] = __builtin_shufflevector(evens, odds, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+#else
+    for (int i = 0; i < conv_lanes; i++) {
+        out[2 * i] = evens[i];
+        out[2 * i + 1] = odds[i];
+    }
+    (void)both;
+#endif
+}
+
+/* Results of a filter, with its bias, activated and normalized; whether all sums are numbers. */
+static DML_ONCE int conv_transform_back(const dml_conv *task, int64_t channel, float *output,
+                                                const float *products, int64_t apart, int64_t vectors,
+                                                const dml_conv_piece *pieces, int64_t count)
+{
+    float made[2][2 * DML_CONV_MAX_NR] __attribute__((aligned(64)));
+    float bias = task->bias ? ((const float *)task->bias)[channel * task->bias_stride] : 0.0f;
+    conv_floats differences = {0};
+    const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&task->normalization, channel);
+    for (int64_t j = 0; j < vectors; j++) {
+        conv_floats columns[2][4], sums[2][2];
+        DML_UNROLLED for (int x = 0; x < 4; x++)
+        {
+            conv_floats rows[4];
+            DML_UNROLLED for (int y = 0; y < 4; y++) rows[y] =
+                ((const conv_floats *)(products + (4 * y + x) * apart))[j];
+            columns[0][x] = rows[0] + rows[1] + rows[2];
+            columns[1][x] = rows[1] - rows[2] - rows[3];
+        }
+        DML_UNROLLED for (int y = 0; y < 2; y++)
+        {
+            sums[y][0] = columns[y][0] + columns[y][1] + columns[y][2];
+            sums[y][1] = columns[y][1] - columns[y][2] - columns[y][3];
+            /* 0 but for what is infinite or NaN. */
+            differences += (sums[y][0] - sums[y][0]) + (sums[y][1] - sums[y][1]);
+            DML_UNROLLED for (int x = 0; x < 2; x++)
+            {
+                sums[y][x] = conv_activated(sums[y][x] + bias, task, task->activation);
+                if (normal)
+                    sums[y][x] =
+                        (conv_floats)batch_norm_lanes((softmax_norm_lanes)sums[y][x], normal);
+            }
+            conv_alternate(made[y] + 2 * j * conv_lanes, sums[y][0], sums[y][1]);
+        }
+    }
+    for (const dml_conv_piece *piece = pieces; piece < pieces + count; piece++)
+        memcpy(output + piece->place, made[0] + piece->from, (size_t)piece->count * 4);
+    int is_finite = 1;
+    for (int i = 0; i < conv_lanes; i++)
+        is_finite &= differences[i] == 0.0f;
+    return is_finite;
+}

@@ -1,0 +1,369 @@
+/* Units whose input is packed first: rows, their results, and the post-ops. */
+
+#pragma once
+
+#include "../common/vectors.h"
+#include "../elementwise/requantize.h"
+#include "../elementwise/requantize_lanes.h"
+#include "../half/convert.h"
+#include "../half/scalar.h"
+#include "../softmax_norm/dispatch.h"
+#include "../softmax_norm/norm.h"
+#include "vectors.h"
+
+typedef struct {
+    const char *x;
+    int64_t step[3];
+    int64_t rows, columns;
+    /* What a byte is that stands for 0. */
+    float zero;
+} depthwise_pool_unit;
+
+/* Elements of a row as floats, as in `floats_of_row`; bytes less their zero point, and up to PART floats behind the
+   last of them are written. */
+DML_INLINE const float *depthwise_pool_row(const dml_depthwise_pool *task,
+                                                   const depthwise_pool_unit *unit, float *line,
+                                                   const char *row, int64_t begin, int64_t end)
+{
+    enum { PART = DML_DEPTHWISE_POOL_SLACK };
+    int64_t step = task->x_strides[4];
+    const char *from = row + begin * step;
+    const uint8_t flip = task->bytes.is_signed ? 0x80 : 0;
+    const float zero = unit->zero + (float)flip;
+    uint8_t part[PART] = {0};
+    if (!task->bytes.is_there)
+        return floats_of_row(line, row, step, begin, end, task->is_half);
+    for (int64_t i = 0; i < end - begin; i += PART) {
+        int64_t count = end - begin - i < PART ? end - begin - i : PART;
+        if (step == 1)
+            memcpy(part, from + i, (size_t)count);
+        else
+            for (int64_t j = 0; j < count; j++)
+                part[j] = (uint8_t)from[(i + j) * step];
+        for (int64_t j = 0; j < PART; j++)
+            line[i + j] = (float)(part[j] ^ flip) - zero;
+    }
+    return line;
+}
+
+/* The input of a unit, as the plan says. What is outside need not be written where the unit before, of another
+   channel, had it at the same places. */
+static DML_ONCE void depthwise_pool_fill(const dml_depthwise_pool_plan *plan,
+                                                 const depthwise_pool_unit *unit, float *packed, float *line,
+                                                 float outside, int has_outside)
+{
+    const dml_depthwise_pool *task = plan->task;
+    const dml_depthwise_pool_axis *rows = &plan->axes[1], *columns = &plan->axes[2];
+    int64_t size = task->sizes[2], left = unit->step[2] * task->strides[2] - task->padding[2];
+    int64_t right = left + (unit->columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
+    int64_t begin = left < 0 ? 0 : left, end = right < size ? right : size;
+    for (int64_t tap = 0; tap < task->window[0]; tap++) {
+        int64_t z = unit->step[0] * task->strides[0] - task->padding[0] + tap * task->dilations[0];
+        for (int64_t i = 0; i < rows->phases; i++) {
+            for (int64_t row = 0; row < unit->rows + rows->reaches[i]; row++) {
+                int64_t y = (unit->step[1] + row) * task->strides[1] + rows->firsts[i] - task->padding[1];
+                float *out = packed + ((tap * rows->phases + i) * columns->phases * plan->height + row) * plan->width;
+                const float *seen = NULL;
+                if (z >= 0 && z < task->sizes[0] && y >= 0 && y < task->sizes[1] && begin < end)
+                    seen = depthwise_pool_row(
+                        task, unit, line, unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
+                if (!seen && has_outside)
+                    continue;
+                for (int64_t j = 0; j < columns->phases; j++, out += plan->height * plan->width)
+                    depthwise_pool_pack(out, seen, seen ? end - begin : 0, left + columns->firsts[j] - begin,
+                                                task->strides[2], unit->columns + columns->reaches[j], outside,
+                                                has_outside);
+            }
+        }
+    }
+}
+
+/* The input of a unit of a pool: what its columns come to, packed as {phase of columns, rows, width}. */
+static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *plan,
+                                                        const depthwise_pool_unit *unit, float *packed,
+                                                        float *line, float outside, int has_outside)
+{
+    const dml_depthwise_pool *task = plan->task;
+    const dml_depthwise_pool_axis *columns = &plan->axes[2];
+    int64_t size = task->sizes[2], left = unit->step[2] * task->strides[2] - task->padding[2];
+    int64_t right = left + (unit->columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
+    int64_t begin = left < 0 ? 0 : left, end = right < size ? right : size, span = end - begin;
+    int is_plain = !task->is_half && !task->bytes.is_there && task->x_strides[4] == 4;
+    void (*join)(float *, float, const float *const *, int64_t, int64_t) = task->function == DML_DEPTHWISE_POOL_MEAN
+                                                                               ? depthwise_pool_add_rows
+                                                                               : depthwise_pool_maximum_rows;
+    for (int64_t row = 0; row < unit->rows; row++) {
+        const float *rows[DML_DEPTHWISE_POOL_TAPS];
+        int64_t height = 0;
+        for (int64_t tap = 0; tap < task->window[0] * task->window[1] && begin < end; tap++) {
+            int64_t z =
+                unit->step[0] * task->strides[0] - task->padding[0] + tap / task->window[1] * task->dilations[0];
+            int64_t y = (unit->step[1] + row) * task->strides[1] - task->padding[1] +
+                        tap % task->window[1] * task->dilations[1];
+            if (z < 0 || z >= task->sizes[0] || y < 0 || y >= task->sizes[1])
+                continue;
+            rows[height++] = depthwise_pool_row(
+                task, unit, line + span, unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
+            /* A row that is in the way of the next one is joined at once. */
+            if (!is_plain) {
+                const float *both[] = {line, line + span};
+                join(line, outside, height == 1 ? both + 1 : both, height == 1 ? 1 : 2, span);
+            }
+        }
+        if (is_plain && task->strides[2] == 1 && height > 0) {
+            /* What a vector leaves behind the end is overwritten, by what is outside or by the next row. */
+            float *out = packed + row * plan->width;
+            int64_t before = begin - left, width = unit->columns + columns->reach;
+            join(out + before, outside, rows, height, span);
+            for (int64_t i = 0; i < before; i++)
+                out[i] = outside;
+            for (int64_t i = before + span; i < width; i++)
+                out[i] = outside;
+            continue;
+        }
+        if (is_plain && height > 0)
+            join(line, outside, rows, height, span);
+        for (int64_t i = 0; i < columns->phases; i++)
+            depthwise_pool_pack(packed + (i * plan->rows + row) * plan->width, line, height > 0 ? span : 0,
+                                        left + columns->firsts[i] - begin, task->strides[2],
+                                        unit->columns + columns->reaches[i], outside, has_outside && height > 0);
+    }
+}
+
+DML_INLINE void depthwise_pool_store(char *output, int64_t step, float *values, int64_t count, int is_half)
+{
+    uint16_t halves[DML_DEPTHWISE_POOL_COLUMNS];
+    if (!is_half && step == 4) {
+        depthwise_pool_copy((float *)output, values, count);
+        return;
+    }
+    if (!is_half) {
+        for (int64_t i = 0; i < count; i++)
+            memcpy(output + i * step, values + i, 4);
+        return;
+    }
+    halves_of_floats(halves, values, count);
+    if (step == 2) {
+        memcpy(output, halves, (size_t)count * 2);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        memcpy(output + i * step, halves + i, 2);
+}
+
+/* Division is slow; where a row has one divisor, a power of two, a product is the same. */
+static DML_ONCE void depthwise_pool_divide(float *values, const float *counts, float others, int64_t count)
+{
+    float first = others * counts[0], inverse = 1 / first;
+    uint32_t differs = 0, bits;
+    for (int64_t i = 0; i < count; i++)
+        differs |= counts[i] != counts[0];
+    memcpy(&bits, &first, 4);
+    if (!differs && first >= 1 && (bits & 0x7fffffu) == 0) {
+        for (int64_t i = 0; i < count; i++)
+            values[i] *= inverse;
+    } else {
+        for (int64_t i = 0; i < count; i++)
+            values[i] /= others * counts[i];
+    }
+}
+
+/* Means of bytes, quantized in place of sums; NaN becomes the lowest. */
+static DML_ONCE void depthwise_pool_quantize(const dml_depthwise_pool *task, int64_t channel, float *sums,
+                                                     const float *counts, float others, int64_t count)
+{
+    const dml_requantization to = dml_depthwise_pool_requantization(task, channel, 1.0);
+    for (int64_t i = 0; i < count; i++) {
+        float mean = (float)(sums[i] * to.unit / ((double)others * counts[i]));
+        float value = rintf(mean / to.scale) + to.zero;
+        value = value > to.low ? value : to.low;
+        sums[i] = value < to.high ? value : to.high;
+    }
+}
+
+/* Sums of products as bytes, at the beginning of their memory. */
+static DML_ONCE void depthwise_pool_requantize(const dml_depthwise_pool *task, int64_t channel, float *values,
+                                                       int64_t count)
+{
+    enum { PART = DML_DEPTHWISE_POOL_SLACK };
+    const dml_requantization to = dml_depthwise_pool_requantization(task, channel, 1.0);
+    for (int64_t i = 0; i < count; i += PART) {
+        int32_t sums[PART];
+        for (int64_t j = 0; j < PART; j++)
+            sums[j] = (int32_t)values[i + j];
+        elementwise_requantize((uint8_t *)values + i, sums, count - i < PART ? count - i : PART, &to);
+    }
+}
+
+DML_INLINE void depthwise_pool_put_bytes(char *output, int64_t step, const uint8_t *results, int64_t count)
+{
+    if (step == 1)
+        memcpy(output, results, (size_t)count);
+    else
+        for (int64_t i = 0; i < count; i++)
+            output[i * step] = (char)results[i];
+}
+
+static DML_ONCE void depthwise_pool_store_bytes(char *output, int64_t step, const float *values, int64_t count)
+{
+    uint8_t results[DML_DEPTHWISE_POOL_COLUMNS];
+    /* In whole vectors: there are numbers behind the last value, too. */
+    for (int64_t i = 0; i < (count + 15) / 16; i++)
+        for (int64_t j = 0; j < 16; j++)
+            results[16 * i + j] = (uint8_t)(int32_t)values[16 * i + j];
+    depthwise_pool_put_bytes(output, step, results, count);
+}
+
+/* The sum of so many bytes, each less `zero`. */
+DML_INLINE int32_t depthwise_pool_sum_bytes(const uint8_t *bytes, int64_t count, float zero, int is_signed)
+{
+    const uint8_t flip = is_signed ? 0x80 : 0;
+    int64_t total = 0, i = 0;
+#if defined(__AVX512F__)
+    __m512i totals = _mm512_setzero_si512(), flips = _mm512_set1_epi8((char)flip);
+    for (; i < count; i += 64) {
+        __mmask64 seen = count - i < 64 ? ((__mmask64)1 << (count - i)) - 1 : ~(__mmask64)0;
+        __m512i values = _mm512_maskz_loadu_epi8(seen, bytes + i);
+        values = _mm512_xor_si512(values, _mm512_maskz_mov_epi8(seen, flips));
+        totals = _mm512_add_epi64(totals, _mm512_sad_epu8(values, _mm512_setzero_si512()));
+    }
+    total = _mm512_reduce_add_epi64(totals);
+#endif
+    for (; i < count; i++)
+        total += bytes[i] ^ flip;
+    return (int32_t)(total - count * (flip + (int64_t)zero));
+}
+
+/* Means of whole channels from `begin` to `end`: those that are quantized alike together. */
+static DML_ONCE void depthwise_pool_whole(const dml_depthwise_pool *task, int64_t begin, int64_t end)
+{
+    enum { PART = DML_DEPTHWISE_POOL_SLACK };
+    const dml_depthwise_pool_bytes *bytes = &task->bytes;
+    const int64_t differ =
+        bytes->scale_stride | bytes->zero_stride | bytes->stored_scale_stride | bytes->stored_zero_stride;
+    const int64_t size = task->sizes[0] * task->sizes[1] * task->sizes[2];
+    const double divisor =
+        (double)(*(const float *)task->counts[0] * *(const float *)task->counts[1]) * *(const float *)task->counts[2];
+    for (int64_t count; begin < end; begin += count) {
+        int64_t channel = begin % task->channels, left = end - begin;
+        int32_t sums[PART];
+        uint8_t results[PART];
+        left = task->channels - channel < left ? task->channels - channel : left;
+        count = differ ? 1 : left < PART ? left : PART;
+        const char *x = dml_depthwise_pool_channel(task, begin);
+        char *output = (char *)task->output + begin / task->channels * task->output_strides[0] +
+                       channel * task->output_strides[1];
+        const float zero = dml_depthwise_pool_byte(bytes->zero, channel * bytes->zero_stride, bytes->is_signed);
+        const dml_requantization to = dml_depthwise_pool_requantization(task, channel, divisor);
+        for (int64_t i = 0; i < count; i++)
+            sums[i] = depthwise_pool_sum_bytes((const uint8_t *)x + i * task->x_strides[1], size, zero,
+                                                       bytes->is_signed);
+        elementwise_requantize(results, sums, count, &to);
+        depthwise_pool_put_bytes(output, task->output_strides[1], results, count);
+    }
+}
+
+static DML_ONCE void depthwise_pool_activate(float *values, int64_t count, const dml_depthwise_pool *task)
+{
+    const float slope = task->slope, high = task->high;
+    const float low = task->activation == DML_DEPTHWISE_POOL_CLIP ? task->low : 0.0f;
+    if (task->activation == DML_DEPTHWISE_POOL_LEAKY_RELU) {
+        for (int64_t i = 0; i < count; i++)
+            values[i] = values[i] < 0.0f ? values[i] * slope : values[i];
+        return;
+    }
+    if (task->activation == DML_DEPTHWISE_POOL_CLIP)
+        for (int64_t i = 0; i < count; i++)
+            values[i] = values[i] < high ? values[i] : high;
+    for (int64_t i = 0; i < count; i++)
+        values[i] = values[i] > low ? values[i] : low;
+}
+
+/* What is -infinity may be one, NaN, or nothing at all. */
+static DML_ONCE void depthwise_pool_mend(const dml_depthwise_pool *task, const dml_depthwise_pool_place *first,
+                                                 float *values, int64_t count)
+{
+    uint32_t any = 0;
+    for (int64_t i = 0; i < count; i++)
+        any |= values[i] == -INFINITY;
+    if (!any)
+        return;
+    dml_depthwise_pool_place place = *first;
+    for (int64_t i = 0; i < count; i++, place.step[2]++)
+        if (values[i] == -INFINITY)
+            values[i] = dml_depthwise_pool_exact(task, &place, NULL);
+}
+
+/* A row of results, from what is computed to the output. */
+DML_INLINE void depthwise_pool_finish(const dml_depthwise_pool_plan *plan,
+                                              const depthwise_pool_unit *unit, int64_t row, int64_t plane,
+                                              char *output, float *values, const int32_t *which)
+{
+    const dml_depthwise_pool *task = plan->task;
+    dml_depthwise_pool_place place = {unit->x, plane, {unit->step[0], unit->step[1] + row, unit->step[2]}};
+    int64_t count = unit->columns;
+    if (task->function == DML_DEPTHWISE_POOL_MEAN) {
+        const float *counts[] = {(const float *)task->counts[0], (const float *)task->counts[1],
+                                 (const float *)task->counts[2]};
+        const float others = counts[0][place.step[0]] * counts[1][place.step[1]];
+        if (task->bytes.is_there) {
+            depthwise_pool_quantize(task, plane % task->channels, values, counts[2] + place.step[2], others,
+                                            count);
+            depthwise_pool_store_bytes(output, task->output_strides[4], values, count);
+            return;
+        }
+        depthwise_pool_divide(values, counts[2] + place.step[2], others, count);
+    } else if (task->function == DML_DEPTHWISE_POOL_MAXIMUM) {
+        depthwise_pool_mend(task, &place, values, count);
+        if (task->indices)
+            dml_depthwise_pool_indices(plan, &place, which, count);
+    } else if (task->activation != DML_DEPTHWISE_POOL_IDENTITY) {
+        depthwise_pool_activate(values, count, task);
+    }
+    depthwise_pool_store(output, task->output_strides[4], values, count, task->stores_half);
+    const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&task->normalization, plane % task->channels);
+    if (normal)
+        softmax_norm_give((float *)output, (const float *)output, count, normal);
+}
+
+static void depthwise_pool_compute(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit,
+                                           int64_t plane, char *memory, int has_outside)
+{
+    const dml_depthwise_pool *task = plan->task;
+    float *packed = (float *)memory, *values = packed + plan->packed;
+    int32_t *which = (int32_t *)(values + plan->values);
+    float *line = (float *)which + (task->indices ? plan->values : 0), weights[DML_DEPTHWISE_POOL_TAPS];
+    float start = task->function == DML_DEPTHWISE_POOL_MAXIMUM ? -INFINITY : 0.0f;
+    int64_t count = (unit->rows - 1) * plan->width + unit->columns;
+    int64_t batch = plane / task->channels, channel = plane % task->channels;
+    char *output = (char *)task->output + batch * task->output_strides[0] + channel * task->output_strides[1];
+    for (int i = 0; i < 3; i++)
+        output += unit->step[i] * task->output_strides[i + 2];
+    if (plan->is_joined) {
+        depthwise_pool_fill_joined(plan, unit, packed, line, start, has_outside);
+        if (task->function == DML_DEPTHWISE_POOL_MEAN)
+            depthwise_pool_add(values, packed, start, plan->places, NULL, plan->taps, count);
+        else
+            depthwise_pool_maximum(values, packed, start, plan->places, NULL, plan->taps, count);
+    } else {
+        depthwise_pool_fill(plan, unit, packed, line, start, has_outside);
+        if (task->indices) {
+            depthwise_pool_first(values, which, packed, plan->places, plan->taps, count);
+        } else {
+            dml_depthwise_pool_weights(task, channel, weights);
+            if (task->bias && !task->bytes.is_there)
+                start = dml_load_float((const char *)task->bias + channel * task->bias_stride, task->is_half);
+            depthwise_pool_add_products(values, packed, start, plan->places, weights, plan->taps, count);
+            if (task->bytes.is_there) {
+                depthwise_pool_requantize(task, channel, values, count);
+                for (int64_t row = 0; row < unit->rows; row++)
+                    depthwise_pool_put_bytes(output + row * task->output_strides[3], task->output_strides[4],
+                                                     (const uint8_t *)values + row * plan->width, unit->columns);
+                return;
+            }
+        }
+    }
+    for (int64_t row = 0; row < unit->rows; row++)
+        depthwise_pool_finish(plan, unit, row, plane, output + row * task->output_strides[3],
+                                      values + row * plan->width, which + row * plan->width);
+}

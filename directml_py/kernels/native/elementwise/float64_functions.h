@@ -1,0 +1,269 @@
+/* Functions of FLOAT64, as many at a time as a register holds or four, for results that are rounded to FLOAT32: 4e-9
+   off at most, where not said otherwise much less; roots are the nearest numbers. Polynomials are fitted at
+   Chebyshev's nodes. None has branches. */
+
+#pragma once
+
+#include "../common/log.h"
+#include "../common/vectors.h"
+
+#if defined(__AVX512F__)
+#define DML_LANES 8
+#else
+#define DML_LANES 4
+#endif
+typedef double elementwise_doubles __attribute__((vector_size(8 * DML_LANES), aligned(8), may_alias));
+typedef uint64_t elementwise_bits __attribute__((vector_size(8 * DML_LANES), aligned(8), may_alias));
+typedef float elementwise_floats __attribute__((vector_size(4 * DML_LANES), aligned(4), may_alias));
+#define DML_DOUBLES elementwise_doubles
+#define DML_BITS elementwise_bits
+#define DML_GATHER(mask, a, b) ((DML_DOUBLES)(((DML_BITS)(mask) & (DML_BITS)(a)) | (~(DML_BITS)(mask) & (DML_BITS)(b))))
+/* No number is beyond `low` and `high` then; NaN stays. */
+#if defined(__AVX512F__)
+#define DML_BETWEEN(x, low, high)                                                                                      \
+    x = (DML_DOUBLES)_mm512_min_pd(_mm512_set1_pd(high), _mm512_max_pd(_mm512_set1_pd(low), (__m512d)(x)))
+#elif defined(__AVX2__)
+#define DML_BETWEEN(x, low, high)                                                                                      \
+    x = (DML_DOUBLES)_mm256_min_pd(_mm256_set1_pd(high), _mm256_max_pd(_mm256_set1_pd(low), (__m256d)(x)))
+#else
+#define DML_BETWEEN(x, low, high)                                                                                      \
+    x = DML_GATHER(x < (low), (DML_DOUBLES){0} + (low), x);                                                            \
+    x = DML_GATHER(x > (high), (DML_DOUBLES){0} + (high), x)
+#endif
+#define DML_SIGN 0x8000000000000000u
+#define DML_MAGNITUDE(x) ((DML_DOUBLES)((DML_BITS)(x) & ~DML_SIGN))
+/* Added to a number this leaves no bits for a fraction, and the integer in the lowest bits. */
+#define DML_WHOLE 0x1.8p52
+
+/* x = k ln 2 + r: gives exp(r) - 1 in `x`, and 2^k, of which infinity is taken care of elsewhere. NaN stays. */
+DML_INLINE void exp_parts(DML_DOUBLES *x, DML_DOUBLES *scale)
+{
+    DML_DOUBLES r = *x, shifted, k, sum;
+    DML_BETWEEN(r, -708.0, 709.0);
+    shifted = r * 0x1.71547652b82fep0 + DML_WHOLE;
+    k = shifted - DML_WHOLE;
+    r = r - k * 0x1.62e42fefa39efp-1;
+    *scale = (DML_DOUBLES)(((DML_BITS)shifted + 1023) << 52);
+    sum = r * 0.000198992860970568 + 0.0013941118899499568;
+    sum = sum * r + 0.008333298468885862;
+    sum = sum * r + 0.04166635277105741;
+    sum = sum * r + 0.1666666671903285;
+    sum = sum * r + 0.5000000047146076;
+    sum = sum * r + 1.0;
+    *x = sum * r;
+}
+
+DML_INLINE void elementwise_exp(DML_DOUBLES *x)
+{
+    DML_DOUBLES r = *x, scale;
+    DML_BITS much = (DML_BITS)(r > 709.0), little = (DML_BITS)(r < -708.0);
+    exp_parts(&r, &scale);
+    r = DML_GATHER(little, (DML_DOUBLES){0}, r * scale + scale);
+    *x = DML_GATHER(much, (DML_DOUBLES){0} + INFINITY, r);
+}
+
+DML_INLINE void elementwise_expm1(DML_DOUBLES *x)
+{
+    DML_DOUBLES r = *x, scale;
+    DML_BITS much = (DML_BITS)(r > 709.0), zero = (DML_BITS)(r == 0.0);
+    exp_parts(&r, &scale);
+    r = DML_GATHER(zero, *x, r * scale + (scale - 1.0));
+    *x = DML_GATHER(much, (DML_DOUBLES){0} + INFINITY, r);
+}
+
+/* With d = exp(-2 |x|) - 1 it is -d / (d + 2), with the sign of x. */
+DML_INLINE void elementwise_tanh(DML_DOUBLES *x)
+{
+    DML_DOUBLES d = DML_MAGNITUDE(*x) * -2.0, scale;
+    exp_parts(&d, &scale);
+    d = d * scale + (scale - 1.0);
+    d = DML_MAGNITUDE(d / (d + 2.0));
+    *x = (DML_DOUBLES)((DML_BITS)d | ((DML_BITS)*x & DML_SIGN));
+}
+
+DML_INLINE void elementwise_sigmoid(DML_DOUBLES *x)
+{
+    DML_DOUBLES e = -*x;
+    elementwise_exp(&e);
+    *x = 1.0 / (1.0 + e);
+}
+
+/* log(1 + exp(x)) is the larger of x and 0 and log(1 + e) with e = exp(-|x|); that is 2 atanh(e / (2 + e)). */
+DML_INLINE void elementwise_softplus(DML_DOUBLES *x)
+{
+    DML_DOUBLES e = -DML_MAGNITUDE(*x), s, z, sum;
+    elementwise_exp(&e);
+    s = e / (e + 2.0);
+    z = s * s;
+    sum = z * 0.2439390734394351 + 0.21398560630495922;
+    sum = sum * z + 0.2862020740649018;
+    sum = sum * z + 0.3999871124636203;
+    sum = sum * z + 0.6666667902645588;
+    sum = sum * z + 1.9999999998090046;
+    *x = DML_GATHER(*x > 0.0, *x, (DML_DOUBLES){0}) + sum * s;
+}
+
+DML_INLINE void elementwise_sqrt(DML_DOUBLES *x)
+{
+#if defined(__AVX512F__)
+    *x = (DML_DOUBLES)_mm512_sqrt_pd((__m512d)*x);
+#elif defined(__AVX2__)
+    *x = (DML_DOUBLES)_mm256_sqrt_pd((__m256d)*x);
+#else
+    for (int i = 0; i < DML_LANES; i++)
+        (*x)[i] = sqrt((*x)[i]);
+#endif
+}
+
+DML_DEFINE_LOG(elementwise_log_positive, DML_DOUBLES, DML_BITS)
+
+/* Subnormal FLOAT64 do not come from FLOAT32. */
+DML_INLINE void elementwise_log(DML_DOUBLES *x)
+{
+    DML_DOUBLES result = *x;
+    elementwise_log_positive(&result);
+    result = DML_GATHER(*x < INFINITY, result, *x);
+    result = DML_GATHER(*x == 0.0, (DML_DOUBLES){0} - INFINITY, result);
+    *x = DML_GATHER(*x < 0.0, (DML_DOUBLES){0} + NAN, result);
+}
+
+#define DML_THEN(coefficient) sum = sum * t + (coefficient);
+
+/* erf(x) / x over t = x^2 / 8 - 1; from 4 on erf is 1 to FLOAT32's precision. */
+DML_INLINE void elementwise_erf(DML_DOUBLES *x)
+{
+    DML_DOUBLES inside = *x, t, sum;
+    DML_BETWEEN(inside, -4.0, 4.0);
+    t = inside * inside * 0.125 - 1.0;
+    sum = t * -0.00023753031503777797 + 0.0005955966168787401;
+    DML_THEN(-0.0003632395497940404)
+    DML_THEN(0.0006199185878712251)
+    DML_THEN(-0.002843842227270619)
+    DML_THEN(0.005571999517447538)
+    DML_THEN(-0.008445061457535985)
+    DML_THEN(0.013912674173346157)
+    DML_THEN(-0.022530380791170555)
+    DML_THEN(0.0332148846541129)
+    DML_THEN(-0.04575393376864029)
+    DML_THEN(0.05985653047771719)
+    DML_THEN(-0.07472896226649528)
+    DML_THEN(0.09021197583841245)
+    DML_THEN(-0.1077104012535271)
+    DML_THEN(0.13167500462302462)
+    DML_THEN(-0.17657623355634583)
+    DML_THEN(0.35353099633699625)
+    *x = sum * inside;
+}
+
+/* x times the share of a normal distribution below x. The share q beyond |x| is exp(-x^2/2) R(|x|), of which
+   R(a) (a + 4) is a polynomial of (a - 4) / (a + 4). */
+DML_INLINE void elementwise_gelu(DML_DOUBLES *x)
+{
+    DML_DOUBLES a = DML_MAGNITUDE(*x), q = *x * *x * -0.5, t, sum;
+    elementwise_exp(&q);
+    a = DML_GATHER(a > 16.0, (DML_DOUBLES){0} + 16.0, a) + 4.0;
+    a = 1.0 / a;
+    t = ((1.0 - 8.0 * a) + 0.2) * 1.25;
+    sum = t * 1.3447598424439395e-06 - 5.179091469168877e-06;
+    DML_THEN(-2.0831833741870764e-05)
+    DML_THEN(8.231509044757486e-05)
+    DML_THEN(0.00023143990812239204)
+    DML_THEN(-0.001431338744620092)
+    DML_THEN(-0.0006880380839309197)
+    DML_THEN(0.026794331527326094)
+    DML_THEN(-0.12145189732576478)
+    DML_THEN(0.3289950791467708)
+    DML_THEN(-0.6296958755160585)
+    DML_THEN(0.8939409337012927)
+    q = q * sum * a;
+    *x = *x * DML_GATHER(*x < 0.0, q, 1.0 - q);
+}
+
+/* The sine of x + turn * pi / 2, for |x| up to 2^20: pi / 2 is taken out in three parts, so that no digit is lost
+   even where the sine is almost 0. */
+DML_INLINE void elementwise_wave(DML_DOUBLES *x, uint64_t turn)
+{
+    DML_DOUBLES shifted = *x * 0x1.45f306dc9c883p-1 + DML_WHOLE, k = shifted - DML_WHOLE, r, t, sum, sine;
+    DML_BITS quarter = (DML_BITS)shifted + turn;
+    r = *x - k * 0x1.921fb544p0;
+    r = r - k * 0x1.0b4611a6p-34;
+    r = r - k * 0x1.3198a2e037073p-69;
+    t = r * r;
+    sum = t * 2.71733766842087e-06 - 0.00019839201340575774;
+    DML_THEN(0.008333328779546133)
+    DML_THEN(-0.16666666631560617)
+    DML_THEN(0.9999999999956681)
+    sine = sum * r;
+    sum = t * 2.4379747280143e-05 - 0.001388661709248211;
+    DML_THEN(0.04166661666252168)
+    DML_THEN(-0.4999999961454848)
+    DML_THEN(0.9999999999524414)
+    sum = DML_GATHER(0 - (quarter & 1), sum, sine);
+    *x = (DML_DOUBLES)((DML_BITS)sum ^ ((quarter & 2) << 62));
+}
+
+/* Numbers too large for the three parts of pi / 2 take C's way, each by itself: what the others give does not depend
+   on it. */
+DML_INLINE int elementwise_is_far(const DML_DOUBLES *x)
+{
+    DML_DOUBLES magnitude = DML_MAGNITUDE(*x);
+#if defined(__AVX512F__)
+    return _mm512_cmp_pd_mask((__m512d)magnitude, _mm512_set1_pd(0x1p20), _CMP_LT_OQ) != 0xff;
+#elif defined(__AVX2__)
+    return _mm256_movemask_pd((__m256d)(magnitude < 0x1p20)) != 0xf;
+#else
+    DML_BITS near = (DML_BITS)(magnitude < 0x1p20);
+    return (near[0] & near[1] & near[2] & near[3]) == 0;
+#endif
+}
+
+static DML_ONCE void elementwise_far(double *results, const double *x, int turn)
+{
+    for (int i = 0; i < DML_LANES; i++)
+        if (!(fabs(x[i]) < 0x1p20))
+            results[i] = turn ? cos(x[i]) : sin(x[i]);
+}
+
+DML_INLINE void elementwise_turned(DML_DOUBLES *x, int turn)
+{
+    DML_DOUBLES angle = *x;
+    double angles[DML_LANES], results[DML_LANES];
+    elementwise_wave(x, turn);
+    if (elementwise_is_far(&angle)) {
+        memcpy(angles, &angle, sizeof angles);
+        memcpy(results, x, sizeof results);
+        elementwise_far(results, angles, turn);
+        memcpy(x, results, sizeof results);
+    }
+}
+
+DML_INLINE void elementwise_sin(DML_DOUBLES *x)
+{
+    elementwise_turned(x, 0);
+}
+
+DML_INLINE void elementwise_cos(DML_DOUBLES *x)
+{
+    elementwise_turned(x, 1);
+}
+
+/* exp(y log|x|), negative of a negative base with an odd exponent: NaN for 0^0, inf^0 and 1^inf. An exponent is odd
+   that is so as an int32, which 2^31 and more saturate to. */
+DML_INLINE void elementwise_power(DML_DOUBLES *x, const DML_DOUBLES *exponent)
+{
+    DML_DOUBLES base = *x, y = *exponent, large = DML_MAGNITUDE(y), result = DML_MAGNITUDE(base), whole, half, product;
+    DML_BITS odd, fraction, negative = (DML_BITS)(base < 0.0);
+    elementwise_log(&result);
+    /* Of 2^52 on all numbers are whole. */
+    whole = DML_GATHER(large < 0x1p52, (large + 0x1p52) - 0x1p52, large);
+    fraction = (DML_BITS)(whole != large);
+    half = large * 0.5;
+    half = DML_GATHER(large < 0x1p31, (half + 0x1p52) - 0x1p52 - half, (DML_DOUBLES){0});
+    odd = ((DML_BITS)(half != 0.0) | (DML_BITS)(y >= 0x1p31)) & ~fraction;
+    product = result * y;
+    elementwise_exp(&product);
+    result = DML_GATHER(fraction & negative, (DML_DOUBLES){0} + NAN, product);
+    result = (DML_DOUBLES)((DML_BITS)result ^ (odd & negative & DML_SIGN));
+    *x = DML_GATHER((DML_BITS)(y != y) | (DML_BITS)(base != base), (DML_DOUBLES){0} + NAN, result);
+}
+#undef DML_THEN

@@ -1,0 +1,56 @@
+/* Rows of FLOAT16 and FLOAT32, one made of the other. */
+
+#pragma once
+
+#include "../common/vectors.h"
+
+#include "scalar.h"
+
+static void floats_of_halves(float *restrict floats, const uint16_t *restrict halves, int64_t count)
+{
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 16 <= count; i += 16)
+        _mm512_storeu_ps(floats + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(halves + i))));
+#endif
+#if defined(__AVX2__)
+    for (; i + 8 <= count; i += 8)
+        _mm256_storeu_ps(floats + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(halves + i))));
+#endif
+    for (; i < count; i++)
+        floats[i] = dml_float_of_half(halves[i]);
+}
+
+static void halves_of_floats(uint16_t *restrict halves, const float *restrict floats, int64_t count)
+{
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 16 <= count; i += 16)
+        _mm256_storeu_si256((__m256i *)(halves + i),
+                            _mm512_cvtps_ph(_mm512_loadu_ps(floats + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
+#if defined(__AVX2__)
+    for (; i + 8 <= count; i += 8)
+        _mm_storeu_si128((__m128i *)(halves + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(floats + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
+    for (; i < count; i++)
+        halves[i] = dml_half_of_float(floats[i]);
+}
+
+/* Elements `begin` to `end` of a row of a tensor as floats: themselves, or in `floats`. */
+DML_INLINE const float *floats_of_row(float *floats, const char *row, int64_t step, int64_t begin, int64_t end,
+                                              int is_half)
+{
+    row += begin * step;
+    if (!is_half && step == 4)
+        return (const float *)row;
+    if (is_half && step == 2) {
+        floats_of_halves(floats, (const uint16_t *)row, end - begin);
+        return floats;
+    }
+    for (int64_t i = 0; i < end - begin; i++)
+        floats[i] = dml_load_float(row + i * step, is_half);
+    return floats;
+}
+

@@ -1,0 +1,134 @@
+/* Matrix times vector: axpy over rows of B, or dot products with its columns, or sums over panels, whichever reads B in
+   the order of its memory. */
+
+#pragma once
+
+#include "../common/vectors.h"
+#include "../half/scalar.h"
+#include "microkernel.h"
+
+DML_INLINE DML_MATMUL_FLOATS matmul_load(const char *from, int is_half)
+{
+    if (!is_half)
+        return *(const DML_MATMUL_FLOATS *)from;
+#if defined(__AVX512F__)
+    return (DML_MATMUL_FLOATS)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
+#elif defined(__AVX2__)
+    return (DML_MATMUL_FLOATS)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
+#else
+    DML_MATMUL_FLOATS values;
+    for (int i = 0; i < DML_MATMUL_LANES; i++)
+        values[i] = dml_float_of_half(((const uint16_t *)from)[i]);
+    return values;
+#endif
+}
+
+DML_INLINE float matmul_load_scalar(const char *from, int is_half)
+{
+    return is_half ? dml_float_of_half(*(const uint16_t *)from) : *(const float *)from;
+}
+
+/* Rows of B times elements of A, several at a time, so that sums are loaded and stored less often. */
+DML_INLINE void matmul_axpy_rows(float *to, const float *a, const char *b, int64_t b_step, int64_t count,
+                                         const int rows, const int is_half)
+{
+    const int64_t item = is_half ? 2 : 4;
+    int64_t i = 0;
+    for (; i + DML_MATMUL_LANES <= count; i += DML_MATMUL_LANES) {
+        DML_MATMUL_FLOATS sum = *(DML_MATMUL_FLOATS *)(to + i);
+        DML_UNROLLED for (int k = 0; k < rows; k++) sum +=
+            a[k] * matmul_load(b + k * b_step + i * item, is_half);
+        *(DML_MATMUL_FLOATS *)(to + i) = sum;
+    }
+    for (; i < count; i++)
+        for (int k = 0; k < rows; k++)
+            to[i] += a[k] * matmul_load_scalar(b + k * b_step + i * item, is_half);
+}
+
+static DML_ONCE void matmul_gemv_axpy(float *to, const float *a, const char *b, int64_t b_step, int64_t count,
+                                              int64_t kc, int is_half)
+{
+    int64_t k = 0;
+    for (; k + 8 <= kc; k += 8)
+        if (is_half)
+            matmul_axpy_rows(to, a + k, b + k * b_step, b_step, count, 8, 1);
+        else
+            matmul_axpy_rows(to, a + k, b + k * b_step, b_step, count, 8, 0);
+    for (; k < kc; k++)
+        if (is_half)
+            matmul_axpy_rows(to, a + k, b + k * b_step, b_step, count, 1, 1);
+        else
+            matmul_axpy_rows(to, a + k, b + k * b_step, b_step, count, 1, 0);
+}
+
+DML_INLINE float matmul_dot_product(const float *a, const char *b, int64_t kc, const int is_half)
+{
+    const int64_t item = is_half ? 2 : 4;
+    DML_MATMUL_FLOATS sums[4] = {{0}, {0}, {0}, {0}};
+    float sum = 0.0f;
+    int64_t k = 0;
+    for (; k + 4 * DML_MATMUL_LANES <= kc; k += 4 * DML_MATMUL_LANES)
+        DML_UNROLLED for (int i = 0; i < 4; i++) sums[i] +=
+            *(const DML_MATMUL_FLOATS *)(a + k + i * DML_MATMUL_LANES) *
+            matmul_load(b + (k + i * DML_MATMUL_LANES) * item, is_half);
+    sums[0] = sums[0] + sums[1] + (sums[2] + sums[3]);
+    for (; k < kc; k++)
+        sum += a[k] * matmul_load_scalar(b + k * item, is_half);
+    for (int i = 0; i < DML_MATMUL_LANES; i++)
+        sum += sums[0][i];
+    return sum;
+}
+
+static DML_ONCE float matmul_gemv_dot(const float *a, const char *b, int64_t kc, int is_half)
+{
+    return is_half ? matmul_dot_product(a, b, kc, 1) : matmul_dot_product(a, b, kc, 0);
+}
+
+/* A row of A times two panels {kc, nr}, `step` elements apart: two streams, and chains of sums enough to keep up with
+   them. */
+static DML_ONCE void matmul_gemv_panels(float *to, const float *a, const float *b, int64_t step, int64_t kc,
+                                                int adds)
+{
+    DML_MATMUL_FLOATS sums[4] = {{0}, {0}, {0}, {0}}, *target = (DML_MATMUL_FLOATS *)to;
+    for (int64_t k = 0; k < kc; k++, b += 2 * DML_MATMUL_LANES) {
+        const DML_MATMUL_FLOATS *first = (const DML_MATMUL_FLOATS *)b,
+                                *second = (const DML_MATMUL_FLOATS *)(b + step);
+        sums[0] += a[k] * first[0];
+        sums[1] += a[k] * first[1];
+        sums[2] += a[k] * second[0];
+        sums[3] += a[k] * second[1];
+    }
+    DML_UNROLLED for (int i = 0; i < 4; i++)
+    {
+        if (adds)
+            sums[i] = target[i] + sums[i];
+        target[i] = sums[i];
+    }
+}
+
+DML_INLINE void matmul_axpy_int8_rows(uint32_t *restrict to, const int32_t *a, const uint8_t *restrict b,
+                                              int64_t b_step, int64_t count, const int rows, const int is_signed)
+{
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t sum = to[i];
+        DML_UNROLLED for (int k = 0; k < rows; k++)
+        {
+            const uint8_t byte = b[k * b_step + i];
+            sum += (uint32_t)(a[k] * (is_signed ? (int8_t)byte : byte));
+        }
+        to[i] = sum;
+    }
+}
+
+static DML_ONCE void matmul_gemv_int8(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_step,
+                                              int64_t count, int64_t kc, int is_signed)
+{
+    int64_t k = 0;
+    for (; k + 8 <= kc; k += 8)
+        if (is_signed)
+            matmul_axpy_int8_rows((uint32_t *)to, a + k, b + k * b_step, b_step, count, 8, 1);
+        else
+            matmul_axpy_int8_rows((uint32_t *)to, a + k, b + k * b_step, b_step, count, 8, 0);
+    for (; k < kc; k++)
+        matmul_axpy_int8_rows((uint32_t *)to, a + k, b + k * b_step, b_step, count, 1, is_signed);
+}

@@ -1,0 +1,12 @@
+/* The largest element of FLOAT32: what exponentials are relative to. */
+
+#pragma once
+
+#include "dispatch.h"
+#include "operations.h"
+
+#define NAME max_f32
+#define T float
+#define JOIN DML_LARGER
+#define IDENTITY -INFINITY
+#include "fold.inc"

@@ -1,0 +1,248 @@
+/* The kernels of softmax and of normalizations, and their table. */
+
+#include "../common/compiler.h"
+#include "../elementwise/float64_functions.h"
+#include "../half/convert.h"
+
+#include "dispatch.h"
+#include "norm.h"
+#include "softmax.h"
+
+static DML_ONCE double softmax_norm_sum(const float *x, int64_t n)
+{
+    DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}};
+    double rest = 0.0;
+    int64_t i = 0;
+    for (; i + 4 * DML_LANES <= n; i += 4 * DML_LANES)
+        for (int j = 0; j < 4; j++)
+            sums[j] += DML_SOFTMAX_NORM_LOAD(x + i + j * DML_LANES);
+    for (; i < n; i++)
+        rest += (double)x[i];
+    return softmax_norm_total(sums) + rest;
+}
+
+/* The sum of the squares, too. */
+static DML_ONCE double softmax_norm_sums(const float *x, int64_t n, double *squares, dml_softmax_norm_next next)
+{
+    DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}}, products[4] = {{0}, {0}, {0}, {0}};
+    double rest = 0.0, more = 0.0;
+    int64_t i = 0;
+    (void)next;
+    for (; i + 4 * DML_LANES <= n; i += 4 * DML_LANES) {
+        DML_SOFTMAX_NORM_FETCH(next, i, 4 * DML_LANES)
+        for (int j = 0; j < 4; j++) {
+            DML_DOUBLES value = DML_SOFTMAX_NORM_LOAD(x + i + j * DML_LANES);
+            sums[j] += value;
+            products[j] += value * value;
+        }
+    }
+    for (; i < n; i++) {
+        rest += (double)x[i];
+        more += (double)x[i] * (double)x[i];
+    }
+    *squares = softmax_norm_total(products) + more;
+    return softmax_norm_total(sums) + rest;
+}
+
+static DML_ONCE double softmax_norm_squares(const float *x, int64_t n, double mean, dml_softmax_norm_next next)
+{
+    DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}};
+    double rest = 0.0;
+    int64_t i = 0;
+    (void)next;
+    for (; i + 4 * DML_LANES <= n; i += 4 * DML_LANES) {
+        DML_SOFTMAX_NORM_FETCH(next, i, 4 * DML_LANES)
+        for (int j = 0; j < 4; j++) {
+            DML_DOUBLES value = DML_SOFTMAX_NORM_LOAD(x + i + j * DML_LANES) - mean;
+            sums[j] += value * value;
+        }
+    }
+    for (; i < n; i++)
+        rest += ((double)x[i] - mean) * ((double)x[i] - mean);
+    return softmax_norm_total(sums) + rest;
+}
+
+/* The mean square of what is left without the mean. The sum of squares gives it where the mean's own square is at
+   most 1023/1024 of it, so that ten of FLOAT64's 52 bits are lost; else, and where that is NaN, the row is read
+   again. */
+DML_INLINE double softmax_norm_variance(const float *x, int64_t n, double mean, double squares)
+{
+    double square = squares / (double)n;
+    if (mean * mean <= square * (1.0 - 0x1p-10))
+        return square - mean * mean;
+    return softmax_norm_squares(x, n, mean, (dml_softmax_norm_next){NULL, 0}) / (double)n;
+}
+
+/* The factor of MEAN_VARIANCE, whose mean is there; `variance` is that about it. FLOAT16 has both in FLOAT16. */
+DML_INLINE double softmax_norm_kept(const dml_softmax_norm *task, double *mean, double variance)
+{
+    if (task->is_half) {
+        double exact = *mean;
+        *mean = dml_softmax_norm_half(exact);
+        variance = dml_softmax_norm_half(variance + (exact - *mean) * (exact - *mean));
+    }
+    return 1.0 / sqrt(variance + task->epsilon);
+}
+
+/* `more`: the tensors that the function takes besides. */
+static void softmax_norm_one(const dml_softmax_norm *task, int64_t n, float *out, const float *x,
+                                     const float *const *more, dml_softmax_norm_next next)
+{
+    const float *scale = more[0], *bias = more[1];
+    const int32_t *moves = task->moves + 2;
+    double mean = 0.0, factor = 1.0, shift = -0.0, squares;
+    if (task->function == DML_SOFTMAX_NORM_SOFTMAX) {
+        row_softmax(out, x, n, task->is_half, next);
+        return;
+    }
+    if (task->function == DML_SOFTMAX_NORM_LOG_SOFTMAX) {
+        row_log_softmax(out, x, n, task->is_half, next);
+        return;
+    }
+    if (task->function == DML_SOFTMAX_NORM_BATCH_NORM) {
+        factor = dml_softmax_norm_factor(*more[1], task->epsilon, *more[2]);
+        const dml_batch_norm_channel to = dml_batch_norm_channel_by(*more[0], factor, *more[3], task->relu);
+        softmax_norm_give(out, x, n, &to);
+        return;
+    }
+    if (task->uses_mean && task->uses_variance) {
+        mean = softmax_norm_sums(x, n, &squares, next) / (double)n;
+        factor = softmax_norm_kept(task, &mean, softmax_norm_variance(x, n, mean, squares));
+    } else if (task->uses_mean) {
+        mean = softmax_norm_sum(x, n) / (double)n;
+        mean = task->is_half ? dml_softmax_norm_half(mean) : mean;
+    } else if (task->uses_variance) {
+        factor = softmax_norm_kept(task, &mean, softmax_norm_squares(x, n, mean, next) / (double)n);
+    }
+    if (scale && !moves[0]) {
+        factor *= *scale;
+        scale = NULL;
+    }
+    if (bias && !moves[1]) {
+        shift = *bias;
+        bias = NULL;
+    }
+    softmax_norm_affine_row(out, x, n, mean, factor, scale, bias, shift, task->relu,
+                                    task->is_half && !bias && shift == 0.0);
+}
+
+static void softmax_norm_of_floats(const dml_softmax_norm *task, char *const *places, int fetches)
+{
+    const float *more[DML_SOFTMAX_NORM_TENSORS - 2];
+    const dml_softmax_norm_next next = {places[1] + 4 * task->count, fetches ? 4 : 0};
+    for (int k = 2; k < DML_SOFTMAX_NORM_TENSORS; k++)
+        more[k - 2] = (const float *)places[k];
+    softmax_norm_one(task, task->count, (float *)places[0], (const float *)places[1], more, next);
+}
+
+/* At most the scale and the bias move along the row, which is taken in parts where nothing is found out about it. */
+static void softmax_norm_of_halves(const dml_softmax_norm *task, char *const *places, int fetches)
+{
+    float row[DML_SOFTMAX_NORM_LONGEST_HALVES] __attribute__((aligned(64))),
+        vectors[2][DML_SOFTMAX_NORM_LONGEST_HALVES];
+    float numbers[DML_SOFTMAX_NORM_TENSORS];
+    const float *more[DML_SOFTMAX_NORM_TENSORS - 2];
+    for (int64_t first = 0; first < task->count; first += DML_SOFTMAX_NORM_LONGEST_HALVES) {
+        int64_t n = task->count - first < DML_SOFTMAX_NORM_LONGEST_HALVES ? task->count - first
+                                                                          : DML_SOFTMAX_NORM_LONGEST_HALVES;
+        for (int k = 2; k < DML_SOFTMAX_NORM_TENSORS; k++) {
+            float *values = task->moves[k] ? vectors[k % 2] : numbers + k;
+            const uint16_t *halves = (const uint16_t *)places[k];
+            more[k - 2] = halves ? values : NULL;
+            if (halves)
+                floats_of_halves(values, halves + (task->moves[k] ? first : 0), task->moves[k] ? n : 1);
+        }
+        floats_of_halves(row, (const uint16_t *)places[1] + first, n);
+        softmax_norm_one(task, n, row, row, more,
+                                 (dml_softmax_norm_next){places[1] + 2 * (first + n), fetches ? 2 : 0});
+        halves_of_floats((uint16_t *)places[0] + first, row, n);
+    }
+}
+
+/* Rows in step: what is found of one does not wait for the one before. */
+static void softmax_short_rows(const dml_softmax_norm *task, char *const *places, int64_t m, float *work)
+{
+    const int64_t n = task->count, from = task->strides[0][1], to = task->strides[0][0];
+    const dml_softmax_norm_next next = {NULL, 0};
+    const float *rows[DML_SOFTMAX_NORM_STRIP];
+    const int logarithm = task->function == DML_SOFTMAX_NORM_LOG_SOFTMAX;
+    float largest[DML_SOFTMAX_NORM_STRIP], *results[DML_SOFTMAX_NORM_STRIP];
+    double sums[DML_SOFTMAX_NORM_STRIP] = {0};
+    for (int64_t i = 0; i < m; i++) {
+        results[i] = task->is_half ? work + i * n : (float *)(places[0] + i * to);
+        rows[i] = task->is_half ? results[i] : (const float *)(places[1] + i * from);
+        if (task->is_half)
+            floats_of_halves(results[i], (const uint16_t *)(places[1] + i * from), n);
+        largest[i] = row_largest(rows[i], n);
+    }
+    for (int64_t i = 0; i < m; i++)
+        sums[i] = logarithm ? row_exp_sum(rows[i], n, largest[i], next)
+                            : row_exponentials(results[i], rows[i], n,
+                                                       isinf(largest[i]) ? NAN : largest[i], next);
+    if (logarithm)
+        log_softmax_shifts(sums, (m + DML_LANES - 1) / DML_LANES * DML_LANES, task->is_half);
+    for (int64_t i = 0; i < m; i++) {
+        if (logarithm)
+            softmax_norm_affine_row(results[i], rows[i], n, largest[i], 1.0, NULL, NULL, sums[i], 0,
+                                            task->is_half);
+        else
+            row_divide(results[i], n, task->is_half ? dml_softmax_norm_half(sums[i]) : sums[i]);
+        if (task->is_half)
+            halves_of_floats((uint16_t *)(places[0] + i * to), results[i], n);
+    }
+}
+
+static void softmax_columns(const dml_softmax_norm *task, char *const *places, int64_t m, float *work)
+{
+    const int64_t n = task->count, wide = (m + 15) / 16 * 16;
+    const int logarithm = task->function == DML_SOFTMAX_NORM_LOG_SOFTMAX;
+    float largest[DML_SOFTMAX_NORM_STRIP], high[DML_SOFTMAX_NORM_STRIP], low[DML_SOFTMAX_NORM_STRIP];
+    double shifts[DML_SOFTMAX_NORM_STRIP];
+    for (int64_t j = 0; j < wide; j++)
+        largest[j] = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        const char *from = places[1] + i * task->steps[1];
+        float *line = work + i * wide;
+        if (task->is_half)
+            floats_of_halves(line, (const uint16_t *)from, m);
+        else
+            memcpy(line, from, (size_t)m * sizeof(float));
+        for (int64_t j = m; j < wide; j++)
+            line[j] = 0.0f;
+        for (int64_t j = 0; j < wide; j++)
+            largest[j] = line[j] > largest[j] ? line[j] : largest[j];
+    }
+    for (int64_t j = 0; j < wide && !logarithm; j++)
+        largest[j] = isinf(largest[j]) ? NAN : largest[j];
+    for (int64_t j = 0; j < wide; j += 16) {
+        double *sums = shifts + j;
+        if (logarithm) {
+            column_exponentials(work + j, n, wide, largest + j, 1, sums);
+            log_softmax_shifts(sums, 16, task->is_half);
+            continue;
+        }
+        column_exponentials(work + j, n, wide, largest + j, 0, sums);
+        for (int k = 0; k < 16; k++) {
+            double inverse = 1.0 / (task->is_half ? dml_softmax_norm_half(sums[k]) : sums[k]);
+            high[j + k] = (float)inverse;
+            low[j + k] = (float)(inverse - (double)high[j + k]);
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        char *to = places[0] + i * task->steps[0];
+        float *line = work + i * wide, *results = task->is_half ? line : (float *)to;
+        for (int64_t j = 0; j < m && logarithm; j++)
+            results[j] = (float)((double)line[j] - (double)largest[j] + shifts[j]);
+        for (int64_t j = 0; j < m && !logarithm; j++)
+            results[j] = line[j] * high[j] + line[j] * low[j];
+        if (task->is_half)
+            halves_of_floats((uint16_t *)to, line, m);
+    }
+}
+
+const dml_softmax_norm_table DML_TABLE(softmax_norm) = {
+    .floats = softmax_norm_of_floats,
+    .halves = softmax_norm_of_halves,
+    .short_rows = softmax_short_rows,
+    .columns = softmax_columns,
+};

@@ -1,0 +1,141 @@
+/* Functions of one row, rounded once from FLOAT64 where not said otherwise; `out` may be `x` itself. */
+
+#pragma once
+
+#include "../common/vectors.h"
+#include "../elementwise/float32_functions.h"
+#include "../elementwise/float64_functions.h"
+
+#define DML_SOFTMAX_NORM_LOAD(place) __builtin_convertvector(*(const elementwise_floats *)(place), DML_DOUBLES)
+#define DML_SOFTMAX_NORM_STORE(place, values)                                                                          \
+    (*(elementwise_floats *)(place) = __builtin_convertvector(values, elementwise_floats))
+
+/* What is read after `count` elements from `first` on have been. */
+#if defined(__x86_64__)
+#define DML_SOFTMAX_NORM_FETCH(next, first, count)                                                                     \
+    for (int64_t byte = 0; byte < (count) * (next).size; byte += 64)                                                   \
+        _mm_prefetch((next).place + (first) * (next).size + byte, _MM_HINT_T1);
+#else
+#define DML_SOFTMAX_NORM_FETCH(next, first, count)
+#endif
+
+DML_INLINE double softmax_norm_total(const DML_DOUBLES *sums)
+{
+    DML_DOUBLES sum = sums[0] + sums[1] + (sums[2] + sums[3]);
+    double total = 0.0;
+    for (int j = 0; j < DML_LANES; j++)
+        total += sum[j];
+    return total;
+}
+
+/* (x - mean) * factor * scale + bias, with `scale` and `bias` where they are not NULL, and 0 for what is not above
+   that if `relu`. */
+DML_INLINE void softmax_norm_affine(float *out, const float *x, int64_t n, double mean, double factor,
+                                            const float *scale, const float *bias, double shift, int relu)
+{
+    int64_t i = 0;
+    for (; i + DML_LANES <= n; i += DML_LANES) {
+        DML_DOUBLES values = (DML_SOFTMAX_NORM_LOAD(x + i) - mean) * factor;
+        if (scale)
+            values *= DML_SOFTMAX_NORM_LOAD(scale + i);
+        if (bias)
+            values += DML_SOFTMAX_NORM_LOAD(bias + i);
+        else
+            values += shift;
+        if (relu)
+            values = DML_GATHER(values > 0.0, values, (DML_DOUBLES){0});
+        DML_SOFTMAX_NORM_STORE(out + i, values);
+    }
+    for (; i < n; i++) {
+        double value = ((double)x[i] - mean) * factor;
+        value = (scale ? value * (double)scale[i] : value) + (bias ? (double)bias[i] : shift);
+        out[i] = (float)(relu && !(value > 0.0) ? 0.0 : value);
+    }
+}
+
+/* The same in FLOAT32, which has digits enough for FLOAT16 unless a bias takes most of a product away. */
+static DML_ONCE void softmax_norm_affine_short(float *out, const float *x, int64_t n, float mean, float factor,
+                                                       const float *scale, float shift, int relu)
+{
+    DML_ALIKE for (int64_t i = 0; i < n; i++) {
+        const float value = (x[i] - mean) * factor * (scale ? scale[i] : 1.0f) + shift;
+        out[i] = relu && !(value > 0.0f) ? 0.0f : value;
+    }
+}
+
+static DML_ONCE void softmax_norm_affine_row(float *out, const float *x, int64_t n, double mean, double factor,
+                                                     const float *scale, const float *bias, double shift, int relu,
+                                                     int is_short)
+{
+    if (is_short)
+        softmax_norm_affine_short(out, x, n, (float)mean, (float)factor, scale, (float)shift, relu);
+    else
+        softmax_norm_affine(out, x, n, mean, factor, scale, bias, shift, relu);
+}
+
+/* As many values as FLOAT32 has lanes. The difference, the factor and the result are rounded to FLOAT32 where that is
+   in range and products are added without rounding them; else the result alone is. */
+#if defined(__AVX2__)
+#define DML_SOFTMAX_NORM_LANES DML_FLOAT_LANES
+typedef float_vector softmax_norm_lanes;
+static DML_ONCE softmax_norm_lanes batch_norm_long(softmax_norm_lanes x,
+                                                                   const dml_batch_norm_channel *to)
+{
+    DML_DOUBLES low = DML_HALF_OF(x, 0), high = DML_HALF_OF(x, 1);
+    low = (low - (double)to->mean) * to->factor + (double)to->shift;
+    high = (high - (double)to->mean) * to->factor + (double)to->shift;
+    return DML_OF_HALVES(low, high);
+}
+
+/* Of what is short, without the RELU. */
+DML_INLINE softmax_norm_lanes batch_norm_short(softmax_norm_lanes x,
+                                                               const dml_batch_norm_channel *to)
+{
+    return DML_FMA(x - DML_ALL(to->mean), DML_ALL(to->short_factor), DML_ALL(to->shift));
+}
+
+DML_INLINE softmax_norm_lanes batch_norm_lanes(softmax_norm_lanes x,
+                                                               const dml_batch_norm_channel *to)
+{
+    x = to->is_short ? batch_norm_short(x, to) : batch_norm_long(x, to);
+    /* Of NaN and 0 it is the second one. */
+    return to->relu ? DML_F(max)(x, DML_ALL(0.0f)) : x;
+}
+#else
+#define DML_SOFTMAX_NORM_LANES DML_LANES
+typedef elementwise_floats softmax_norm_lanes;
+DML_INLINE softmax_norm_lanes batch_norm_short(softmax_norm_lanes x,
+                                                               const dml_batch_norm_channel *to)
+{
+    DML_DOUBLES values = __builtin_convertvector(x, DML_DOUBLES);
+    values = (values - (double)to->mean) * to->factor + (double)to->shift;
+    return __builtin_convertvector(values, elementwise_floats);
+}
+
+DML_INLINE softmax_norm_lanes batch_norm_lanes(softmax_norm_lanes x,
+                                                               const dml_batch_norm_channel *to)
+{
+    DML_DOUBLES values = __builtin_convertvector(batch_norm_short(x, to), DML_DOUBLES);
+    if (to->relu)
+        values = DML_GATHER(values > 0.0, values, (DML_DOUBLES){0});
+    return __builtin_convertvector(values, elementwise_floats);
+}
+#endif
+
+/* What is stored of a channel, or of a part of it; `out` may be `x` itself. */
+static DML_ONCE void softmax_norm_give(float *out, const float *x, int64_t n, const dml_batch_norm_channel *to)
+{
+    softmax_norm_lanes values;
+    int64_t i = 0;
+    for (; i + DML_SOFTMAX_NORM_LANES <= n; i += DML_SOFTMAX_NORM_LANES) {
+        memcpy(&values, x + i, sizeof values);
+        values = batch_norm_lanes(values, to);
+        memcpy(out + i, &values, sizeof values);
+    }
+    if (i == n)
+        return;
+    memset(&values, 0, sizeof values);
+    memcpy(&values, x + i, (size_t)(n - i) * sizeof *x);
+    values = batch_norm_lanes(values, to);
+    memcpy(out + i, &values, (size_t)(n - i) * sizeof *x);
+}
