@@ -41,6 +41,10 @@ class Rule(NamedTuple):
         """Whether the page forbids what Microsoft's library accepts and executes: an error in strict mode only."""
         return self.severity is Severity.WARNING and not self.debug
 
+    def violated(self, text: str, path: str = "") -> Diagnostic:
+        """The violation of this rule that ``text`` states."""
+        return Diagnostic(self.severity, self.id, path, text)
+
 
 class Diagnostic(NamedTuple):
     """A violation: the rule's identifier, the path (``InputTensors[1].Sizes[2]``), and a human-readable message.
@@ -115,5 +119,5 @@ def made_strict(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def violation(broken: Rule, path: str, text: str, hresult: int = E_INVALIDARG) -> DMLError:
     """The exception for an argument that violates a rule; ``text`` continues the sentence that the path begins."""
-    diagnostic = Diagnostic(broken.severity, broken.id, path, f"{path} {text}")
+    diagnostic = broken.violated(f"{path} {text}", path)
     return DMLError(hresult, str(diagnostic), [diagnostic])

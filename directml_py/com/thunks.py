@@ -116,14 +116,14 @@ class Calls:
         """
         removal = getattr(item, "removal", None)
         if removal is not None and isinstance(error, WrongObject):
-            removal.wrong_object(f"{name} failed:", error)
+            removal.fail_call(f"{name} failed:", error)
             return bool(removal.debug)
-        refuse = getattr(item, "refuse", None)
+        fail_call = getattr(item, "fail_call", None)
         reported = isinstance(error, DMLError) and error.reported and not isinstance(error, NotEmulated)
-        if refuse is None or reported:
+        if fail_call is None or reported:
             return reported
         try:
-            return bool(refuse(name, error.args[0] if isinstance(error, DMLError) else explain(error)))
+            return bool(fail_call(name, error.args[0] if isinstance(error, DMLError) else explain(error)))
         except DMLError as break_error:
             return break_error.reported
 

@@ -80,7 +80,7 @@ class ID3D12CommandAllocator(ID3D12Pageable):
         """
         self.device.check_alive()
         if self.recording:
-            raise self.device.refused(
+            raise self.device.failure(
                 EXECUTION,
                 D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_CANNOT_RESET,
                 f"{self} cannot be reset while a command list is recording into it",

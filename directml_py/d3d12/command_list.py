@@ -197,7 +197,7 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         self.errors.append(text)
         self.device.report(ERROR, EXECUTION, id, text)
 
-    def refuse(self, call: str, text: str) -> bool:
+    def fail_call(self, call: str, text: str) -> bool:
         """Make the list invalid because ``call`` recorded nothing, for C callers, which no exception reaches.
 
         Returns whether the debug layer has reported it.

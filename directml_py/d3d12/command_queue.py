@@ -135,12 +135,12 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         for observer in watchers.all:
             observer.marked(self, marker)
 
-    def refuse(self, call: str, text: str) -> bool:
+    def fail_call(self, call: str, text: str) -> bool:
         """Remove the device because ``call`` did nothing, for C callers, which no exception reaches.
 
         Returns whether the debug layer has reported it.
         """
-        return self.device.refuse(call, text)
+        return self.device.fail_call(call, text)
 
     def GetTimestampFrequency(self) -> int:
         """Ticks per second of the timestamps that EndQuery takes."""

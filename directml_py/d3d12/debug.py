@@ -114,7 +114,7 @@ class ID3D12Debug(IUnknown):
         for device in () if was_enabled else list(devices_of_c):
             if device.info_queue is None and not device.removed:
                 debug_output(D3D12_MESSAGE_SEVERITY_ERROR, f"{device}: {LATE}")
-                device.mark_removed(DXGI_ERROR_INVALID_CALL, LATE)
+                device.remove(DXGI_ERROR_INVALID_CALL, LATE)
 
     def DisableDebugLayer(self) -> None:
         """The method of ``ID3D12Debug4``, available on every version in Python."""

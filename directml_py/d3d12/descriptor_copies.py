@@ -106,7 +106,7 @@ def _overlap(
         other = taken.setdefault(slot, name)
         if other != name:
             text = f"{name} has descriptor {slot[1]} of {slot[0].life} in common with {other}"
-            return Diagnostic(RANGES.severity, RANGES.id, name, text)
+            return RANGES.violated(text, name)
     return None
 
 

@@ -29,7 +29,7 @@ from ..abi.hresult import (
 )
 from ..abi.interface import same_interface
 from ..abi.pointers import struct_at
-from ..abi.rules import Diagnostic, Rule, Severity, rule
+from ..abi.rules import Diagnostic, Severity, rule
 from ..api.d3d12_enums import (
     D3D12_DEBUG_FEATURE,
     D3D12_DESCRIPTOR_HEAP_TYPE,
@@ -393,7 +393,7 @@ class ID3D12Device(ParentDevice):
     def CreateHeap(self, desc: Any) -> ID3D12Heap1:
         self.check_alive()
         if desc is None:
-            raise self.refused(
+            raise self.failure(
                 D3D12_MESSAGE_CATEGORY_STATE_CREATION,
                 D3D12_MESSAGE_ID_CREATEHEAP_NULLDESC,
                 "desc is null; a D3D12_HEAP_DESC is required",
@@ -551,7 +551,7 @@ class ID3D12Device(ParentDevice):
         for index, item in enumerate(pageables):
             problem = _not_an_owner(item)
             if problem:
-                self.report_rule(OWNER, f"{call}: objects[{index}] is {item.life}, {problem}")
+                self.report_diagnostic(OWNER.violated(f"{call}: objects[{index}] is {item.life}, {problem}"))
         return pageables
 
     def _start_validation(self) -> None:
@@ -562,7 +562,7 @@ class ID3D12Device(ParentDevice):
         self.sync_validator = self.scheduler.layer = SyncValidator(self, checks)
 
     def _hang(self, text: str) -> None:
-        self.mark_removed(DXGI_ERROR_DEVICE_HUNG, text)
+        self.remove(DXGI_ERROR_DEVICE_HUNG, text)
 
     def report(
         self,
@@ -572,24 +572,18 @@ class ID3D12Device(ParentDevice):
         text: str,
         hresult: int = E_INVALIDARG,
     ) -> None:
-        self.report_message(Message(category, severity, id, text), hresult)
+        if self.info_queue is not None:
+            self.info_queue.put(Message(category, severity, id, text), hresult)
 
-    def refused(
+    def failure(
         self, category: D3D12_MESSAGE_CATEGORY, id: int, text: str, hresult: int = E_INVALIDARG
     ) -> DMLError:
         self.report(D3D12_MESSAGE_SEVERITY_ERROR, category, id, text, hresult)
         return DMLError(hresult, text, reported=self.info_queue is not None)
 
-    def report_rule(self, rule: Rule, text: str) -> None:
-        self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
-
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         if self.info_queue is not None:
-            self.report_message(message_of(diagnostic))
-
-    def report_message(self, message: Message, hresult: int = E_INVALIDARG) -> None:
-        if self.info_queue is not None:
-            self.info_queue.put(message, hresult)
+            self.info_queue.put(message_of(diagnostic), E_INVALIDARG)
 
     def check_alive(self) -> None:
         """Raises ``DXGI_ERROR_DEVICE_REMOVED`` on a removed device."""
@@ -599,17 +593,7 @@ class ID3D12Device(ParentDevice):
                 DXGI_ERROR_DEVICE_REMOVED, f"the device was removed ({reason}): {self._removed_text}"
             )
 
-    def remove(self, reason: int, text: str, id: int) -> None:
-        self.mark_removed(reason, text)
-        self.report(
-            D3D12_MESSAGE_SEVERITY_ERROR,
-            D3D12_MESSAGE_CATEGORY_EXECUTION,
-            id,
-            text,
-            reason,
-        )
-
-    def refuse(self, call: str, text: str) -> bool:
+    def fail_call(self, call: str, text: str) -> bool:
         if self.removed or call.startswith("Get"):
             return False
         self.remove(
@@ -617,7 +601,12 @@ class ID3D12Device(ParentDevice):
         )
         return self.info_queue is not None
 
-    def mark_removed(self, reason: int, text: str) -> None:
+    def remove(self, reason: int, text: str, id: int | None = None) -> None:
+        self._end(reason, text)
+        if id is not None:
+            self.report(D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_CATEGORY_EXECUTION, id, text, reason)
+
+    def _end(self, reason: int, text: str) -> None:
         with self.scheduler.lock:
             if self.scheduler.removed:
                 return

@@ -10,7 +10,7 @@ from ..abi.hresult import E_INVALIDARG, DMLError
 from ..abi.interface import IUnknown
 from ..abi.lifetime import Lifetime, LivingObject
 from ..abi.private_data import PrivateDataObject
-from ..abi.rules import Diagnostic, Rule
+from ..abi.rules import Diagnostic
 from ..api.d3d12_enums import D3D12_DEBUG_FEATURE, D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY
 from ..api.iids import IID_ID3D12DeviceChild, IID_ID3D12Object, IID_ID3D12Pageable
 from ..runtime.buffer import Buffers, Living
@@ -63,31 +63,24 @@ class ParentDevice(ID3D12Object):
         info queue breaks on the severity."""
 
     @abstractmethod
-    def refused(
+    def failure(
         self, category: D3D12_MESSAGE_CATEGORY, id: int, text: str, hresult: int = E_INVALIDARG
     ) -> DMLError:
         """The exception for a call that fails for a reason that the debug layer has reported."""
 
     @abstractmethod
-    def report_rule(self, rule: Rule, text: str) -> None:
+    def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         """As ``report``, for a violation of a named rule."""
 
     @abstractmethod
-    def report_diagnostic(self, diagnostic: Diagnostic) -> None:
-        """As ``report``, for any diagnostic."""
-
-    @abstractmethod
-    def refuse(self, call: str, text: str) -> bool:
+    def fail_call(self, call: str, text: str) -> bool:
         """Remove the device because ``call`` did nothing, for C callers, which no exception reaches. Failed queries do
         not remove it. Returns whether the debug layer has reported it."""
 
     @abstractmethod
-    def remove(self, reason: int, text: str, id: int) -> None:
-        """Remove the device and report the reason as an error with message ``id``."""
-
-    @abstractmethod
-    def mark_removed(self, reason: int, text: str) -> None:
-        """Remove the device: drop all pending work and complete all fences. Only the first reason is kept."""
+    def remove(self, reason: int, text: str, id: int | None = None) -> None:
+        """Remove the device: drop all pending work and complete all fences. Only the first reason is kept. With ``id``,
+        also report the reason as an error of that number."""
 
     @abstractmethod
     def find_descriptors(self, ptr: int) -> tuple[Any, int] | None:

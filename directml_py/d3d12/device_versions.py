@@ -199,7 +199,7 @@ class ID3D12Device5(ID3D12Device4):
 
     def RemoveDevice(self) -> None:
         """Remove the device as if its adapter had been removed."""
-        self.mark_removed(DXGI_ERROR_DEVICE_REMOVED, "ID3D12Device5::RemoveDevice was called")
+        self.remove(DXGI_ERROR_DEVICE_REMOVED, "ID3D12Device5::RemoveDevice was called")
 
     def EnumerateMetaCommands(self) -> list[Any]:
         """Always empty: meta commands are operators implemented by a driver, and there is no driver

@@ -142,7 +142,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         self.device.check_alive()
         self._check_subresource(subresource)
         if not self.cpu_accessible:
-            raise self.device.refused(
+            raise self.device.failure(
                 D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION,
                 D3D12_MESSAGE_ID_MAP_INVALIDHEAP,
                 f"{self} cannot be mapped: the CPU has no access to a {self.heap_type.name} heap",

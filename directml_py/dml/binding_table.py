@@ -195,8 +195,8 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     def _finish(self, method: str, kind: str, views: BoundViews, report: Report) -> None:
         """Write the descriptors; on an error remove the device and keep the previous bindings."""
-        if report.diagnostics:
-            self.removal.tighten(report)
+        if report.diagnostics and self.removal.strict:
+            report.make_strict()
         if self.desc is not None and not report.errors:
             self._prepared = None
             if self.views:

@@ -49,8 +49,7 @@ class IDMLCommandRecorder(IDMLDeviceChild):
 
         Errors remove the device. Raises ``TypeError`` for objects of other types.
         """
-        report = Report()
-        self.removal.tighten(report)
+        report = self.removal.new_report()
         instance(commandList, ID3D12GraphicsCommandList, "commandList")
         same_device(IDMLDispatchable, dispatchable, "dispatchable", self.device, report, SAME_DEVICE)
         same_device(IDMLBindingTable, bindings, "bindings", self.device, report, SAME_DEVICE)

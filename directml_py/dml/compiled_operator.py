@@ -370,7 +370,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
                 self._input_bytes(memory),
                 [memory.get(BindingPoint("output", index)) for index in range(len(self.outputs))],
                 memory.get(TEMPORARY),
-                self.removal.notify if self.removal.debug else None,
+                self.removal.report if self.removal.debug else None,
             )
         )
         if not self.device.profile.undefined:

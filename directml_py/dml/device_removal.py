@@ -39,7 +39,8 @@ BREAKS = "The debug layer breaks at a call that took effect:"
 class Removal:
     """Whether one DirectML device is removed, and why (the page "Handling errors and device-removal in DirectML").
 
-    An error in a void method removes the device; so does the removal of its Direct3D 12 device.
+    An error in a void method removes the device; so does the removal of its Direct3D 12 device. ``fail`` is for methods
+    that return an HRESULT, ``remove`` for void ones, ``report`` for commands that run.
     """
 
     def __init__(
@@ -70,19 +71,22 @@ class Removal:
         diagnostics = self._error.diagnostics if self._error is not None else ()
         raise DMLError(DXGI_ERROR_DEVICE_REMOVED, f"the DirectML device was removed: {why}", diagnostics)
 
-    def tighten(self, report: Report) -> None:
-        """On a strict device, turn violations of rules that only a page states into errors."""
+    def new_report(self) -> Report:
+        """A report in which, on a strict device, violations of rules that only a page states are errors."""
+        report = Report()
         if self.strict:
             report.make_strict()
+        return report
 
-    def report(self, what: str, report: Report, hresult: int = E_INVALIDARG) -> None:
+    def fail(self, what: str, report: Report, hresult: int = E_INVALIDARG) -> None:
         """For methods that return an HRESULT: raise ``DMLError`` if ``report`` holds an error, or a warning that the
         debug layer breaks on."""
         if not report.diagnostics:
             return
-        self.tighten(report)
+        if self.strict:
+            report.make_strict()
         report.raise_errors(what, hresult)
-        if self._announce(report.diagnostics):
+        if self.announce(report.diagnostics):
             raise failure(what, report.diagnostics, hresult, reported=True)
 
     def remove(self, what: str, report: Report, at_call: bool = True) -> None:
@@ -95,7 +99,8 @@ class Removal:
         """
         if not report.diagnostics:
             return
-        self.tighten(report)
+        if self.strict:
+            report.make_strict()
         errors = report.errors
         if not errors:
             what = BREAKS
@@ -111,37 +116,28 @@ class Removal:
             for observer in watchers.all:
                 observer.removed(str(self._error))
         if not at_call:
-            self.notify(report)
-        elif self._announce(report.diagnostics):
+            self.report(report)
+        elif self.announce(report.diagnostics):
             raise failure(what, report.diagnostics, E_INVALIDARG, reported=True)
 
-    def wrong_object(self, what: str, error: WrongObject) -> None:
+    def fail_call(self, what: str, error: WrongObject) -> None:
         """Remove the device for C callers, which can pass any pointer; Python callers get the error."""
         report = Report()
         report.add(FAULT_RULES["interface"], error.name, error.text)
         self.remove(what, report, at_call=False)
 
-    def notify(self, report: Report) -> None:
-        """Report messages from executing commands, which neither remove the device nor stop the commands."""
+    def report(self, report: Report) -> None:
+        """For executing commands: report messages, which neither remove the device nor stop the commands."""
         if not self.debug:
             return
         monitor = self._d3d12_device.sync_validator
         if monitor is None or self.muted:
-            self._announce(report.diagnostics, at_call=False)
+            self.announce(report.diagnostics, at_call=False)
             return
         for diagnostic in report.diagnostics:
             monitor.report_diagnostic(diagnostic)
 
-    def refused(self, error: DMLError) -> None:
-        """For methods that return an HRESULT: report the failure to the debug layer.
-
-        HRESULTs that mean not found or not supported are answers to a query, not errors of the program.
-        """
-        if error.hresult == E_INVALIDARG and self.debug and error.diagnostics:
-            self._announce(error.diagnostics)
-            error.reported = True
-
-    def _announce(self, diagnostics: Sequence[Diagnostic], at_call: bool = True) -> bool:
+    def announce(self, diagnostics: Sequence[Diagnostic], at_call: bool = True) -> bool:
         """Send the diagnostics to the debug layer's outputs; True if it breaks on one of them.
 
         Muting suppresses messages (nf-directml-idmldebugdevice-setmutedebugoutput), not breaks.
@@ -189,7 +185,7 @@ class CountedRemoval(Removal):
         if next(self._calls) == self._last:
             text = f"its profile has removal_after={self._last}, and this was that call"
             self._error = DMLError(DXGI_ERROR_DEVICE_RESET, text)
-            self._d3d12_device.mark_removed(DXGI_ERROR_DEVICE_RESET, text)
+            self._d3d12_device.remove(DXGI_ERROR_DEVICE_RESET, text)
         return super().alive()
 
 
@@ -220,14 +216,24 @@ def hresult_method(method: M) -> M:
         try:
             return method(self, *args, **kwargs)
         except DMLError as error:
-            self.removal.refused(error)
+            _report_failure(self.removal, error)
             raise
         except MemoryError:
             failed = DMLError(E_OUTOFMEMORY, f"{method.__name__}: there is not enough memory")
-            self.removal.refused(failed)
+            _report_failure(self.removal, failed)
             raise failed from None
 
     return cast(M, call)
+
+
+def _report_failure(removal: Removal, error: DMLError) -> None:
+    """Report an error to the debug layer.
+
+    HRESULTs that mean not found or not supported are answers to a query, not errors of the program.
+    """
+    if error.hresult == E_INVALIDARG and removal.debug and error.diagnostics:
+        removal.announce(error.diagnostics)
+        error.reported = True
 
 
 def void_method(method: M) -> M:

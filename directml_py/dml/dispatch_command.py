@@ -115,8 +115,7 @@ class RecordedDispatch(Command):
         dispatchable = self._dispatchable()
         if self._removal.reason != S_OK or dispatchable is None:
             return
-        report = Report()
-        self._removal.tighten(report)
+        report = self._removal.new_report()
         views = self._late_views() if self._views is None else self._views
         # The descriptors may since have been written for another dispatchable.
         for slot, view in views.items():
@@ -144,7 +143,7 @@ class RecordedDispatch(Command):
         if self._debug_check is not None:
             self._debug_check(views, self.title, report)
         if self._removal.debug:
-            self._removal.notify(report)
+            self._removal.report(report)
             return True
         self._removal.remove("Executing a dispatch failed:", report, at_call=False)
         return not report.errors

@@ -180,7 +180,7 @@ class IDMLDevice(OwnerDevice):
             name = "the operator" if decoded is None else decoded.struct.name
             reserved = any(diagnostic.rule == FAULT_RULES["reserved"].id for diagnostic in report.errors)
             hresult = DXGI_ERROR_UNSUPPORTED if reserved else E_INVALIDARG
-            self.removal.report(f"CreateOperator refuses {name}:", report, hresult)
+            self.removal.fail(f"CreateOperator refuses {name}:", report, hresult)
         assert decoded is not None
         return IDMLOperator(self, decoded)
 
@@ -192,10 +192,10 @@ class IDMLDevice(OwnerDevice):
         """
         report = Report()
         same_device(IDMLOperator, op, "op", self, report, SAME_DEVICE)
-        self.removal.report("CompileOperator failed:", report)
+        self.removal.fail("CompileOperator failed:", report)
         kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
         hresult = operator_of(op.desc.name).check_compilation(op.desc, report)
-        self.removal.report("CompileOperator failed:", report, hresult)
+        self.removal.fail("CompileOperator failed:", report, hresult)
         return created(IDMLCompiledOperator(self, kind, OperatorProgram(op.desc, self._kernels(kind)), op))
 
     def _kernels(self, flags: DML_EXECUTION_FLAGS) -> Kernels:
@@ -246,7 +246,7 @@ class IDMLDevice(OwnerDevice):
             report.add(PAGEABLES, "ppObjects", "is null")
         for index, item in enumerate(items):
             same_device(IDMLPageable, item, f"ppObjects[{index}]", self, report, SAME_DEVICE)
-        self.removal.report(f"{method} failed:", report)
+        self.removal.fail(f"{method} failed:", report)
         return items
 
     def GetDeviceRemovedReason(self) -> int:
@@ -277,14 +277,13 @@ class IDMLDevice1(IDMLDevice):
             from .compiler.graph_validation import check_graph, refusal
             from .compiler.uninitialized_reads import check_padding
         with paused():
-            report = Report()
+            report = self.removal.new_report()
             graph = read_graph_desc(partial(desc_of_operator, self), desc, report)
             if graph is not None:
                 check_graph(graph, self.feature_level, report)
-                self.removal.tighten(report)
                 if self.removal.debug and not report.errors:
                     check_padding(graph, report)
-            self.removal.report("CompileGraph refuses the graph:", report, refusal(report))
+            self.removal.fail("CompileGraph refuses the graph:", report, refusal(report))
             assert graph is not None
             kind = known_flags(flags, DML_EXECUTION_FLAGS, "flags", EXECUTION_FLAGS)
             program = GraphProgram(graph, self._kernels(kind), self.removal.debug)
@@ -371,5 +370,5 @@ def _device(
     if device.removal.debug and d3d12Device.info_queue is None:
         text = "has DML_CREATE_DEVICE_FLAG_DEBUG, but the Direct3D 12 debug layer was not enabled before"
         report.add(DEBUG_LAYER, "flags", text)
-    device.removal.report("DMLCreateDevice1 failed:", report)
+    device.removal.fail("DMLCreateDevice1 failed:", report)
     return device

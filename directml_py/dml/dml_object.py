@@ -69,7 +69,7 @@ class IDMLObject(PrivateDataObject):
     def _report_size_of_nothing(self, text: str) -> None:
         report = Report()
         report.add(NO_DATA_SIZE, "dataSize", text)
-        self.removal.report("SetPrivateData failed:", report)
+        self.removal.fail("SetPrivateData failed:", report)
 
     @hresult_method
     def SetPrivateDataInterface(self, guid: GUID, data: IUnknown | None) -> int:

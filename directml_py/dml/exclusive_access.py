@@ -53,7 +53,7 @@ def one_thread(method: M) -> M:
                 guard.inside = None
         report = Report()
         guard.report(method.__name__, report)
-        fail = self.removal.report if method.__name__ == "Reset" else self.removal.remove
-        return fail(f"{method.__name__} failed:", report)
+        consequence = self.removal.fail if method.__name__ == "Reset" else self.removal.remove
+        return consequence(f"{method.__name__} failed:", report)
 
     return cast(M, call)

@@ -114,7 +114,7 @@ def check_feature_support(
         report.add(
             FAULT_RULES["null"], "featureSupportData", f"is null; a {support_type.__name__} is required"
         )
-    removal.report("CheckFeatureSupport failed:", report)
+    removal.fail("CheckFeatureSupport failed:", report)
     if number == DML_FEATURE_FEATURE_LEVELS:
         highest = highest_level(record.RequestedFeatureLevels, level)
         put(target.address, DML_FEATURE_DATA_FEATURE_LEVELS(highest))

@@ -67,7 +67,7 @@ def read_operators(device: OwnerDevice, first: Any, second: Any, method: str) ->
     report = Report()
     for index, op in enumerate(operators):
         same_device(IDMLCompiledOperator, op, f"operators[{index}]", device, report, SAME_DEVICE)
-    device.removal.report(f"{method} failed:", report)
+    device.removal.fail(f"{method} failed:", report)
     return operators
 
 
@@ -123,7 +123,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             self.dispatch_title,
             "executes after Reset gave the initializer operators other than those it was recorded with",
         )
-        self.removal.notify(report)
+        self.removal.report(report)
 
     @property
     def revision(self) -> int:

@@ -88,7 +88,7 @@ def read_table_desc(device: OwnerDevice, value: Any, method: str) -> TableDesc |
             cpu, gpu = record.CPUDescriptorHandle.ptr, record.GPUDescriptorHandle.ptr
             fields = record.Dispatchable, cpu, gpu, record.SizeInDescriptors
     desc = None if fields is None else _check(device, *fields, report)
-    device.removal.report(f"{method} failed:", report)
+    device.removal.fail(f"{method} failed:", report)
     return desc
 
 

@@ -19,7 +19,6 @@ from ..abi.rules import Diagnostic, Rule
 from ..api.d3d12_enums import (
     D3D12_MESSAGE_CATEGORY,
     D3D12_MESSAGE_CATEGORY_EXECUTION,
-    D3D12_MESSAGE_ID,
     D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
     D3D12_MESSAGE_SEVERITY,
     D3D12_MESSAGE_SEVERITY_INFO,
@@ -90,7 +89,9 @@ class Submission:
         for host, _, access in self.host_accesses:
             written = access.range
             if access.writes and host.mapped_for_reading(written):
-                self._validator.inform(
+                self._validator.device.report(
+                    D3D12_MESSAGE_SEVERITY_INFO,
+                    D3D12_MESSAGE_CATEGORY_EXECUTION,
                     D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_GPU_WRITTEN_READBACK_RESOURCE_MAPPED,
                     f"ExecuteCommandLists: {written.words} of {written.buffer} are mapped for reading and will be "
                     "written",
@@ -178,7 +179,7 @@ class SyncValidator(Validator):
         _validators.add(self)
 
     @property
-    def _device(self) -> ValidatedDevice:
+    def device(self) -> ValidatedDevice:
         device = self._device_of()
         assert device is not None
         return device
@@ -189,7 +190,7 @@ class SyncValidator(Validator):
         if command is not None and not diagnostic.origin:
             diagnostic = diagnostic._replace(origin=self._origin(command))
         try:
-            self._device.report_diagnostic(diagnostic)
+            self.device.report_diagnostic(diagnostic)
         except DMLError:
             if self._of_thread.breaks is not None:
                 self._of_thread.breaks.append(diagnostic)
@@ -296,7 +297,7 @@ class SyncValidator(Validator):
         """Report what is wrong with a call, which raises what the info queue breaks on. Returns the broken rules."""
         broken = []
         for rule, text in problems:
-            self._device.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
+            self.device.report_diagnostic(rule.violated(text))
             broken.append(rule)
         return broken
 
@@ -313,9 +314,6 @@ class SyncValidator(Validator):
     def progress(self, queue: WorkQueue) -> Progress:
         return Progress(queue, next(self._submissions), self._decayed)
 
-    def inform(self, id: D3D12_MESSAGE_ID, text: str) -> None:
-        self._device.report(D3D12_MESSAGE_SEVERITY_INFO, D3D12_MESSAGE_CATEGORY_EXECUTION, id, text)
-
     def signaled(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
         """``queue``, or the CPU, is about to set ``fence``."""
         self.happens_before.signaled(fence, value, queue)
@@ -324,9 +322,7 @@ class SyncValidator(Validator):
         if value < before:
             who = "the CPU" if queue is None else str(queue.owner)
             text = f"{fence} goes back from {before} to {value}, signaled by {who}"
-            self.report_diagnostic(
-                Diagnostic(sync_rules.FENCE_BACKWARDS.severity, sync_rules.FENCE_BACKWARDS.id, "", text)
-            )
+            self.report_diagnostic(sync_rules.FENCE_BACKWARDS.violated(text))
 
     def waited(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
         """``queue`` is about to continue because ``fence`` has reached ``value``, or the CPU has seen that."""
@@ -337,22 +333,16 @@ class SyncValidator(Validator):
     def report_deadlocks(self) -> None:
         """Report deadlocked queues, when nothing more is submitted and all runnable work has run."""
         for owner, text in () if self.scheduler.removed else deadlocked_queues(self.scheduler.queues()):
-            self.report_diagnostic(
-                Diagnostic(
-                    sync_rules.ENDLESS_WAIT.severity, sync_rules.ENDLESS_WAIT.id, "", f"{owner} {text}"
-                )
-            )
+            self.report_diagnostic(sync_rules.ENDLESS_WAIT.violated(f"{owner} {text}"))
 
     def report_begun_splits(self) -> None:
         """Report split barriers that no second half ends, when nothing more is submitted."""
         for text in () if self.scheduler.removed else self._splits.begun():
-            rule = sync_rules.SPLIT_BEGUN
-            self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
+            self.report_diagnostic(sync_rules.SPLIT_BEGUN.violated(text))
 
     def report_cpu_deadlock(self, text: str) -> None:
         """Report a thread that begins a wait which, as far as is known, never ends."""
-        rule = sync_rules.ENDLESS_CPU_WAIT
-        self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", f"the CPU waits forever: {text}"))
+        self.report_diagnostic(sync_rules.ENDLESS_CPU_WAIT.violated(f"the CPU waits forever: {text}"))
 
     @contextmanager
     def cpu_waits(
@@ -365,7 +355,7 @@ class SyncValidator(Validator):
     def _check_fence(self, fence: FenceValue, call: str) -> None:
         if fence.released:
             text = f"{fence} was released before the {call} of a queue that names it ran"
-            self.report_diagnostic(Diagnostic(sync_rules.RELEASED.severity, sync_rules.RELEASED.id, "", text))
+            self.report_diagnostic(sync_rules.RELEASED.violated(text))
 
     def begin(self, submission: Submission, progress: Progress) -> None:
         """Validate a submission that is about to run."""
@@ -530,7 +520,7 @@ class SyncValidator(Validator):
 
     def _report(self, rule: Rule, text: str, progress: Progress) -> None:
         if not progress.muted:
-            self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text))
+            self.report_diagnostic(rule.violated(text))
 
 
 _validators: weakref.WeakSet[SyncValidator] = weakref.WeakSet()

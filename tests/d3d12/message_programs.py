@@ -234,7 +234,7 @@ def writing_to_a_mapped_buffer(bench):
 @tells("DEVICE_REMOVAL_PROCESS_AT_FAULT")
 def a_call_from_c_that_did_nothing(bench):
     """What the COM layer makes of an exception in a void method."""
-    bench.queue.refuse("ExecuteCommandLists", "commandLists[0] is null")
+    bench.queue.fail_call("ExecuteCommandLists", "commandLists[0] is null")
 
 
 @tells("MAP_INVALIDHEAP")

@@ -327,8 +327,8 @@ def test_what_callers_in_c_cannot_catch(bench, debug_bench):
             device.QueryInterface(d3d12.ID3D12InfoQueue).SetBreakOnSeverity(
                 e.D3D12_MESSAGE_SEVERITY_ERROR, False
             )
-        assert device.refuse("GetDescriptorHandleIncrementSize", "type is 99") is False
+        assert device.fail_call("GetDescriptorHandleIncrementSize", "type is 99") is False
         assert device.GetDeviceRemovedReason() == S_OK
-        assert device.refuse("CopyDescriptors", "numSrcDescriptorRanges is 1") is said
+        assert device.fail_call("CopyDescriptors", "numSrcDescriptorRanges is 1") is said
         assert device.GetDeviceRemovedReason() == DXGI_ERROR_INVALID_CALL
-        assert device.refuse("CopyDescriptors", "numSrcDescriptorRanges is 2") is False
+        assert device.fail_call("CopyDescriptors", "numSrcDescriptorRanges is 2") is False

@@ -131,7 +131,7 @@ def test_work_that_has_run(device):
 
 def test_work_that_a_removal_drops(device):
     def drop(parts):
-        device.mark_removed(0x887A0006, "for this test")
+        device.remove(0x887A0006, "for this test")
 
     # On a removed device nothing is created; the lock is asked for all the same.
     call = device.scheduler.fences

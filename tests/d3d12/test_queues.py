@@ -155,7 +155,7 @@ class TestExecution:
         seen = []
 
         def remove():
-            bench.device.mark_removed(DXGI_ERROR_DEVICE_HUNG, "by a command")
+            bench.device.remove(DXGI_ERROR_DEVICE_HUNG, "by a command")
 
         lists = [calling(bench, remove, lambda: seen.append(1)), calling(bench, lambda: seen.append(2))]
         bench.queue.ExecuteCommandLists(lists)

@@ -220,7 +220,7 @@ def test_void_methods_after_the_removal_of_direct3d_12(name):
 def test_what_is_no_object_is_not_raised():
     """C callers cannot catch exceptions: the device is removed, also under the debug layer."""
     bench = Bench(DEBUG)
-    bench.dml.removal.wrong_object("BindInputs failed:", WrongObject("bindings[0].Buffer", "is no resource"))
+    bench.dml.removal.fail_call("BindInputs failed:", WrongObject("bindings[0].Buffer", "is no resource"))
     assert bench.removed
     with pytest.raises(dml.DMLError, match=r"bindings\[0\]\.Buffer is no resource"):
         bench.dml.removal.check()
