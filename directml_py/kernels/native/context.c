@@ -1,6 +1,6 @@
 /* The contexts: for each instruction set one flat table of the kernels that are the best on it. Which of them a kernel
-   is compiled for, tools/building/kernel_list.py says; where longer vectors gain nothing, a context has the kernel of an
-   older set. */
+   is compiled for, tools/building/kernel_list.py says; where longer vectors gain nothing, a context has the kernel of
+   an older set. */
 
 #include "context.h"
 

@@ -6,7 +6,7 @@
 #include "dispatch.h"
 
 #define DML_ARANGE_INTEGERS(NAME, T)                                                                                   \
-    static void NAME(void *elements, uint64_t first, uint64_t delta, int64_t count)                            \
+    static void NAME(void *elements, uint64_t first, uint64_t delta, int64_t count)                                    \
     {                                                                                                                  \
         T *restrict items = elements;                                                                                  \
         const T from = (T)first, by = (T)delta;                                                                        \
@@ -20,7 +20,7 @@ DML_ARANGE_INTEGERS(arange_64, uint64_t)
 
 /* Products are stored first, so that no compiler makes one operation, which rounds once, of the product and the sum. */
 #define DML_ARANGE_FLOATS(NAME, T)                                                                                     \
-    static void NAME(void *elements, double first, double start, double delta, int64_t count)                  \
+    static void NAME(void *elements, double first, double start, double delta, int64_t count)                          \
     {                                                                                                                  \
         T products[DML_ARANGE_BLOCK], *restrict items = elements;                                                      \
         const T from = (T)start, by = (T)delta;                                                                        \

@@ -15,11 +15,11 @@
 
 #if defined(DML_DEBUG)
 #define DML_ASSERT(condition) ((condition) ? (void)0 : dml_assert_failed(__FILE__, __LINE__, #condition))
-#define DML_ASSERT_EACH(i, count, condition) \
-    do { \
-        for (int64_t i = 0; i < (count); i++) \
-            if (!(condition)) \
-                dml_assert_failed(__FILE__, __LINE__, #condition); \
+#define DML_ASSERT_EACH(i, count, condition)                                                                           \
+    do {                                                                                                               \
+        for (int64_t i = 0; i < (count); i++)                                                                          \
+            if (!(condition))                                                                                          \
+                dml_assert_failed(__FILE__, __LINE__, #condition);                                                     \
     } while (0)
 __attribute__((noreturn, cold, unused)) static void dml_assert_failed(const char *file, int line, const char *condition)
 {

@@ -10,7 +10,7 @@
     DML_INLINE void NAME(VECTOR *values)                                                                               \
     {                                                                                                                  \
         const uint64_t one = 0x3ff0000000000000u, digits = 0x000fffffffffffffu;                                        \
-        BITS x = (BITS) * values, above;                                                                               \
+        BITS x = (BITS)*values, above;                                                                                 \
         VECTOR m = (VECTOR)((x & digits) | one), e, s, z, sum;                                                         \
         e = (VECTOR)((x >> 52) | 0x4330000000000000u) - (0x1p52 + 1023.0);                                             \
         above = (BITS)(m > 0x1.6a09e667f3bcdp0);                                                                       \

@@ -92,7 +92,7 @@ DML_INLINE void dml_amx_products(int32_t *tile, const int8_t *filters, int64_t r
 /* All rows of a tile of sums. What a filter has behind its `fours` is multiplied by zeros that are put behind those
    of the panel. */
 int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel,
-                            int64_t vectors, int64_t fours, int adds)
+                                int64_t vectors, int64_t fours, int adds)
 {
     int64_t steps = dml_quotient_up(fours, DML_AMX_FOURS), width = 16 * vectors, shaped = 0;
     if (rows < DML_AMX_FEW || !dml_amx_is_allowed())

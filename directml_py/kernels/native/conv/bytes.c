@@ -8,8 +8,7 @@
 #include "microkernel.h"
 
 typedef int32_t conv_bytes __attribute__((vector_size(4 * conv_lanes)));
-typedef int32_t conv_unaligned_bytes
-    __attribute__((vector_size(4 * conv_lanes), aligned(4), may_alias));
+typedef int32_t conv_unaligned_bytes __attribute__((vector_size(4 * conv_lanes), aligned(4), may_alias));
 typedef uint32_t conv_words __attribute__((vector_size(4 * conv_lanes), may_alias));
 
 /* Sums and four products more in each lane. Pairs of products of a byte by a byte fit into 16 bits only as 16 bits by
@@ -43,8 +42,8 @@ DML_INLINE conv_bytes conv_dot(conv_bytes sums, conv_bytes pixels, int32_t filte
 
 #define DML_CONV_DOT(SUMS, PIXELS, FILTER) SUMS = conv_dot(SUMS, PIXELS, FILTER)
 /* Sums of bytes go to the tile. */
-DML_INLINE void conv_epilogue_bytes(const dml_conv_epilogue *epilogue, int row, int64_t n,
-                                            const conv_bytes *sums, const int vectors)
+DML_INLINE void conv_epilogue_bytes(const dml_conv_epilogue *epilogue, int row, int64_t n, const conv_bytes *sums,
+                                    const int vectors)
 {
     (void)epilogue, (void)row, (void)n, (void)sums, (void)vectors;
 }
@@ -75,8 +74,8 @@ DML_INLINE void conv_interleave_sixteen(uint32_t *panel, const uint8_t *rows, in
 #endif
 
 /* Interleaves `count` groups of four rows of `width` bytes, which begin `row` bytes apart. */
-static DML_ONCE void conv_interleave(uint32_t *panel, const uint8_t *rows, int64_t row, int64_t width,
-                                             int64_t count, int is_signed)
+static DML_ONCE void conv_interleave(uint32_t *panel, const uint8_t *rows, int64_t row, int64_t width, int64_t count,
+                                     int is_signed)
 {
     uint8_t flip = is_signed ? 128 : 0;
     for (int64_t k = 0; k < count; k++, rows += 4 * row, panel += width) {
@@ -110,8 +109,8 @@ static DML_ONCE int32_t conv_sign(int8_t *filter, const uint8_t *bytes, int64_t 
 
 /* Zero point correction of a row of the tile: less `filter_zero` times the column sums of the panel, and less the
    `correction` of the filter. */
-static DML_ONCE void conv_store_bytes(int32_t *output, const int32_t *tile, const int32_t *pixel_sums,
-                                              int64_t count, int32_t filter_zero, uint32_t correction)
+static DML_ONCE void conv_store_bytes(int32_t *output, const int32_t *tile, const int32_t *pixel_sums, int64_t count,
+                                      int32_t filter_zero, uint32_t correction)
 {
     int64_t i = 0;
 #if defined(__AVX512F__)
@@ -138,5 +137,7 @@ const dml_conv_bytes_table DML_TABLE(conv_bytes) = {
 #else
     DML_CONV_NARROW_NAMES(bytes),
 #endif
-    conv_interleave, conv_sign, conv_store_bytes,
+    conv_interleave,
+    conv_sign,
+    conv_store_bytes,
 };

@@ -172,8 +172,7 @@ void dml_conv_run(const dml_conv *asked)
     dml_conv task = *asked;
     int is_short = dml_softmax_norm_prepare(&task.normalization), is_normal = task.normalization.prepared != 0;
     task.is_direct = task.type == DML_CONV_FLOATS && task.output_type == DML_CONV_FLOATS && is_short &&
-                     (task.activation == DML_CONV_IDENTITY ||
-                      (task.activation != DML_CONV_LEAKY_RELU && !is_normal));
+                     (task.activation == DML_CONV_IDENTITY || (task.activation != DML_CONV_LEAKY_RELU && !is_normal));
     if (task.transformed && dml_conv_run_winograd(&task)) {
         dml_elementwise_finish(&task.epilogue);
         return;

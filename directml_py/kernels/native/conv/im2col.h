@@ -17,8 +17,7 @@ DML_INLINE float conv_element(const void *input, int64_t place, int type)
     for (int64_t c = 0; c < packing->channels; c++)                                                                    \
         for (int64_t t = 0; t < packing->taps; t++)
 
-DML_INLINE void conv_pack_any(void *panel, const char *input, const dml_conv_packing *packing, int type,
-                                      int64_t step)
+DML_INLINE void conv_pack_any(void *panel, const char *input, const dml_conv_packing *packing, int type, int64_t step)
 {
     int64_t size = type == DML_CONV_FLOATS ? 4 : type == DML_CONV_HALVES ? 2 : 1;
     int64_t width = packing->vectors * conv_lanes;
@@ -139,7 +138,7 @@ DML_INLINE __m128i conv_read_bytes(const char *input, int64_t place, uint32_t ma
 #endif
 
 DML_INLINE void conv_pack_masked(void *panel, const char *input, const dml_conv_packing *packing, int type,
-                                         int64_t step)
+                                 int64_t step)
 {
     conv_plan plan;
     int64_t size = type == DML_CONV_FLOATS ? 4 : type == DML_CONV_HALVES ? 2 : 1;
@@ -171,8 +170,7 @@ DML_INLINE void conv_pack_masked(void *panel, const char *input, const dml_conv_
             }
         else if (is_simple)
             _Pragma("GCC unroll 4") for (int i = 0; i < 3; i++)
-                DML_F(store)(floats + i * conv_lanes,
-                             conv_read(seen, plan.places[i], plan.masks[i], type, step));
+                DML_F(store)(floats + i * conv_lanes, conv_read(seen, plan.places[i], plan.masks[i], type, step));
         else
             for (int i = 0, k = 0; i < packing->vectors; i++) {
                 float_vector pixels = conv_read(seen, plan.places[k], plan.masks[k], type, step);
@@ -191,9 +189,9 @@ static DML_ONCE void conv_pack(void *panel, const void *input, const dml_conv_pa
     int64_t step = packing->step;
 #define DML_CONV_PACK(TYPE)                                                                                            \
     if (step == 1)                                                                                                     \
-        conv_pack_masked(panel, input, packing, TYPE, 1);                                                      \
+        conv_pack_masked(panel, input, packing, TYPE, 1);                                                              \
     else if (step == 2)                                                                                                \
-        conv_pack_masked(panel, input, packing, TYPE, 2);                                                      \
+        conv_pack_masked(panel, input, packing, TYPE, 2);                                                              \
     else                                                                                                               \
         conv_pack_any(panel, input, packing, TYPE, step)
     if (packing->type == DML_CONV_FLOATS)

@@ -10,8 +10,7 @@
 #include "tiles.h"
 #include "im2col.h"
 
-DML_INLINE void conv_store_as(const dml_conv *task, const dml_conv_tile_store *tile_store, int activation,
-                                      int type)
+DML_INLINE void conv_store_as(const dml_conv *task, const dml_conv_tile_store *tile_store, int activation, int type)
 {
     int64_t width = tile_store->vectors * conv_lanes;
     for (int64_t row = 0; row < tile_store->m; row++) {
@@ -31,9 +30,8 @@ DML_INLINE void conv_store_as(const dml_conv *task, const dml_conv_tile_store *t
             if (normal)
                 values = (conv_floats)batch_norm_lanes((softmax_norm_lanes)values, normal);
             if (task->residual)
-                values = conv_activated(
-                    values + conv_load_remainder((const float *)task->residual + place + i, left), task,
-                    task->residual_activation);
+                values = conv_activated(values + conv_load_remainder((const float *)task->residual + place + i, left),
+                                        task, task->residual_activation);
             if (left == conv_lanes)
                 *(conv_unaligned_floats *)(target + i) = values;
             else
@@ -56,14 +54,20 @@ static DML_ONCE void conv_store(const dml_conv *task, const dml_conv_tile_store 
 
 const dml_conv_table DML_TABLE(conv) = {
 #if defined(__AVX512F__)
-    conv_lanes,        4,
+    conv_lanes,
+    4,
     {DML_CONV_MR(8), DML_CONV_MR(6), DML_CONV_MR(8), DML_CONV_MR(6)},
     DML_CONV_WIDE_NAMES(floats),
 #else
-    conv_lanes,        2,
-    {DML_CONV_MR(8), DML_CONV_MR(6)}, DML_CONV_NARROW_NAMES(floats),
+    conv_lanes,
+    2,
+    {DML_CONV_MR(8), DML_CONV_MR(6)},
+    DML_CONV_NARROW_NAMES(floats),
 #endif
-    conv_dots,         conv_pack,
-    conv_store,        conv_transform_filters,
-    conv_transform,    conv_transform_back,
+    conv_dots,
+    conv_pack,
+    conv_store,
+    conv_transform_filters,
+    conv_transform,
+    conv_transform_back,
 };

@@ -8,31 +8,31 @@
    are prefetched: over few pixels, reading all of them once takes as long as the products. */
 #define DML_CONV_PREFETCH(place) __builtin_prefetch((const void *)(uintptr_t)(place))
 #define DML_CONV_TILE(KIND, ITEM, STEP, MR, VECTORS)                                                                   \
-    static void conv_##KIND##_##MR##_##VECTORS(void *tile, const void *filters, int64_t row,                   \
-                                                       const void *panel, const int64_t *places, int64_t kc, int adds, \
-                                                       const dml_conv_epilogue *epilogue)                              \
+    static void conv_##KIND##_##MR##_##VECTORS(void *tile, const void *filters, int64_t row, const void *panel,        \
+                                               const int64_t *places, int64_t kc, int adds,                            \
+                                               const dml_conv_epilogue *epilogue)                                      \
     {                                                                                                                  \
-        conv_##KIND sums[MR][VECTORS], *results = tile;                                                        \
+        conv_##KIND sums[MR][VECTORS], *results = tile;                                                                \
         const ITEM *lines[MR], *rows = panel;                                                                          \
         const int64_t width = VECTORS * (int64_t)(sizeof **sums / sizeof(ITEM)), end = epilogue ? epilogue->n : width; \
         _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++) lines[i] = (const ITEM *)filters + i * row;              \
         for (int64_t n = 0; n < end; n += width, rows += kc * width) {                                                 \
             _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                      \
                 _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) sums[i][j] =                                \
-                    adds ? results[i * VECTORS + j] : (conv_##KIND){0};                                        \
+                    adds ? results[i * VECTORS + j] : (conv_##KIND){0};                                                \
             DML_ROLLED for (int64_t k = 0; k < kc; k++)                                                                \
             {                                                                                                          \
-                const conv_unaligned_##KIND *pixels = (const void *)(rows + places[k]);                        \
+                const conv_unaligned_##KIND *pixels = (const void *)(rows + places[k]);                                \
                 if (k % DML_CONV_LINE_ELEMENTS == 0)                                                                   \
                     _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++) DML_CONV_PREFETCH(lines[i] + MR * row + k);  \
-                conv_##KIND b[VECTORS];                                                                        \
+                conv_##KIND b[VECTORS];                                                                                \
                 _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) b[j] = pixels[j];                           \
                 _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                  \
                     _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) STEP(sums[i][j], b[j], lines[i][k]);    \
             }                                                                                                          \
             if (epilogue)                                                                                              \
                 _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                  \
-                    conv_epilogue_##KIND(epilogue, i, n, sums[i], VECTORS);                                    \
+                    conv_epilogue_##KIND(epilogue, i, n, sums[i], VECTORS);                                            \
         }                                                                                                              \
         if (!epilogue)                                                                                                 \
             _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                      \
@@ -45,8 +45,10 @@
     DML_CONV_TILE(KIND, ITEM, STEP, 2, VECTORS)                                                                        \
     DML_CONV_TILE(KIND, ITEM, STEP, 1, VECTORS)
 #define DML_CONV_NAMES(KIND, VECTORS, MAX_MR)                                                                          \
-    {conv_##KIND##_##MAX_MR##_##VECTORS, conv_##KIND##_4_##VECTORS, conv_##KIND##_2_##VECTORS, \
-     conv_##KIND##_1_##VECTORS}
+    {                                                                                                                  \
+        conv_##KIND##_##MAX_MR##_##VECTORS, conv_##KIND##_4_##VECTORS, conv_##KIND##_2_##VECTORS,                      \
+            conv_##KIND##_1_##VECTORS                                                                                  \
+    }
 
 /* As many accumulators as there are registers for: 32 of AVX-512, else 16. */
 #define DML_CONV_WIDE_TILES(KIND, ITEM, STEP)                                                                          \
@@ -55,9 +57,17 @@
     DML_CONV_TILES(KIND, ITEM, STEP, 3, 8)                                                                             \
     DML_CONV_TILES(KIND, ITEM, STEP, 4, 6)
 #define DML_CONV_WIDE_NAMES(KIND)                                                                                      \
-    {DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6), DML_CONV_NAMES(KIND, 3, 8), DML_CONV_NAMES(KIND, 4, 6)}
-#define DML_CONV_MR(MAX_MR) {MAX_MR, 4, 2, 1}
+    {                                                                                                                  \
+        DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6), DML_CONV_NAMES(KIND, 3, 8), DML_CONV_NAMES(KIND, 4, 6) \
+    }
+#define DML_CONV_MR(MAX_MR)                                                                                            \
+    {                                                                                                                  \
+        MAX_MR, 4, 2, 1                                                                                                \
+    }
 #define DML_CONV_NARROW_TILES(KIND, ITEM, STEP)                                                                        \
     DML_CONV_TILES(KIND, ITEM, STEP, 1, 8)                                                                             \
     DML_CONV_TILES(KIND, ITEM, STEP, 2, 6)
-#define DML_CONV_NARROW_NAMES(KIND) {DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6)}
+#define DML_CONV_NARROW_NAMES(KIND)                                                                                    \
+    {                                                                                                                  \
+        DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6)                                                         \
+    }

@@ -19,8 +19,8 @@ typedef struct {
 
 /* The scratch memory of a thread: a packed slice of a panel, which begins at `pc` of k, and the accumulators of all
    slices so far. Of bytes there are also the rows before they are interleaved, if they are not read where they lie,
-   `byte_row` apart; where the slice begins in a signed filter; and behind the tile's last row the column sums of the panel. Of the tail of n there is a column for each
-   pixel, and for each filter a vector of sums. */
+   `byte_row` apart; where the slice begins in a signed filter; and behind the tile's last row the column sums of the
+   panel. Of the tail of n there is a column for each pixel, and for each filter a vector of sums. */
 typedef struct {
     float panel[DML_CONV_MAX_KC * DML_CONV_MAX_NR] __attribute__((aligned(64)));
     float tile[(DML_CONV_MAX_MC + 1) * DML_CONV_MAX_NR] __attribute__((aligned(64)));

@@ -95,24 +95,27 @@ static void dml_conv_multiply_bytes(const dml_conv *task, const dml_conv_unit *u
     int64_t fours = dml_quotient_up(work->kc, 4), width = work->vectors * kernels->lanes, adds = work->pc > 0;
     int64_t row = 0, size = 0, signed_row = task->blocking.signed_row;
     memset(work->rows + work->kc * width, 0, (size_t)((4 * fours - work->kc) * width));
-    dml_dispatch->conv_bytes->interleave((uint32_t *)work->panel, work->bytes, work->bytes == work->rows ? width : work->byte_row,
-                               width, fours, task->type == DML_CONV_INT8);
-    if (dml_dispatch->conv_multiply_bytes && dml_dispatch->conv_multiply_bytes(tile, (const int8_t *)filters, signed_row, unit->m,
-                                                             (uint32_t *)work->panel, work->vectors, fours, adds != 0))
+    dml_dispatch->conv_bytes->interleave((uint32_t *)work->panel, work->bytes,
+                                         work->bytes == work->rows ? width : work->byte_row, width, fours,
+                                         task->type == DML_CONV_INT8);
+    if (dml_dispatch->conv_multiply_bytes &&
+        dml_dispatch->conv_multiply_bytes(tile, (const int8_t *)filters, signed_row, unit->m, (uint32_t *)work->panel,
+                                          work->vectors, fours, adds != 0))
         row = unit->m;
     for (; row < unit->m; row += mr[size]) {
         while (mr[size] > unit->m - row)
             size++;
-        dml_dispatch->conv_bytes->tiles[work->vectors - 1][size](tile + row * width, filters + row * signed_row, signed_row / 4,
-                                                       work->pixels, work->places, fours, adds != 0, NULL);
+        dml_dispatch->conv_bytes->tiles[work->vectors - 1][size](tile + row * width, filters + row * signed_row,
+                                                                 signed_row / 4, work->pixels, work->places, fours,
+                                                                 adds != 0, NULL);
     }
     work->signed_place += 4 * fours;
     if (task->filter_type == DML_CONV_INT8 && !task->filter_zero)
         return;
     memset(ones, 1, (size_t)work->kc);
     memset((char *)ones + work->kc, 0, (size_t)(4 * fours - work->kc));
-    dml_dispatch->conv_bytes->tiles[work->vectors - 1][DML_CONV_MR_COUNT - 1](tile + row * width, ones, fours, work->pixels,
-                                                                    work->places, fours, adds != 0, NULL);
+    dml_dispatch->conv_bytes->tiles[work->vectors - 1][DML_CONV_MR_COUNT - 1](
+        tile + row * width, ones, fours, work->pixels, work->places, fours, adds != 0, NULL);
 }
 
 /* Sums of (x - z) (f - y), where x and f may be 128 off as their zero points z and y are: the tile has those of x f,
@@ -127,7 +130,7 @@ static void dml_conv_store_bytes(const dml_conv *task, const dml_conv_unit *unit
         char *output = (char *)task->output + (unit->output + row * task->output_strides[1]) * size;
         int is_quantized = task->output_type != DML_CONV_INT32;
         dml_dispatch->conv_bytes->store(is_quantized ? sums : (int32_t *)output, tile + row * width, pixel_sums,
-                                         unit->n, filter->zero, filter->correction);
+                                        unit->n, filter->zero, filter->correction);
         if (is_quantized)
             dml_dispatch->elementwise->requantize((uint8_t *)output, sums, unit->n, &filter->to);
     }

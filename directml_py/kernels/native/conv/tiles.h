@@ -13,8 +13,7 @@ typedef float conv_unaligned_floats __attribute__((vector_size(4 * conv_lanes), 
 
 typedef int32_t conv_mask __attribute__((vector_size(4 * conv_lanes)));
 
-DML_INLINE conv_floats conv_chosen(conv_mask which, conv_floats values,
-                                                   conv_floats others)
+DML_INLINE conv_floats conv_chosen(conv_mask which, conv_floats values, conv_floats others)
 {
     conv_mask bits = ((conv_mask)values & which) | ((conv_mask)others & ~which);
     memcpy(&values, &bits, sizeof values);
@@ -64,14 +63,13 @@ DML_INLINE conv_floats conv_load_remainder(const float *place, int64_t count)
 #endif
 }
 
-DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int row, int64_t n,
-                                             const conv_floats *sums, const int vectors)
+DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int row, int64_t n, const conv_floats *sums,
+                                     const int vectors)
 {
     const dml_batch_norm_channel *channel = epilogue->channels ? epilogue->channels + row : NULL;
     float bias = epilogue->bias ? epilogue->bias[row * epilogue->bias_stride] : 0.0f;
     conv_floats values[DML_CONV_MAX_VECTORS];
-    conv_unaligned_floats *target =
-        (conv_unaligned_floats *)(epilogue->target + row * epilogue->stride + n);
+    conv_unaligned_floats *target = (conv_unaligned_floats *)(epilogue->target + row * epilogue->stride + n);
     _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] = sums[j] + bias;
     if (channel)
         _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] =
@@ -83,8 +81,7 @@ DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int row,
         if (epilogue->last_count == conv_lanes)
             values[vectors - 1] += more[vectors - 1];
         else
-            values[vectors - 1] +=
-                conv_load_remainder((const float *)(more + vectors - 1), epilogue->last_count);
+            values[vectors - 1] += conv_load_remainder((const float *)(more + vectors - 1), epilogue->last_count);
     }
     if (epilogue->activation == DML_CONV_RELU)
         _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] =
@@ -130,8 +127,7 @@ DML_INLINE float conv_dot_product(const float *filter, const float *column, int6
             *(const conv_unaligned_floats *)(column + k + i * conv_lanes) *
             *(const conv_unaligned_floats *)(filter + k + i * conv_lanes);
     for (; k + conv_lanes <= kc; k += conv_lanes)
-        parts[0] += *(const conv_unaligned_floats *)(column + k) *
-                    *(const conv_unaligned_floats *)(filter + k);
+        parts[0] += *(const conv_unaligned_floats *)(column + k) * *(const conv_unaligned_floats *)(filter + k);
     for (; k < kc; k++)
         sum += column[k] * filter[k];
     return sum + conv_horizontal_sum(parts[0] + parts[1] + (parts[2] + parts[3]));
@@ -139,7 +135,7 @@ DML_INLINE float conv_dot_product(const float *filter, const float *column, int6
 
 /* Of filters, the sum of each of which goes to the first lane of a vector. */
 static DML_ONCE void conv_dots(float *sums, const float *filters, int64_t row, const float *column, int64_t kc,
-                                       int64_t count, int adds)
+                               int64_t count, int adds)
 {
     for (int64_t i = 0; i < count; i++, sums += conv_lanes)
         *sums = (adds ? *sums : 0.0f) + conv_dot_product(filters + i * row, column, kc);

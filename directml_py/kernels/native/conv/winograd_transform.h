@@ -11,8 +11,7 @@
 #include "tiles.h"
 
 /* Of as many filters as there are lanes, whose elements are vectors. */
-DML_INLINE void conv_transform_vectors(float *transformed, int64_t apart, const conv_floats *filter,
-                                               int64_t count)
+DML_INLINE void conv_transform_vectors(float *transformed, int64_t apart, const conv_floats *filter, int64_t count)
 {
     conv_floats columns[4][3], results[4][4];
     for (int x = 0; x < 3; x++) {
@@ -37,8 +36,8 @@ DML_INLINE void conv_transform_vectors(float *transformed, int64_t apart, const 
 }
 
 /* One filter for each channel, side by side. */
-static DML_ONCE void conv_transform_filters(float *transformed, int64_t apart, const float *filters,
-                                                    int64_t channels, int is_turned)
+static DML_ONCE void conv_transform_filters(float *transformed, int64_t apart, const float *filters, int64_t channels,
+                                            int is_turned)
 {
     for (int64_t c = 0; c < channels; c += conv_lanes) {
         float elements[9][conv_lanes] __attribute__((aligned(64)));
@@ -94,9 +93,8 @@ DML_INLINE void conv_alternate(float *out, conv_floats evens, conv_floats odds)
 }
 
 /* Results of a filter, with its bias, activated and normalized; whether all sums are numbers. */
-static DML_ONCE int conv_transform_back(const dml_conv *task, int64_t channel, float *output,
-                                                const float *products, int64_t apart, int64_t vectors,
-                                                const dml_conv_piece *pieces, int64_t count)
+static DML_ONCE int conv_transform_back(const dml_conv *task, int64_t channel, float *output, const float *products,
+                                        int64_t apart, int64_t vectors, const dml_conv_piece *pieces, int64_t count)
 {
     float made[2][2 * DML_CONV_MAX_NR] __attribute__((aligned(64)));
     float bias = task->bias ? ((const float *)task->bias)[channel * task->bias_stride] : 0.0f;
@@ -122,8 +120,7 @@ static DML_ONCE int conv_transform_back(const dml_conv *task, int64_t channel, f
             {
                 sums[y][x] = conv_activated(sums[y][x] + bias, task, task->activation);
                 if (normal)
-                    sums[y][x] =
-                        (conv_floats)batch_norm_lanes((softmax_norm_lanes)sums[y][x], normal);
+                    sums[y][x] = (conv_floats)batch_norm_lanes((softmax_norm_lanes)sums[y][x], normal);
             }
             conv_alternate(made[y] + 2 * j * conv_lanes, sums[y][0], sums[y][1]);
         }

@@ -97,7 +97,8 @@ static dml_requantization dml_depthwise_pool_requantization(const dml_depthwise_
     if (task->bias)
         memcpy(&bias, (const char *)task->bias + channel * task->bias_stride, sizeof bias);
     return dml_requantization_of(
-        unit * (double)weight, divisor, bias, task->window[0] * task->window[1] * task->window[2] * UINT8_MAX * UINT8_MAX,
+        unit * (double)weight, divisor, bias,
+        task->window[0] * task->window[1] * task->window[2] * UINT8_MAX * UINT8_MAX,
         dml_load_float((const char *)bytes->stored_scale + channel * bytes->stored_scale_stride, 0),
         dml_depthwise_pool_byte(bytes->stored_zero, channel * bytes->stored_zero_stride, bytes->stores_signed),
         bytes->stores_signed);
@@ -117,8 +118,8 @@ static void dml_depthwise_pool_weights(const dml_depthwise_pool *task, int64_t c
     for (int64_t z = 0; z < task->window[0]; z++)
         for (int64_t y = 0; y < task->window[1]; y++)
             for (int64_t x = 0; x < task->window[2]; x++) {
-                const char *weight = filter + z * task->weight_strides[1] + y * task->weight_strides[2] +
-                                     x * task->weight_strides[3];
+                const char *weight =
+                    filter + z * task->weight_strides[1] + y * task->weight_strides[2] + x * task->weight_strides[3];
                 *weights++ = bytes->is_there
                                  ? dml_depthwise_pool_byte((uintptr_t)weight, 0, bytes->weighs_signed) - zero
                                  : dml_load_float(weight, task->is_half);
@@ -185,4 +186,5 @@ static void dml_depthwise_pool_indices(const dml_depthwise_pool_plan *plan, cons
     }
 }
 
-extern DML_HIDDEN const dml_depthwise_pool_table dml_depthwise_pool_table_baseline, dml_depthwise_pool_table_avx2, dml_depthwise_pool_table_avx512;
+extern DML_HIDDEN const dml_depthwise_pool_table dml_depthwise_pool_table_baseline, dml_depthwise_pool_table_avx2,
+    dml_depthwise_pool_table_avx512;

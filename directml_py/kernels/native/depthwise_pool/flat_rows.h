@@ -47,8 +47,7 @@ static void depthwise_pool_find_masks(dml_depthwise_pool_masks *masks, const dml
             int64_t left = task->padding[2] - x, first = left > 0 ? left : 0, behind = left < 0 ? size + left : size;
             masks->columns[v][x] = 0;
             for (int64_t y = 16 * v / size; y * size < 16 * v + 16 && first < behind; y++)
-                masks->columns[v][x] |=
-                    (__mmask16)depthwise_pool_inside(16 * v - y * size - first, behind - first);
+                masks->columns[v][x] |= (__mmask16)depthwise_pool_inside(16 * v - y * size - first, behind - first);
         }
     /* A vector reads what is behind it, too. */
     masks->first = masks->above[0] > 0 ? dml_quotient_up(masks->above[0], 16) : 0;
@@ -79,26 +78,22 @@ typedef struct {
 
 DML_INLINE depthwise_pool_read depthwise_pool_read_of(float zero, int is_signed)
 {
-    return (depthwise_pool_read){_mm_set1_epi8(is_signed ? -128 : 0),
-                                         _mm512_set1_ps(is_signed ? zero + 128.0f : zero)};
+    return (depthwise_pool_read){_mm_set1_epi8(is_signed ? -128 : 0), _mm512_set1_ps(is_signed ? zero + 128.0f : zero)};
 }
 
 /* Elements from `place` on, 0 where they are not `seen`. */
 DML_INLINE depthwise_pool_vector depthwise_pool_flat_load(const void *x, int64_t place, __mmask16 seen,
-                                                                          const depthwise_pool_read *read,
-                                                                          const int are_bytes)
+                                                          const depthwise_pool_read *read, const int are_bytes)
 {
     if (!are_bytes)
         return (depthwise_pool_vector)_mm512_maskz_loadu_ps(seen, (const float *)x + place);
     __m128i bytes = _mm_xor_si128(_mm_maskz_loadu_epi8(seen, (const char *)x + place), read->flip);
-    return (depthwise_pool_vector)_mm512_maskz_sub_ps(
-        seen, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes)), read->zero);
+    return (depthwise_pool_vector)_mm512_maskz_sub_ps(seen, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes)),
+                                                      read->zero);
 }
 
 /* What lies `by` elements beside a vector, which has others before and behind it. */
-DML_INLINE depthwise_pool_vector depthwise_pool_beside(__mmask16 mask,
-                                                                       const depthwise_pool_vector *three,
-                                                                       const int by)
+DML_INLINE depthwise_pool_vector depthwise_pool_beside(__mmask16 mask, const depthwise_pool_vector *three, const int by)
 {
     __m512i before = (__m512i)three[0], here = (__m512i)three[1], behind = (__m512i)three[2];
     switch (by) {
@@ -117,21 +112,19 @@ DML_INLINE depthwise_pool_vector depthwise_pool_beside(__mmask16 mask,
 
 /* Of bytes there is no epilogue but `to`. */
 DML_INLINE void depthwise_pool_flat_plane(const dml_depthwise_pool *task, const dml_depthwise_pool_masks *masks,
-                                                  const void *x, void *out, const float *weights, float start,
-                                                  const dml_batch_norm_channel *normal,
-                                                  const depthwise_pool_read *read, const dml_requantization *to,
-                                                  const int are_bytes, const int width)
+                                          const void *x, void *out, const float *weights, float start,
+                                          const dml_batch_norm_channel *normal, const depthwise_pool_read *read,
+                                          const dml_requantization *to, const int are_bytes, const int width)
 {
     depthwise_pool_vector filter[25], seen[5][3];
-    DML_UNROLLED for (int tap = 0; tap < width * width; tap++) filter[tap] =
-        (depthwise_pool_vector){0} + weights[tap];
+    DML_UNROLLED for (int tap = 0; tap < width * width; tap++) filter[tap] = (depthwise_pool_vector){0} + weights[tap];
     DML_UNROLLED for (int y = 0; y < width; y++)
     {
         int64_t place = -masks->above[y];
-        seen[y][1] = depthwise_pool_flat_load(
-            x, place - 16, depthwise_pool_on_plane(place - 16, masks->elements), read, are_bytes);
-        seen[y][2] = depthwise_pool_flat_load(
-            x, place, depthwise_pool_on_plane(place, masks->elements), read, are_bytes);
+        seen[y][1] = depthwise_pool_flat_load(x, place - 16, depthwise_pool_on_plane(place - 16, masks->elements), read,
+                                              are_bytes);
+        seen[y][2] =
+            depthwise_pool_flat_load(x, place, depthwise_pool_on_plane(place, masks->elements), read, are_bytes);
     }
     for (int64_t v = 0, k = 0; v < masks->vectors; v++) {
         const __mmask16 *columns = masks->columns[k];
@@ -144,8 +137,8 @@ DML_INLINE void depthwise_pool_flat_plane(const dml_depthwise_pool *task, const 
             seen[y][1] = seen[y][2];
             seen[y][2] = v >= masks->first && v < masks->behind
                              ? depthwise_pool_flat_load(x, place, 0xffff, read, are_bytes)
-                             : depthwise_pool_flat_load(
-                                   x, place, depthwise_pool_on_plane(place, masks->elements), read, are_bytes);
+                             : depthwise_pool_flat_load(x, place, depthwise_pool_on_plane(place, masks->elements), read,
+                                                        are_bytes);
         }
         DML_UNROLLED for (int y = 0; y < width; y++)
         {
@@ -169,12 +162,11 @@ DML_INLINE void depthwise_pool_flat_plane(const dml_depthwise_pool *task, const 
 }
 
 #define DML_DEPTHWISE_POOL_FLAT_PLANE(NAME, BYTES, WIDTH)                                                              \
-    static DML_ONCE void NAME(                                                                                 \
-        const dml_depthwise_pool *task, const dml_depthwise_pool_masks *masks, const void *x, void *out,               \
-        const float *weights, float start, const dml_batch_norm_channel *normal,                                       \
-        const depthwise_pool_read *read, const dml_requantization *to)                                         \
+    static DML_ONCE void NAME(const dml_depthwise_pool *task, const dml_depthwise_pool_masks *masks, const void *x,    \
+                              void *out, const float *weights, float start, const dml_batch_norm_channel *normal,      \
+                              const depthwise_pool_read *read, const dml_requantization *to)                           \
     {                                                                                                                  \
-        depthwise_pool_flat_plane(task, masks, x, out, weights, start, normal, read, to, BYTES, WIDTH);        \
+        depthwise_pool_flat_plane(task, masks, x, out, weights, start, normal, read, to, BYTES, WIDTH);                \
     }
 DML_DEPTHWISE_POOL_FLAT_PLANE(depthwise_pool_flat_3, 0, 3)
 DML_DEPTHWISE_POOL_FLAT_PLANE(depthwise_pool_flat_5, 0, 5)
@@ -193,7 +185,7 @@ DML_INLINE void depthwise_pool_flat_weights(const dml_depthwise_pool *task, int6
     for (int64_t tap = 0; tap < taps; tap += 16)
         *(depthwise_pool_vector *)(weights + tap) =
             depthwise_pool_flat_load((const char *)task->weights + channel * task->weight_strides[0], tap,
-                                             depthwise_pool_on_plane(tap, taps), &read, 1);
+                                     depthwise_pool_on_plane(tap, taps), &read, 1);
 }
 
 /* Planes from `begin` to `end`. */
@@ -203,9 +195,8 @@ static void depthwise_pool_flat(const dml_depthwise_pool_plan *plan, int64_t beg
     const dml_depthwise_pool_bytes *bytes = &task->bytes;
     const int is_small = task->window[2] == 3, are_bytes = bytes->is_there;
     void (*plane)(const dml_depthwise_pool *, const dml_depthwise_pool_masks *, const void *, void *, const float *,
-                  float, const dml_batch_norm_channel *, const depthwise_pool_read *,
-                  const dml_requantization *) =
-        are_bytes ? is_small ? depthwise_pool_flat_bytes_3 : depthwise_pool_flat_bytes_5
+                  float, const dml_batch_norm_channel *, const depthwise_pool_read *, const dml_requantization *) =
+        are_bytes  ? is_small ? depthwise_pool_flat_bytes_3 : depthwise_pool_flat_bytes_5
         : is_small ? depthwise_pool_flat_3
                    : depthwise_pool_flat_5;
     depthwise_pool_read read;

@@ -17,8 +17,8 @@ DML_INLINE int depthwise_pool_is_near(const dml_depthwise_pool *task, int64_t it
     int is_pool = task->function != DML_DEPTHWISE_POOL_PRODUCTS && !task->indices;
     int is_square =
         task->window[1] == task->window[2] && (task->window[2] == 3 || task->window[2] == (is_pool ? 2 : 5));
-    int is_contiguous = task->x_strides[4] == item && task->output_strides[4] == item && !task->is_half &&
-                        !task->stores_half;
+    int is_contiguous =
+        task->x_strides[4] == item && task->output_strides[4] == item && !task->is_half && !task->stores_half;
     int is_uniform = task->strides[1] == task->strides[2] && task->dilations[1] == 1 && task->dilations[2] == 1;
     return (task->function == DML_DEPTHWISE_POOL_PRODUCTS || is_pool) && is_2d && is_square && is_contiguous &&
            is_uniform && task->strides[2] <= 2;
@@ -42,9 +42,8 @@ DML_INLINE uint64_t depthwise_pool_inside(int64_t first, int64_t size)
 
 /* Loads what the taps of a row see, sixteen elements each; `inside` has a bit for each element from there that is in
    the row. Of every other element, two taps find theirs in the same vectors. */
-DML_INLINE void depthwise_pool_load_taps(depthwise_pool_vector *seen, const float *row,
-                                                 const uint64_t *inside, depthwise_pool_vector outside,
-                                                 const int width, const int step)
+DML_INLINE void depthwise_pool_load_taps(depthwise_pool_vector *seen, const float *row, const uint64_t *inside,
+                                         depthwise_pool_vector outside, const int width, const int step)
 {
     const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     const __m512i odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
@@ -62,17 +61,16 @@ DML_INLINE void depthwise_pool_load_taps(depthwise_pool_vector *seen, const floa
             /* The last tap's elements are those of this one, moved on by one. */
             __m128 next = _mm_mask_load_ss(_mm512_castps512_ps128((__m512)outside), (__mmask8)(inside[x] >> 32 & 1),
                                            row + x + 32);
-            seen[x + 2] = (depthwise_pool_vector)_mm512_alignr_epi32(
-                (__m512i)_mm512_castps128_ps512(next), (__m512i)seen[x], 1);
+            seen[x + 2] =
+                (depthwise_pool_vector)_mm512_alignr_epi32((__m512i)_mm512_castps128_ps512(next), (__m512i)seen[x], 1);
             break;
         }
     }
 }
 
 /* What is stored of sums. */
-DML_INLINE depthwise_pool_vector depthwise_pool_finished(const dml_depthwise_pool *task,
-                                                                         depthwise_pool_vector total,
-                                                                         const dml_batch_norm_channel *normal)
+DML_INLINE depthwise_pool_vector depthwise_pool_finished(const dml_depthwise_pool *task, depthwise_pool_vector total,
+                                                         const dml_batch_norm_channel *normal)
 {
     if (task->activation == DML_DEPTHWISE_POOL_RELU) {
         depthwise_pool_mask bits = (depthwise_pool_mask)total & (total > 0.0f);
@@ -92,11 +90,10 @@ DML_INLINE depthwise_pool_vector depthwise_pool_finished(const dml_depthwise_poo
 }
 
 /* Up to 16 columns of all rows of a unit, `height` rows at a time: what they see of a row is read once. */
-DML_INLINE void depthwise_pool_masked_columns(const dml_depthwise_pool *task,
-                                                      const depthwise_pool_unit *unit, int64_t column,
-                                                      float *out, const float *weights, float start,
-                                                      const dml_batch_norm_channel *normal, const int width,
-                                                      const int step, const int height)
+DML_INLINE void depthwise_pool_masked_columns(const dml_depthwise_pool *task, const depthwise_pool_unit *unit,
+                                              int64_t column, float *out, const float *weights, float start,
+                                              const dml_batch_norm_channel *normal, const int width, const int step,
+                                              const int height)
 {
     int64_t left = (unit->step[2] + column) * step - task->padding[2], rest = unit->columns - column;
     __mmask16 stored = (__mmask16)(rest < 16 ? (1 << rest) - 1 : 0xffff);
@@ -104,8 +101,7 @@ DML_INLINE void depthwise_pool_masked_columns(const dml_depthwise_pool *task,
     uint64_t inside[5];
     for (int x = 0; x < width; x++)
         inside[x] = depthwise_pool_inside(left + x, task->sizes[2]);
-    DML_UNROLLED for (int tap = 0; tap < width * width; tap++) filter[tap] =
-        (depthwise_pool_vector){0} + weights[tap];
+    DML_UNROLLED for (int tap = 0; tap < width * width; tap++) filter[tap] = (depthwise_pool_vector){0} + weights[tap];
     for (int64_t row = 0; row < unit->rows; row += height) {
         depthwise_pool_vector totals[4];
         int64_t top = (unit->step[1] + row) * step - task->padding[1];
@@ -115,8 +111,8 @@ DML_INLINE void depthwise_pool_masked_columns(const dml_depthwise_pool *task,
             depthwise_pool_vector seen[5];
             const char *line = unit->x + (top + i) * task->x_strides[3];
             if (top + i >= 0 && top + i < task->sizes[1])
-                depthwise_pool_load_taps(seen, (const float *)line + left, inside,
-                                                 (depthwise_pool_vector){0}, width, step);
+                depthwise_pool_load_taps(seen, (const float *)line + left, inside, (depthwise_pool_vector){0}, width,
+                                         step);
             else
                 memset(seen, 0, sizeof seen);
             DML_UNROLLED for (int r = 0; r < height; r++)
@@ -138,13 +134,12 @@ DML_INLINE void depthwise_pool_masked_columns(const dml_depthwise_pool *task,
 }
 
 #define DML_DEPTHWISE_POOL_NEAR_COLUMNS(WIDTH, STEP, HEIGHT)                                                           \
-    static DML_ONCE void depthwise_pool_masked_##WIDTH##_##STEP(                                               \
-        const dml_depthwise_pool *task, const depthwise_pool_unit *unit, float *out, const float *weights,     \
+    static DML_ONCE void depthwise_pool_masked_##WIDTH##_##STEP(                                                       \
+        const dml_depthwise_pool *task, const depthwise_pool_unit *unit, float *out, const float *weights,             \
         float start, const dml_batch_norm_channel *normal)                                                             \
     {                                                                                                                  \
         for (int64_t i = 0; i < unit->columns; i += 16)                                                                \
-            depthwise_pool_masked_columns(task, unit, i, out + i, weights, start, normal, WIDTH, STEP,         \
-                                                  HEIGHT);                                                             \
+            depthwise_pool_masked_columns(task, unit, i, out + i, weights, start, normal, WIDTH, STEP, HEIGHT);        \
     }
 DML_DEPTHWISE_POOL_NEAR_COLUMNS(3, 1, 4)
 DML_DEPTHWISE_POOL_NEAR_COLUMNS(3, 2, 4)
@@ -153,9 +148,8 @@ DML_DEPTHWISE_POOL_NEAR_COLUMNS(5, 2, 2)
 #undef DML_DEPTHWISE_POOL_NEAR_COLUMNS
 
 /* The same of maxima; what may be NaN is found out one by one. */
-DML_INLINE void depthwise_pool_masked_maxima(const dml_depthwise_pool *task,
-                                                     const depthwise_pool_unit *unit, int64_t plane, float *out,
-                                                     const int width, const int step)
+DML_INLINE void depthwise_pool_masked_maxima(const dml_depthwise_pool *task, const depthwise_pool_unit *unit,
+                                             int64_t plane, float *out, const int width, const int step)
 {
     enum { HEIGHT = 4 };
     const depthwise_pool_vector outside = (depthwise_pool_vector){0} - INFINITY;
@@ -174,8 +168,8 @@ DML_INLINE void depthwise_pool_masked_maxima(const dml_depthwise_pool *task,
                 depthwise_pool_vector seen[3], most = outside;
                 if (top + i < 0 || top + i >= task->sizes[1])
                     continue;
-                depthwise_pool_load_taps(seen, (const float *)(unit->x + (top + i) * task->x_strides[3]) + left,
-                                                 inside, outside, width, step);
+                depthwise_pool_load_taps(seen, (const float *)(unit->x + (top + i) * task->x_strides[3]) + left, inside,
+                                         outside, width, step);
                 DML_UNROLLED for (int x = 0; x < width; x++) most = depthwise_pool_larger(seen[x], most);
                 DML_UNROLLED for (int r = 0; r < HEIGHT; r++) if (i - r * step >= 0 && i - r * step < width) best[r] =
                     depthwise_pool_larger(most, best[r]);
@@ -197,9 +191,8 @@ DML_INLINE void depthwise_pool_masked_maxima(const dml_depthwise_pool *task,
 }
 
 /* The same of means: first sums of columns, then of these, as the kernels for all windows add them up. */
-DML_INLINE void depthwise_pool_masked_means(const dml_depthwise_pool *task,
-                                                    const depthwise_pool_unit *unit, float *out,
-                                                    const int width, const int step)
+DML_INLINE void depthwise_pool_masked_means(const dml_depthwise_pool *task, const depthwise_pool_unit *unit, float *out,
+                                            const int width, const int step)
 {
     enum { HEIGHT = 4 };
     const depthwise_pool_vector nothing = {0};
@@ -223,8 +216,8 @@ DML_INLINE void depthwise_pool_masked_means(const dml_depthwise_pool *task,
                 depthwise_pool_vector seen[3];
                 if (top + i < 0 || top + i >= task->sizes[1])
                     continue;
-                depthwise_pool_load_taps(seen, (const float *)(unit->x + (top + i) * task->x_strides[3]) + left,
-                                                 inside, nothing, width, step);
+                depthwise_pool_load_taps(seen, (const float *)(unit->x + (top + i) * task->x_strides[3]) + left, inside,
+                                         nothing, width, step);
                 DML_UNROLLED for (int r = 0; r < HEIGHT; r++) if (i - r * step >= 0 && i - r * step < width)
                     DML_UNROLLED for (int x = 0; x < width; x++) sums[r][x] += seen[x];
             }
@@ -243,13 +236,13 @@ DML_INLINE void depthwise_pool_masked_means(const dml_depthwise_pool *task,
 }
 
 #define DML_DEPTHWISE_POOL_NEAR_POOLS(WIDTH, STEP)                                                                     \
-    static DML_ONCE void depthwise_pool_pools_##WIDTH##_##STEP(                                                \
-        const dml_depthwise_pool *task, const depthwise_pool_unit *unit, int64_t plane, float *out)            \
+    static DML_ONCE void depthwise_pool_pools_##WIDTH##_##STEP(                                                        \
+        const dml_depthwise_pool *task, const depthwise_pool_unit *unit, int64_t plane, float *out)                    \
     {                                                                                                                  \
         if (task->function == DML_DEPTHWISE_POOL_MEAN)                                                                 \
-            depthwise_pool_masked_means(task, unit, out, WIDTH, STEP);                                         \
+            depthwise_pool_masked_means(task, unit, out, WIDTH, STEP);                                                 \
         else                                                                                                           \
-            depthwise_pool_masked_maxima(task, unit, plane, out, WIDTH, STEP);                                 \
+            depthwise_pool_masked_maxima(task, unit, plane, out, WIDTH, STEP);                                         \
     }
 DML_DEPTHWISE_POOL_NEAR_POOLS(2, 1)
 DML_DEPTHWISE_POOL_NEAR_POOLS(2, 2)
@@ -257,8 +250,7 @@ DML_DEPTHWISE_POOL_NEAR_POOLS(3, 1)
 DML_DEPTHWISE_POOL_NEAR_POOLS(3, 2)
 #undef DML_DEPTHWISE_POOL_NEAR_POOLS
 
-static void depthwise_pool_masked(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit,
-                                          int64_t plane)
+static void depthwise_pool_masked(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit, int64_t plane)
 {
     const dml_depthwise_pool *task = plan->task;
     int64_t batch = plane / task->channels, channel = plane % task->channels;
@@ -267,11 +259,11 @@ static void depthwise_pool_masked(const dml_depthwise_pool_plan *plan, const dep
     float weights[25], start = 0.0f;
     if (task->function != DML_DEPTHWISE_POOL_PRODUCTS) {
         if (task->window[2] == 2)
-            (task->strides[2] == 1 ? depthwise_pool_pools_2_1
-                                   : depthwise_pool_pools_2_2)(task, unit, plane, (float *)output);
+            (task->strides[2] == 1 ? depthwise_pool_pools_2_1 : depthwise_pool_pools_2_2)(task, unit, plane,
+                                                                                          (float *)output);
         else
-            (task->strides[2] == 1 ? depthwise_pool_pools_3_1
-                                   : depthwise_pool_pools_3_2)(task, unit, plane, (float *)output);
+            (task->strides[2] == 1 ? depthwise_pool_pools_3_1 : depthwise_pool_pools_3_2)(task, unit, plane,
+                                                                                          (float *)output);
         return;
     }
     dml_depthwise_pool_weights(task, channel, weights);

@@ -21,9 +21,8 @@ typedef struct {
 
 /* Elements of a row as floats, as in `floats_of_row`; bytes less their zero point, and up to PART floats behind the
    last of them are written. */
-DML_INLINE const float *depthwise_pool_row(const dml_depthwise_pool *task,
-                                                   const depthwise_pool_unit *unit, float *line,
-                                                   const char *row, int64_t begin, int64_t end)
+DML_INLINE const float *depthwise_pool_row(const dml_depthwise_pool *task, const depthwise_pool_unit *unit, float *line,
+                                           const char *row, int64_t begin, int64_t end)
 {
     enum { PART = DML_DEPTHWISE_POOL_SLACK };
     int64_t step = task->x_strides[4];
@@ -48,9 +47,8 @@ DML_INLINE const float *depthwise_pool_row(const dml_depthwise_pool *task,
 
 /* The input of a unit, as the plan says. What is outside need not be written where the unit before, of another
    channel, had it at the same places. */
-static DML_ONCE void depthwise_pool_fill(const dml_depthwise_pool_plan *plan,
-                                                 const depthwise_pool_unit *unit, float *packed, float *line,
-                                                 float outside, int has_outside)
+static DML_ONCE void depthwise_pool_fill(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit,
+                                         float *packed, float *line, float outside, int has_outside)
 {
     const dml_depthwise_pool *task = plan->task;
     const dml_depthwise_pool_axis *rows = &plan->axes[1], *columns = &plan->axes[2];
@@ -65,23 +63,21 @@ static DML_ONCE void depthwise_pool_fill(const dml_depthwise_pool_plan *plan,
                 float *out = packed + ((tap * rows->phases + i) * columns->phases * plan->height + row) * plan->width;
                 const float *seen = NULL;
                 if (z >= 0 && z < task->sizes[0] && y >= 0 && y < task->sizes[1] && begin < end)
-                    seen = depthwise_pool_row(
-                        task, unit, line, unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
+                    seen = depthwise_pool_row(task, unit, line,
+                                              unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
                 if (!seen && has_outside)
                     continue;
                 for (int64_t j = 0; j < columns->phases; j++, out += plan->height * plan->width)
                     depthwise_pool_pack(out, seen, seen ? end - begin : 0, left + columns->firsts[j] - begin,
-                                                task->strides[2], unit->columns + columns->reaches[j], outside,
-                                                has_outside);
+                                        task->strides[2], unit->columns + columns->reaches[j], outside, has_outside);
             }
         }
     }
 }
 
 /* The input of a unit of a pool: what its columns come to, packed as {phase of columns, rows, width}. */
-static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *plan,
-                                                        const depthwise_pool_unit *unit, float *packed,
-                                                        float *line, float outside, int has_outside)
+static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit,
+                                                float *packed, float *line, float outside, int has_outside)
 {
     const dml_depthwise_pool *task = plan->task;
     const dml_depthwise_pool_axis *columns = &plan->axes[2];
@@ -89,9 +85,8 @@ static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *p
     int64_t right = left + (unit->columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
     int64_t begin = left < 0 ? 0 : left, end = right < size ? right : size, span = end - begin;
     int is_plain = !task->is_half && !task->bytes.is_there && task->x_strides[4] == 4;
-    void (*join)(float *, float, const float *const *, int64_t, int64_t) = task->function == DML_DEPTHWISE_POOL_MEAN
-                                                                               ? depthwise_pool_add_rows
-                                                                               : depthwise_pool_maximum_rows;
+    void (*join)(float *, float, const float *const *, int64_t, int64_t) =
+        task->function == DML_DEPTHWISE_POOL_MEAN ? depthwise_pool_add_rows : depthwise_pool_maximum_rows;
     for (int64_t row = 0; row < unit->rows; row++) {
         const float *rows[DML_DEPTHWISE_POOL_TAPS];
         int64_t height = 0;
@@ -102,8 +97,8 @@ static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *p
                         tap % task->window[1] * task->dilations[1];
             if (z < 0 || z >= task->sizes[0] || y < 0 || y >= task->sizes[1])
                 continue;
-            rows[height++] = depthwise_pool_row(
-                task, unit, line + span, unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
+            rows[height++] = depthwise_pool_row(task, unit, line + span,
+                                                unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
             /* A row that is in the way of the next one is joined at once. */
             if (!is_plain) {
                 const float *both[] = {line, line + span};
@@ -125,8 +120,8 @@ static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *p
             join(line, outside, rows, height, span);
         for (int64_t i = 0; i < columns->phases; i++)
             depthwise_pool_pack(packed + (i * plan->rows + row) * plan->width, line, height > 0 ? span : 0,
-                                        left + columns->firsts[i] - begin, task->strides[2],
-                                        unit->columns + columns->reaches[i], outside, has_outside && height > 0);
+                                left + columns->firsts[i] - begin, task->strides[2],
+                                unit->columns + columns->reaches[i], outside, has_outside && height > 0);
     }
 }
 
@@ -170,7 +165,7 @@ static DML_ONCE void depthwise_pool_divide(float *values, const float *counts, f
 
 /* Means of bytes, quantized in place of sums; NaN becomes the lowest. */
 static DML_ONCE void depthwise_pool_quantize(const dml_depthwise_pool *task, int64_t channel, float *sums,
-                                                     const float *counts, float others, int64_t count)
+                                             const float *counts, float others, int64_t count)
 {
     const dml_requantization to = dml_depthwise_pool_requantization(task, channel, 1.0);
     for (int64_t i = 0; i < count; i++) {
@@ -183,7 +178,7 @@ static DML_ONCE void depthwise_pool_quantize(const dml_depthwise_pool *task, int
 
 /* Sums of products as bytes, at the beginning of their memory. */
 static DML_ONCE void depthwise_pool_requantize(const dml_depthwise_pool *task, int64_t channel, float *values,
-                                                       int64_t count)
+                                               int64_t count)
 {
     enum { PART = DML_DEPTHWISE_POOL_SLACK };
     const dml_requantization to = dml_depthwise_pool_requantization(task, channel, 1.0);
@@ -251,13 +246,13 @@ static DML_ONCE void depthwise_pool_whole(const dml_depthwise_pool *task, int64_
         left = task->channels - channel < left ? task->channels - channel : left;
         count = differ ? 1 : left < PART ? left : PART;
         const char *x = dml_depthwise_pool_channel(task, begin);
-        char *output = (char *)task->output + begin / task->channels * task->output_strides[0] +
-                       channel * task->output_strides[1];
+        char *output =
+            (char *)task->output + begin / task->channels * task->output_strides[0] + channel * task->output_strides[1];
         const float zero = dml_depthwise_pool_byte(bytes->zero, channel * bytes->zero_stride, bytes->is_signed);
         const dml_requantization to = dml_depthwise_pool_requantization(task, channel, divisor);
         for (int64_t i = 0; i < count; i++)
-            sums[i] = depthwise_pool_sum_bytes((const uint8_t *)x + i * task->x_strides[1], size, zero,
-                                                       bytes->is_signed);
+            sums[i] =
+                depthwise_pool_sum_bytes((const uint8_t *)x + i * task->x_strides[1], size, zero, bytes->is_signed);
         elementwise_requantize(results, sums, count, &to);
         depthwise_pool_put_bytes(output, task->output_strides[1], results, count);
     }
@@ -281,7 +276,7 @@ static DML_ONCE void depthwise_pool_activate(float *values, int64_t count, const
 
 /* What is -infinity may be one, NaN, or nothing at all. */
 static DML_ONCE void depthwise_pool_mend(const dml_depthwise_pool *task, const dml_depthwise_pool_place *first,
-                                                 float *values, int64_t count)
+                                         float *values, int64_t count)
 {
     uint32_t any = 0;
     for (int64_t i = 0; i < count; i++)
@@ -295,9 +290,8 @@ static DML_ONCE void depthwise_pool_mend(const dml_depthwise_pool *task, const d
 }
 
 /* A row of results, from what is computed to the output. */
-DML_INLINE void depthwise_pool_finish(const dml_depthwise_pool_plan *plan,
-                                              const depthwise_pool_unit *unit, int64_t row, int64_t plane,
-                                              char *output, float *values, const int32_t *which)
+DML_INLINE void depthwise_pool_finish(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit, int64_t row,
+                                      int64_t plane, char *output, float *values, const int32_t *which)
 {
     const dml_depthwise_pool *task = plan->task;
     dml_depthwise_pool_place place = {unit->x, plane, {unit->step[0], unit->step[1] + row, unit->step[2]}};
@@ -307,8 +301,7 @@ DML_INLINE void depthwise_pool_finish(const dml_depthwise_pool_plan *plan,
                                  (const float *)task->counts[2]};
         const float others = counts[0][place.step[0]] * counts[1][place.step[1]];
         if (task->bytes.is_there) {
-            depthwise_pool_quantize(task, plane % task->channels, values, counts[2] + place.step[2], others,
-                                            count);
+            depthwise_pool_quantize(task, plane % task->channels, values, counts[2] + place.step[2], others, count);
             depthwise_pool_store_bytes(output, task->output_strides[4], values, count);
             return;
         }
@@ -326,8 +319,8 @@ DML_INLINE void depthwise_pool_finish(const dml_depthwise_pool_plan *plan,
         softmax_norm_give((float *)output, (const float *)output, count, normal);
 }
 
-static void depthwise_pool_compute(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit,
-                                           int64_t plane, char *memory, int has_outside)
+static void depthwise_pool_compute(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit, int64_t plane,
+                                   char *memory, int has_outside)
 {
     const dml_depthwise_pool *task = plan->task;
     float *packed = (float *)memory, *values = packed + plan->packed;
@@ -358,12 +351,12 @@ static void depthwise_pool_compute(const dml_depthwise_pool_plan *plan, const de
                 depthwise_pool_requantize(task, channel, values, count);
                 for (int64_t row = 0; row < unit->rows; row++)
                     depthwise_pool_put_bytes(output + row * task->output_strides[3], task->output_strides[4],
-                                                     (const uint8_t *)values + row * plan->width, unit->columns);
+                                             (const uint8_t *)values + row * plan->width, unit->columns);
                 return;
             }
         }
     }
     for (int64_t row = 0; row < unit->rows; row++)
         depthwise_pool_finish(plan, unit, row, plane, output + row * task->output_strides[3],
-                                      values + row * plan->width, which + row * plan->width);
+                              values + row * plan->width, which + row * plan->width);
 }

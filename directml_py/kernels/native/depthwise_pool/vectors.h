@@ -12,14 +12,11 @@
 #else
 #define DML_DEPTHWISE_POOL_LANES 4
 #endif
-typedef float depthwise_pool_vector
-    __attribute__((vector_size(4 * DML_DEPTHWISE_POOL_LANES), aligned(4), may_alias));
-typedef int32_t depthwise_pool_mask
-    __attribute__((vector_size(4 * DML_DEPTHWISE_POOL_LANES), aligned(4), may_alias));
+typedef float depthwise_pool_vector __attribute__((vector_size(4 * DML_DEPTHWISE_POOL_LANES), aligned(4), may_alias));
+typedef int32_t depthwise_pool_mask __attribute__((vector_size(4 * DML_DEPTHWISE_POOL_LANES), aligned(4), may_alias));
 
 /* The larger one, `best` where `value` is NaN. */
-DML_INLINE depthwise_pool_vector depthwise_pool_larger(depthwise_pool_vector value,
-                                                                       depthwise_pool_vector best)
+DML_INLINE depthwise_pool_vector depthwise_pool_larger(depthwise_pool_vector value, depthwise_pool_vector best)
 {
 #if defined(__AVX512F__)
     return (depthwise_pool_vector)_mm512_max_ps((__m512)value, (__m512)best);
@@ -29,25 +26,23 @@ DML_INLINE depthwise_pool_vector depthwise_pool_larger(depthwise_pool_vector val
     return (depthwise_pool_vector)_mm_max_ps((__m128)value, (__m128)best);
 #else
     depthwise_pool_mask larger = value > best;
-    return (depthwise_pool_vector)((larger & (depthwise_pool_mask)value) |
-                                           (~larger & (depthwise_pool_mask)best));
+    return (depthwise_pool_vector)((larger & (depthwise_pool_mask)value) | (~larger & (depthwise_pool_mask)best));
 #endif
 }
 
 /* What is computed of `start` and all taps for `count` places that follow each other, and up to a block beyond them. */
 #define DML_DEPTHWISE_POOL_BLOCK 4
 #define DML_DEPTHWISE_POOL_FLAT(NAME, STEP)                                                                            \
-    static DML_ONCE void NAME(float *out, const float *in, float start, const int32_t *places,                 \
-                                      const float *weights, int64_t taps, int64_t count)                               \
+    static DML_ONCE void NAME(float *out, const float *in, float start, const int32_t *places, const float *weights,   \
+                              int64_t taps, int64_t count)                                                             \
     {                                                                                                                  \
         (void)weights;                                                                                                 \
         for (int64_t i = 0; i < count; i += DML_DEPTHWISE_POOL_BLOCK * DML_DEPTHWISE_POOL_LANES) {                     \
-            depthwise_pool_vector totals[DML_DEPTHWISE_POOL_BLOCK];                                            \
+            depthwise_pool_vector totals[DML_DEPTHWISE_POOL_BLOCK];                                                    \
             for (int j = 0; j < DML_DEPTHWISE_POOL_BLOCK; j++)                                                         \
-                totals[j] = (depthwise_pool_vector){0} + start;                                                \
+                totals[j] = (depthwise_pool_vector){0} + start;                                                        \
             for (int64_t tap = 0; tap < taps; tap++) {                                                                 \
-                const depthwise_pool_vector *seen =                                                            \
-                    (const depthwise_pool_vector *)(in + i + places[tap]);                                     \
+                const depthwise_pool_vector *seen = (const depthwise_pool_vector *)(in + i + places[tap]);             \
                 for (int j = 0; j < DML_DEPTHWISE_POOL_BLOCK; j++)                                                     \
                     totals[j] = STEP(totals[j], seen[j]);                                                              \
             }                                                                                                          \
@@ -63,7 +58,7 @@ DML_DEPTHWISE_POOL_FLAT(depthwise_pool_maximum, DML_DEPTHWISE_POOL_TAKE_LARGER)
 
 /* The largest ones too, and the first tap of each; -1 where no tap is larger than -infinity. */
 static DML_ONCE void depthwise_pool_first(float *out, int32_t *which, const float *in, const int32_t *places,
-                                                  int64_t taps, int64_t count)
+                                          int64_t taps, int64_t count)
 {
     for (int64_t i = 0; i < count; i += DML_DEPTHWISE_POOL_BLOCK * DML_DEPTHWISE_POOL_LANES) {
         depthwise_pool_vector best[DML_DEPTHWISE_POOL_BLOCK];
@@ -92,22 +87,21 @@ static DML_ONCE void depthwise_pool_first(float *out, int32_t *which, const floa
 
 /* `line` becomes what is computed of `start` and all rows; up to a vector behind its end is overwritten. */
 #define DML_DEPTHWISE_POOL_JOIN(NAME, STEP)                                                                            \
-    static DML_ONCE void NAME(float *line, float start, const float *const *rows, int64_t height,              \
-                                      int64_t count)                                                                   \
+    static DML_ONCE void NAME(float *line, float start, const float *const *rows, int64_t height, int64_t count)       \
     {                                                                                                                  \
         int64_t i = 0;                                                                                                 \
         for (; i + DML_DEPTHWISE_POOL_LANES <= count; i += DML_DEPTHWISE_POOL_LANES) {                                 \
-            depthwise_pool_vector total = (depthwise_pool_vector){0} + start;                          \
+            depthwise_pool_vector total = (depthwise_pool_vector){0} + start;                                          \
             for (int64_t row = 0; row < height; row++)                                                                 \
-                total = STEP(total, *(const depthwise_pool_vector *)(rows[row] + i));                          \
-            *(depthwise_pool_vector *)(line + i) = total;                                                      \
+                total = STEP(total, *(const depthwise_pool_vector *)(rows[row] + i));                                  \
+            *(depthwise_pool_vector *)(line + i) = total;                                                              \
         }                                                                                                              \
         if (i == count)                                                                                                \
             return;                                                                                                    \
-        depthwise_pool_vector total = (depthwise_pool_vector){0} + start;                              \
+        depthwise_pool_vector total = (depthwise_pool_vector){0} + start;                                              \
         for (int64_t row = 0; row < height; row++)                                                                     \
-            total = STEP(total, depthwise_pool_begin(rows[row] + i, count - i));                               \
-        *(depthwise_pool_vector *)(line + i) = total;                                                          \
+            total = STEP(total, depthwise_pool_begin(rows[row] + i, count - i));                                       \
+        *(depthwise_pool_vector *)(line + i) = total;                                                                  \
     }
 
 /* The first elements of a vector; nothing behind them is read. */
@@ -152,8 +146,7 @@ DML_INLINE void depthwise_pool_copy(float *out, const float *from, int64_t count
 }
 
 /* Every second element of two vectors. */
-DML_INLINE depthwise_pool_vector depthwise_pool_evens(depthwise_pool_vector low,
-                                                                      depthwise_pool_vector high)
+DML_INLINE depthwise_pool_vector depthwise_pool_evens(depthwise_pool_vector low, depthwise_pool_vector high)
 {
 #if defined(__AVX512F__)
     return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -169,15 +162,14 @@ DML_INLINE void depthwise_pool_halve(float *out, const float *from, int64_t coun
 {
     int64_t i = 0;
     for (; i + DML_DEPTHWISE_POOL_LANES < count; i += DML_DEPTHWISE_POOL_LANES)
-        *(depthwise_pool_vector *)(out + i) = depthwise_pool_evens(
-            *(const depthwise_pool_vector *)(from + 2 * i),
-            *(const depthwise_pool_vector *)(from + 2 * i + DML_DEPTHWISE_POOL_LANES));
+        *(depthwise_pool_vector *)(out + i) =
+            depthwise_pool_evens(*(const depthwise_pool_vector *)(from + 2 * i),
+                                 *(const depthwise_pool_vector *)(from + 2 * i + DML_DEPTHWISE_POOL_LANES));
 #if defined(__AVX512F__)
     uint32_t seen = (uint32_t)((1ull << (2 * (count - i) - 1)) - 1);
     __m512 low = _mm512_maskz_loadu_ps((__mmask16)seen, from + 2 * i);
     __m512 high = _mm512_maskz_loadu_ps((__mmask16)(seen >> 16), from + 2 * i + DML_DEPTHWISE_POOL_LANES);
-    depthwise_pool_vector rest =
-        depthwise_pool_evens((depthwise_pool_vector)low, (depthwise_pool_vector)high);
+    depthwise_pool_vector rest = depthwise_pool_evens((depthwise_pool_vector)low, (depthwise_pool_vector)high);
     depthwise_pool_copy(out + i, (const float *)&rest, count - i);
 #else
     for (; i < count; i++)
@@ -188,7 +180,7 @@ DML_INLINE void depthwise_pool_halve(float *out, const float *from, int64_t coun
 /* Elements from `first` on, a stride apart, of a line of `size`; `outside` for those that are not in it, unless they
    are known to be there. */
 DML_INLINE void depthwise_pool_pack(float *out, const float *line, int64_t size, int64_t first, int64_t stride,
-                                            int64_t count, float outside, int has_outside)
+                                    int64_t count, float outside, int has_outside)
 {
     int64_t begin = first >= 0 ? 0 : stride == 1 ? -first : (-first + stride - 1) / stride;
     int64_t end = first >= size ? 0 : stride == 1 ? size - first : (size - first + stride - 1) / stride;

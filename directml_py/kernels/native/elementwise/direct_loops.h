@@ -10,17 +10,16 @@
 #endif
 #include "round_to_odd.h"
 
-#define DML_DIRECT(NAME, R, T, VALUE) \
-    static void direct_##NAME(void *result, const void *first, const void *second, const float *lanes, \
-                                      int64_t count) \
-    { \
-        R *to = result; \
-        const T *left = first, *right = second; \
-        DML_ALIKE for (int64_t i = 0; i < count; i++) \
-        { \
-            const T x = left[i], y = right[i]; \
-            to[i] = (R)(VALUE); \
-        } \
+#define DML_DIRECT(NAME, R, T, VALUE)                                                                                  \
+    static void direct_##NAME(void *result, const void *first, const void *second, const float *lanes, int64_t count)  \
+    {                                                                                                                  \
+        R *to = result;                                                                                                \
+        const T *left = first, *right = second;                                                                        \
+        DML_ALIKE for (int64_t i = 0; i < count; i++)                                                                  \
+        {                                                                                                              \
+            const T x = left[i], y = right[i];                                                                         \
+            to[i] = (R)(VALUE);                                                                                        \
+        }                                                                                                              \
     }
 DML_DIRECT(add_8, uint8_t, uint8_t, x + y)
 DML_DIRECT(add_16, uint16_t, uint16_t, x + y)
@@ -40,31 +39,30 @@ DML_DIRECT(float_u16, float, uint16_t, x)
 #define DML_LOAD_HALVES(from) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from)))
 #define DML_STORE_HALVES(to, x) _mm_storeu_si128((__m128i *)(to), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT))
 #endif
-#define DML_DIRECT_HALVES(NAME, VALUE) \
-    static void direct_##NAME(void *result, const void *first, const void *second, const float *lanes, \
-                                      int64_t count) \
-    { \
-        uint16_t *to = result, left[DML_FLOAT_LANES] = {0}, right[DML_FLOAT_LANES] = {0}; \
-        const uint16_t *one = first, *other = second; \
-        float_vector x, y = DML_ALL(other ? 0.0f : lanes[0]), z = DML_ALL(lanes[1]); \
-        (void)z; \
-        int64_t i = 0; \
-        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) { \
-            x = DML_LOAD_HALVES(one + i); \
-            y = other ? DML_LOAD_HALVES(other + i) : y; \
-            DML_STORE_HALVES(to + i, VALUE); \
-        } \
-        if (i < count) { \
-            memcpy(left, one + i, (size_t)(count - i) * sizeof *left); \
-            if (other) \
-                memcpy(right, other + i, (size_t)(count - i) * sizeof *right); \
-            direct_##NAME(left, left, other ? right : NULL, lanes, DML_FLOAT_LANES); \
-            memcpy(to + i, left, (size_t)(count - i) * sizeof *left); \
-        } \
+#define DML_DIRECT_HALVES(NAME, VALUE)                                                                                 \
+    static void direct_##NAME(void *result, const void *first, const void *second, const float *lanes, int64_t count)  \
+    {                                                                                                                  \
+        uint16_t *to = result, left[DML_FLOAT_LANES] = {0}, right[DML_FLOAT_LANES] = {0};                              \
+        const uint16_t *one = first, *other = second;                                                                  \
+        float_vector x, y = DML_ALL(other ? 0.0f : lanes[0]), z = DML_ALL(lanes[1]);                                   \
+        (void)z;                                                                                                       \
+        int64_t i = 0;                                                                                                 \
+        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) {                                                   \
+            x = DML_LOAD_HALVES(one + i);                                                                              \
+            y = other ? DML_LOAD_HALVES(other + i) : y;                                                                \
+            DML_STORE_HALVES(to + i, VALUE);                                                                           \
+        }                                                                                                              \
+        if (i < count) {                                                                                               \
+            memcpy(left, one + i, (size_t)(count - i) * sizeof *left);                                                 \
+            if (other)                                                                                                 \
+                memcpy(right, other + i, (size_t)(count - i) * sizeof *right);                                         \
+            direct_##NAME(left, left, other ? right : NULL, lanes, DML_FLOAT_LANES);                                   \
+            memcpy(to + i, left, (size_t)(count - i) * sizeof *left);                                                  \
+        }                                                                                                              \
     }
 DML_DIRECT_HALVES(add_f16, x + y)
 DML_DIRECT_HALVES(subtract_f16, x - y)
-DML_DIRECT_HALVES(multiply_f16, x *y)
+DML_DIRECT_HALVES(multiply_f16, x * y)
 DML_DIRECT_HALVES(divide_f16, x / y)
 /* Of NaN and a number the number is left, of equal ones the first: of two operands instructions give the second. */
 DML_DIRECT_HALVES(fmin_f16, DML_WHERE(DML_IS(EQ, x, x), DML_F(min)(y, x), y))
@@ -88,10 +86,8 @@ static const dml_elementwise_direct elementwise_direct[DML_ELEMENTWISE_CODES][DM
                                 [DML_ELEMENTWISE_U8] = direct_subtract_8,
                                 [DML_ELEMENTWISE_I16] = direct_subtract_16,
                                 [DML_ELEMENTWISE_U16] = direct_subtract_16},
-    [DML_STEP_float32_int32] = {[DML_ELEMENTWISE_I8] = direct_float_i8,
-                                [DML_ELEMENTWISE_I16] = direct_float_i16},
-    [DML_STEP_float32_uint32] = {[DML_ELEMENTWISE_U8] = direct_float_u8,
-                                 [DML_ELEMENTWISE_U16] = direct_float_u16},
+    [DML_STEP_float32_int32] = {[DML_ELEMENTWISE_I8] = direct_float_i8, [DML_ELEMENTWISE_I16] = direct_float_i16},
+    [DML_STEP_float32_uint32] = {[DML_ELEMENTWISE_U8] = direct_float_u8, [DML_ELEMENTWISE_U16] = direct_float_u16},
 #if defined(__AVX2__)
     [DML_STEP_add_float32] = {[DML_ELEMENTWISE_F16] = direct_add_f16},
     [DML_STEP_subtract_float32] = {[DML_ELEMENTWISE_F16] = direct_subtract_f16},

@@ -7,12 +7,26 @@
 
 typedef void (*dml_elementwise_function)(void *result, const void *const *operands, int64_t count);
 
-enum { DML_ELEMENTWISE_F16, DML_ELEMENTWISE_F32, DML_ELEMENTWISE_I8, DML_ELEMENTWISE_I16, DML_ELEMENTWISE_I32, DML_ELEMENTWISE_U8, DML_ELEMENTWISE_U16, DML_ELEMENTWISE_U32, DML_ELEMENTWISE_F64, DML_ELEMENTWISE_TYPES };
+enum {
+    DML_ELEMENTWISE_F16,
+    DML_ELEMENTWISE_F32,
+    DML_ELEMENTWISE_I8,
+    DML_ELEMENTWISE_I16,
+    DML_ELEMENTWISE_I32,
+    DML_ELEMENTWISE_U8,
+    DML_ELEMENTWISE_U16,
+    DML_ELEMENTWISE_U32,
+    DML_ELEMENTWISE_F64,
+    DML_ELEMENTWISE_TYPES
+};
 
 /* The numbers of steps. */
 #define DML_STEP_NUMBER(NAME, ...) DML_STEP_##NAME,
 #define DML_STEP_NUMBERS(NAME) DML_STEP_##NAME##_float32, DML_STEP_##NAME##_float64,
-enum { DML_ELEMENTWISE_STEPS(DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBERS, DML_STEP_NUMBERS) DML_ELEMENTWISE_CODES };
+enum {
+    DML_ELEMENTWISE_STEPS(DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBERS,
+                          DML_STEP_NUMBERS) DML_ELEMENTWISE_CODES
+};
 #undef DML_STEP_NUMBER
 #undef DML_STEP_NUMBERS
 
@@ -46,4 +60,5 @@ typedef struct {
     void (*requantize)(uint8_t *output, const int32_t *sums, int64_t count, const dml_requantization *to);
 } dml_elementwise_table;
 
-extern DML_HIDDEN const dml_elementwise_table dml_elementwise_table_baseline, dml_elementwise_table_avx2, dml_elementwise_table_avx512;
+extern DML_HIDDEN const dml_elementwise_table dml_elementwise_table_baseline, dml_elementwise_table_avx2,
+    dml_elementwise_table_avx512;

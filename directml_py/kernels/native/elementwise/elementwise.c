@@ -429,8 +429,8 @@ void dml_elementwise_finish(const dml_elementwise_epilogue *epilogue)
         dml_elementwise_run(epilogue->programs[i]);
 }
 
-void dml_elementwise_finish_block(const dml_elementwise_epilogue *epilogue, int64_t matrix, int64_t row,
-                                         int64_t rows, int64_t column, int64_t columns)
+void dml_elementwise_finish_block(const dml_elementwise_epilogue *epilogue, int64_t matrix, int64_t row, int64_t rows,
+                                  int64_t column, int64_t columns)
 {
     for (int i = 0; i < DML_ELEMENTWISE_EPILOGUES && epilogue->programs[i]; i++) {
         dml_elementwise_tensor tensors[DML_ELEMENTWISE_TENSORS];

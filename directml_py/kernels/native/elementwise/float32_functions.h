@@ -373,8 +373,7 @@ DML_INLINE float_vector float_cos(float_vector x)
 
 /* The exponent of 2 that x^y has, for x = m 2^e, in FLOAT64: what is whole of it, and what is not. The polynomial is
    of odd and of even powers, which do not wait for each other. */
-DML_INLINE void power_exponent(DML_DOUBLES m, DML_DOUBLES e, DML_DOUBLES y, DML_DOUBLES *whole,
-                                       DML_DOUBLES *rest)
+DML_INLINE void power_exponent(DML_DOUBLES m, DML_DOUBLES e, DML_DOUBLES y, DML_DOUBLES *whole, DML_DOUBLES *rest)
 {
     DML_DOUBLES f = m - 1.0, z = f * f, even, odd;
     odd = z * -0.03229314763735128 + -0.1267618887661847;

@@ -33,141 +33,141 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
     memcpy(to, &lanes, sizeof lanes);
 }
 
-#define DML_UNARY(NAME, R, T, VALUE) \
-    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count) \
-    { \
-        R *to = result; \
-        const T *first = operands[0]; \
-        DML_ALIKE for (int64_t i = 0; i < count; i++) \
-        { \
-            const T x = first[i]; \
-            to[i] = VALUE; \
-        } \
+#define DML_UNARY(NAME, R, T, VALUE)                                                                                   \
+    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count)                      \
+    {                                                                                                                  \
+        R *to = result;                                                                                                \
+        const T *first = operands[0];                                                                                  \
+        DML_ALIKE for (int64_t i = 0; i < count; i++)                                                                  \
+        {                                                                                                              \
+            const T x = first[i];                                                                                      \
+            to[i] = VALUE;                                                                                             \
+        }                                                                                                              \
     }
 /* Of what is the same everywhere one element is read; `operands` ends with a bit for each such operand that the step
    can read so. */
 #define DML_UNIFORM(operands) (uintptr_t)(operands)[3]
-#define DML_BINARY(NAME, R, T, VALUE) \
-    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count) \
-    { \
-        R *to = result; \
-        const T *first = operands[0], *second = operands[1]; \
-        if (DML_UNIFORM(operands) == 2) { \
-            const T y = *second; \
-            DML_ALIKE for (int64_t i = 0; i < count; i++) \
-            { \
-                const T x = first[i]; \
-                to[i] = VALUE; \
-            } \
-            return; \
-        } \
-        DML_ALIKE for (int64_t i = 0; i < count; i++) \
-        { \
-            const T x = first[i], y = second[i]; \
-            to[i] = VALUE; \
-        } \
+#define DML_BINARY(NAME, R, T, VALUE)                                                                                  \
+    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count)                      \
+    {                                                                                                                  \
+        R *to = result;                                                                                                \
+        const T *first = operands[0], *second = operands[1];                                                           \
+        if (DML_UNIFORM(operands) == 2) {                                                                              \
+            const T y = *second;                                                                                       \
+            DML_ALIKE for (int64_t i = 0; i < count; i++)                                                              \
+            {                                                                                                          \
+                const T x = first[i];                                                                                  \
+                to[i] = VALUE;                                                                                         \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        DML_ALIKE for (int64_t i = 0; i < count; i++)                                                                  \
+        {                                                                                                              \
+            const T x = first[i], y = second[i];                                                                       \
+            to[i] = VALUE;                                                                                             \
+        }                                                                                                              \
     }
-#define DML_TERNARY(NAME, R, A, B, C, VALUE) \
-    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count) \
-    { \
-        R *to = result; \
-        const A *first = operands[0]; \
-        const B *second = operands[1]; \
-        const C *third = operands[2]; \
-        if (DML_UNIFORM(operands) == 6) { \
-            const B y = *second; \
-            const C z = *third; \
-            DML_ALIKE for (int64_t i = 0; i < count; i++) \
-            { \
-                const A x = first[i]; \
-                to[i] = VALUE; \
-            } \
-            return; \
-        } \
-        DML_ALIKE for (int64_t i = 0; i < count; i++) \
-        { \
-            const A x = first[i]; \
-            const B y = second[i]; \
-            const C z = third[i]; \
-            to[i] = VALUE; \
-        } \
+#define DML_TERNARY(NAME, R, A, B, C, VALUE)                                                                           \
+    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count)                      \
+    {                                                                                                                  \
+        R *to = result;                                                                                                \
+        const A *first = operands[0];                                                                                  \
+        const B *second = operands[1];                                                                                 \
+        const C *third = operands[2];                                                                                  \
+        if (DML_UNIFORM(operands) == 6) {                                                                              \
+            const B y = *second;                                                                                       \
+            const C z = *third;                                                                                        \
+            DML_ALIKE for (int64_t i = 0; i < count; i++)                                                              \
+            {                                                                                                          \
+                const A x = first[i];                                                                                  \
+                to[i] = VALUE;                                                                                         \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        DML_ALIKE for (int64_t i = 0; i < count; i++)                                                                  \
+        {                                                                                                              \
+            const A x = first[i];                                                                                      \
+            const B y = second[i];                                                                                     \
+            const C z = third[i];                                                                                      \
+            to[i] = VALUE;                                                                                             \
+        }                                                                                                              \
     }
 /* As many elements at a time as there are lanes. The last ones are completed with 1. */
-#define DML_BY_LANES(NAME, T, lane) \
-    DML_INLINE void elementwise_lanes_##NAME##_##lane(T *to, const T *first) \
-    { \
-        DML_DOUBLES x; \
-        load_##lane(&x, first); \
-        elementwise_##NAME(&x); \
-        store_##lane(to, &x); \
-    } \
-    static void elementwise_step_##NAME##_##lane(void *result, const void *const *operands, int64_t count) \
-    { \
-        T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1}; \
-        const T *first = operands[0]; \
-        int64_t i = 0; \
-        for (; i + DML_LANES <= count; i += DML_LANES) \
-            elementwise_lanes_##NAME##_##lane(to + i, first + i); \
-        if (i < count) { \
-            memcpy(rest, first + i, (size_t)(count - i) * sizeof(T)); \
-            elementwise_lanes_##NAME##_##lane(rest, rest); \
-            memcpy(to + i, rest, (size_t)(count - i) * sizeof(T)); \
-        } \
+#define DML_BY_LANES(NAME, T, lane)                                                                                    \
+    DML_INLINE void elementwise_lanes_##NAME##_##lane(T *to, const T *first)                                           \
+    {                                                                                                                  \
+        DML_DOUBLES x;                                                                                                 \
+        load_##lane(&x, first);                                                                                        \
+        elementwise_##NAME(&x);                                                                                        \
+        store_##lane(to, &x);                                                                                          \
+    }                                                                                                                  \
+    static void elementwise_step_##NAME##_##lane(void *result, const void *const *operands, int64_t count)             \
+    {                                                                                                                  \
+        T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1};                                                            \
+        const T *first = operands[0];                                                                                  \
+        int64_t i = 0;                                                                                                 \
+        for (; i + DML_LANES <= count; i += DML_LANES)                                                                 \
+            elementwise_lanes_##NAME##_##lane(to + i, first + i);                                                      \
+        if (i < count) {                                                                                               \
+            memcpy(rest, first + i, (size_t)(count - i) * sizeof(T));                                                  \
+            elementwise_lanes_##NAME##_##lane(rest, rest);                                                             \
+            memcpy(to + i, rest, (size_t)(count - i) * sizeof(T));                                                     \
+        }                                                                                                              \
     }
-#define DML_BY_LANES2(NAME, T, lane) \
-    DML_INLINE void elementwise_lanes_##NAME##_##lane(T *to, const T *first, const T *second) \
-    { \
-        DML_DOUBLES x, y; \
-        load_##lane(&x, first); \
-        load_##lane(&y, second); \
-        elementwise_##NAME(&x, &y); \
-        store_##lane(to, &x); \
-    } \
-    static void elementwise_step_##NAME##_##lane(void *result, const void *const *operands, int64_t count) \
-    { \
-        T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1}, others[8] = {1, 1, 1, 1, 1, 1, 1, 1}; \
-        const T *first = operands[0], *second = operands[1]; \
-        int64_t i = 0; \
-        for (; i + DML_LANES <= count; i += DML_LANES) \
-            elementwise_lanes_##NAME##_##lane(to + i, first + i, second + i); \
-        if (i < count) { \
-            memcpy(rest, first + i, (size_t)(count - i) * sizeof(T)); \
-            memcpy(others, second + i, (size_t)(count - i) * sizeof(T)); \
-            elementwise_lanes_##NAME##_##lane(rest, rest, others); \
-            memcpy(to + i, rest, (size_t)(count - i) * sizeof(T)); \
-        } \
+#define DML_BY_LANES2(NAME, T, lane)                                                                                   \
+    DML_INLINE void elementwise_lanes_##NAME##_##lane(T *to, const T *first, const T *second)                          \
+    {                                                                                                                  \
+        DML_DOUBLES x, y;                                                                                              \
+        load_##lane(&x, first);                                                                                        \
+        load_##lane(&y, second);                                                                                       \
+        elementwise_##NAME(&x, &y);                                                                                    \
+        store_##lane(to, &x);                                                                                          \
+    }                                                                                                                  \
+    static void elementwise_step_##NAME##_##lane(void *result, const void *const *operands, int64_t count)             \
+    {                                                                                                                  \
+        T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1}, others[8] = {1, 1, 1, 1, 1, 1, 1, 1};                      \
+        const T *first = operands[0], *second = operands[1];                                                           \
+        int64_t i = 0;                                                                                                 \
+        for (; i + DML_LANES <= count; i += DML_LANES)                                                                 \
+            elementwise_lanes_##NAME##_##lane(to + i, first + i, second + i);                                          \
+        if (i < count) {                                                                                               \
+            memcpy(rest, first + i, (size_t)(count - i) * sizeof(T));                                                  \
+            memcpy(others, second + i, (size_t)(count - i) * sizeof(T));                                               \
+            elementwise_lanes_##NAME##_##lane(rest, rest, others);                                                     \
+            memcpy(to + i, rest, (size_t)(count - i) * sizeof(T));                                                     \
+        }                                                                                                              \
     }
 #if defined(__AVX2__)
 /* The same for FLOAT32 that is computed in FLOAT32. */
-#define DML_BY_FLOATS(NAME) \
-    static void elementwise_step_##NAME##_float32(void *result, const void *const *operands, int64_t count) \
-    { \
-        const float *first = operands[0]; \
-        float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}; \
-        int64_t i = 0; \
-        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) \
-            DML_F(storeu)(to + i, float_##NAME(DML_F(loadu)(first + i))); \
-        if (i < count) { \
-            memcpy(rest, first + i, (size_t)(count - i) * sizeof(float)); \
-            DML_F(storeu)(rest, float_##NAME(DML_F(loadu)(rest))); \
-            memcpy(to + i, rest, (size_t)(count - i) * sizeof(float)); \
-        } \
+#define DML_BY_FLOATS(NAME)                                                                                            \
+    static void elementwise_step_##NAME##_float32(void *result, const void *const *operands, int64_t count)            \
+    {                                                                                                                  \
+        const float *first = operands[0];                                                                              \
+        float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};                               \
+        int64_t i = 0;                                                                                                 \
+        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES)                                                     \
+            DML_F(storeu)(to + i, float_##NAME(DML_F(loadu)(first + i)));                                              \
+        if (i < count) {                                                                                               \
+            memcpy(rest, first + i, (size_t)(count - i) * sizeof(float));                                              \
+            DML_F(storeu)(rest, float_##NAME(DML_F(loadu)(rest)));                                                     \
+            memcpy(to + i, rest, (size_t)(count - i) * sizeof(float));                                                 \
+        }                                                                                                              \
     }
-#define DML_BY_FLOATS2(NAME) \
-    static void elementwise_step_##NAME##_float32(void *result, const void *const *operands, int64_t count) \
-    { \
-        const float *first = operands[0], *second = operands[1]; \
-        float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, others[16]; \
-        int64_t i = 0; \
-        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) \
-            DML_F(storeu)(to + i, float_##NAME(DML_F(loadu)(first + i), DML_F(loadu)(second + i))); \
-        if (i < count) { \
-            memcpy(others, rest, sizeof others); \
-            memcpy(rest, first + i, (size_t)(count - i) * sizeof(float)); \
-            memcpy(others, second + i, (size_t)(count - i) * sizeof(float)); \
-            DML_F(storeu)(rest, float_##NAME(DML_F(loadu)(rest), DML_F(loadu)(others))); \
-            memcpy(to + i, rest, (size_t)(count - i) * sizeof(float)); \
-        } \
+#define DML_BY_FLOATS2(NAME)                                                                                           \
+    static void elementwise_step_##NAME##_float32(void *result, const void *const *operands, int64_t count)            \
+    {                                                                                                                  \
+        const float *first = operands[0], *second = operands[1];                                                       \
+        float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, others[16];                   \
+        int64_t i = 0;                                                                                                 \
+        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES)                                                     \
+            DML_F(storeu)(to + i, float_##NAME(DML_F(loadu)(first + i), DML_F(loadu)(second + i)));                    \
+        if (i < count) {                                                                                               \
+            memcpy(others, rest, sizeof others);                                                                       \
+            memcpy(rest, first + i, (size_t)(count - i) * sizeof(float));                                              \
+            memcpy(others, second + i, (size_t)(count - i) * sizeof(float));                                           \
+            DML_F(storeu)(rest, float_##NAME(DML_F(loadu)(rest), DML_F(loadu)(others)));                               \
+            memcpy(to + i, rest, (size_t)(count - i) * sizeof(float));                                                 \
+        }                                                                                                              \
     }
 #else
 #define DML_BY_FLOATS(NAME) DML_BY_LANES(NAME, float, float32)
@@ -179,10 +179,10 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
 #define DML_LATER(NAME)
 DML_ELEMENTWISE_STEPS(DML_UNARY, DML_BINARY, DML_TERNARY, DML_LATER, DML_FUNCTION, DML_FUNCTION2)
 
-#define DML_CONVERT(NAME, R, T) \
-    static void elementwise_##NAME(void *result, const void *elements, int64_t count) \
-    { \
-        elementwise_step_##NAME(result, &elements, count); \
+#define DML_CONVERT(NAME, R, T)                                                                                        \
+    static void elementwise_##NAME(void *result, const void *elements, int64_t count)                                  \
+    {                                                                                                                  \
+        elementwise_step_##NAME(result, &elements, count);                                                             \
     }
 #define DML_CONVERSION(NAME, R, T) DML_UNARY(NAME, R, T, (R)x) DML_CONVERT(NAME, R, T)
 DML_CONVERSION(load_i8, int32_t, int8_t)
@@ -215,17 +215,14 @@ static void elementwise_step_multiply_add_float32(void *result, const void *cons
         uint32_t bits;
         memcpy(&bits, &y, sizeof bits);
         if ((bits & 0x007fffffu) == 0 && (bits & 0x7f800000u) != 0x7f800000u) {
-            DML_ALIKE for (int64_t i = 0; i < count; i++)
-                to[i] = __builtin_fmaf(first[i], y, z);
+            DML_ALIKE for (int64_t i = 0; i < count; i++) to[i] = __builtin_fmaf(first[i], y, z);
             return;
         }
 #endif
-        DML_ALIKE for (int64_t i = 0; i < count; i++)
-            to[i] = (float)((double)first[i] * y + z);
+        DML_ALIKE for (int64_t i = 0; i < count; i++) to[i] = (float)((double)first[i] * y + z);
         return;
     }
-    DML_ALIKE for (int64_t i = 0; i < count; i++)
-        to[i] = (float)((double)first[i] * second[i] + third[i]);
+    DML_ALIKE for (int64_t i = 0; i < count; i++) to[i] = (float)((double)first[i] * second[i] + third[i]);
 }
 
 static void elementwise_step_multiply_add_odd(void *result, const void *const *operands, int64_t count)
@@ -259,16 +256,16 @@ static void elementwise_step_multiply_add_odd(void *result, const void *const *o
 }
 
 /* In parts, as a result may lie where its operand does, and its elements are not as long. */
-#define DML_THROUGH_HALVES(NAME, R, T, TO_HALVES, OF_HALVES) \
-    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count) \
-    { \
-        enum { PART = 256 }; \
-        uint16_t halves[PART]; \
-        for (int64_t i = 0; i < count; i += PART) { \
-            int64_t n = count - i < PART ? count - i : PART; \
-            TO_HALVES(halves, (const T *)operands[0] + i, n); \
-            OF_HALVES((R *)result + i, halves, n); \
-        } \
+#define DML_THROUGH_HALVES(NAME, R, T, TO_HALVES, OF_HALVES)                                                           \
+    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count)                      \
+    {                                                                                                                  \
+        enum { PART = 256 };                                                                                           \
+        uint16_t halves[PART];                                                                                         \
+        for (int64_t i = 0; i < count; i += PART) {                                                                    \
+            int64_t n = count - i < PART ? count - i : PART;                                                           \
+            TO_HALVES(halves, (const T *)operands[0] + i, n);                                                          \
+            OF_HALVES((R *)result + i, halves, n);                                                                     \
+        }                                                                                                              \
     }
 DML_THROUGH_HALVES(half_float32, float, float, elementwise_store_f16, elementwise_load_f16)
 DML_THROUGH_HALVES(half_float64, float, double, elementwise_store_wide_f16, elementwise_load_f16)
@@ -284,7 +281,8 @@ static const dml_elementwise_function elementwise_steps[] = {
 #include "requantize_lanes.h"
 
 /* Parts of cache lines are written as usual: each streaming store of a part would go to memory by itself. */
-static void elementwise_stream(char *output, const char *results, int64_t bytes, const dml_elementwise_ahead *ahead, int count)
+static void elementwise_stream(char *output, const char *results, int64_t bytes, const dml_elementwise_ahead *ahead,
+                               int count)
 {
     int64_t done = 0;
 #if defined(__x86_64__)

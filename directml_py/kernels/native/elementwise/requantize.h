@@ -17,9 +17,8 @@ typedef struct {
 } dml_requantization;
 
 /* Sums are up to `most` and down to minus as much. */
-__attribute__((unused)) static dml_requantization dml_requantization_of(double unit, double divisor, int32_t bias,
-                                                                        int64_t most, float scale, float zero,
-                                                                        int is_signed)
+__attribute__((unused)) static dml_requantization
+dml_requantization_of(double unit, double divisor, int32_t bias, int64_t most, float scale, float zero, int is_signed)
 {
     const double one = fabs(unit / divisor), quotient = unit / divisor / (double)scale;
     const int is_normal = one >= 0x1p-126 && one <= 0x1p96 && fabs(quotient) >= 0x1p-126;

@@ -40,8 +40,7 @@ DML_INLINE __m128i requantize_lanes(__m512i sums, __mmask16 seen, const dml_requ
     return _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(_mm512_min_ps(whole, _mm512_set1_ps(to->high))));
 }
 #else
-DML_INLINE void requantize_each(uint8_t *output, const int32_t *sums, int64_t count,
-                                        const dml_requantization *to)
+DML_INLINE void requantize_each(uint8_t *output, const int32_t *sums, int64_t count, const dml_requantization *to)
 {
     const double bias = to->bias, unit = to->unit, divisor = to->divisor;
     const float scale = to->scale, zero = to->zero, low = to->low, high = to->high;
@@ -71,7 +70,7 @@ DML_INLINE int requantize_eight(uint8_t *output, const int32_t *sums, const dml_
 #endif
 
 static DML_ONCE void elementwise_requantize(uint8_t *output, const int32_t *sums, int64_t count,
-                                                    const dml_requantization *to)
+                                            const dml_requantization *to)
 {
 #if defined(__AVX512F__)
     const __mmask16 last = (__mmask16)((1u << count % 16) - 1);
@@ -80,8 +79,7 @@ static DML_ONCE void elementwise_requantize(uint8_t *output, const int32_t *sums
         _mm_storeu_si128((__m128i *)(output + i),
                          requantize_lanes(_mm512_loadu_si512(sums + i), (__mmask16)0xffff, to));
     if (last)
-        _mm_mask_storeu_epi8(output + i, last,
-                             requantize_lanes(_mm512_maskz_loadu_epi32(last, sums + i), last, to));
+        _mm_mask_storeu_epi8(output + i, last, requantize_lanes(_mm512_maskz_loadu_epi32(last, sums + i), last, to));
 #else
     int64_t i = 0;
 #if defined(__AVX2__)

@@ -9,8 +9,8 @@
 #include "float32_functions.h"
 #endif
 
-/* FLOAT64 without the digits that FLOAT32 lacks: if some are lost, the last one that is left is made odd, so that what is
-   rounded next is never a tie by that. */
+/* FLOAT64 without the digits that FLOAT32 lacks: if some are lost, the last one that is left is made odd, so that what
+   is rounded next is never a tie by that. */
 #define DML_ODD(bits) (((bits) | ((((bits)&0x1fffffffu) + 0x1fffffffu) & 0x20000000u)) & ~(uint64_t)0x1fffffff)
 
 static void odd_floats(float *floats, const double *values, int64_t count)
@@ -94,9 +94,9 @@ static void elementwise_store_wide_f16(void *elements, const void *lanes, int64_
     int64_t i = 0;
 #if defined(__AVX512F__)
     for (; i + 8 <= count; i += 8)
-        _mm_storeu_si128((__m128i *)(halves + i),
-                         _mm256_cvtps_ph(_mm256_castsi256_ps(odd_of(_mm512_loadu_pd(values + i))),
-                                         _MM_FROUND_TO_NEAREST_INT));
+        _mm_storeu_si128(
+            (__m128i *)(halves + i),
+            _mm256_cvtps_ph(_mm256_castsi256_ps(odd_of(_mm512_loadu_pd(values + i))), _MM_FROUND_TO_NEAREST_INT));
 #endif
     for (; i < count; i += PART) {
         int64_t n = count - i < PART ? count - i : PART;

@@ -245,6 +245,5 @@ void dml_gather_run(dml_gather *task)
     if (task->kind == DML_GATHER_FEW)
         dml_gather_few(task);
     else
-        dml_parallel(dml_gather_share, task, dml_quotient_up(task->count, task->block) * task->leads, 1,
-                     task->bytes);
+        dml_parallel(dml_gather_share, task, dml_quotient_up(task->count, task->block) * task->leads, 1, task->bytes);
 }

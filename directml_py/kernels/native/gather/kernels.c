@@ -56,7 +56,7 @@ static void gather_rows(const dml_gather_items *picks, int stream)
 }
 
 DML_INLINE void pick(char *output, int64_t step, const char *x, const int64_t *offsets, int64_t count,
-                             const int64_t item)
+                     const int64_t item)
 {
     int64_t i = 0;
     for (; i + 4 <= count; i += 4, output += 4 * step) {
@@ -92,9 +92,9 @@ DML_INLINE void gather_items(const dml_gather_items *picks, int stream, const in
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static void gather_items_##item(const dml_gather_items *picks, int stream)                                 \
+    static void gather_items_##item(const dml_gather_items *picks, int stream)                                         \
     {                                                                                                                  \
-        gather_items(picks, stream, item);                                                                     \
+        gather_items(picks, stream, item);                                                                             \
     }
 DML_ITEM(1)
 DML_ITEM(2)
@@ -105,6 +105,5 @@ DML_ITEM(16)
 
 const dml_gather_table DML_TABLE(gather) = {
     .rows = gather_rows,
-    .items = {gather_items_1, gather_items_2, gather_items_4, gather_items_8,
-              gather_items_16},
+    .items = {gather_items_1, gather_items_2, gather_items_4, gather_items_8, gather_items_16},
 };

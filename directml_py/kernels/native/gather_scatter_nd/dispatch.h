@@ -36,4 +36,5 @@ typedef struct {
     void (*write[5])(char *array, const int64_t *offsets, const char *values, int64_t step, int64_t count);
 } dml_gather_scatter_nd_table;
 
-extern DML_HIDDEN const dml_gather_scatter_nd_table dml_gather_scatter_nd_table_baseline, dml_gather_scatter_nd_table_avx2;
+extern DML_HIDDEN const dml_gather_scatter_nd_table dml_gather_scatter_nd_table_baseline,
+    dml_gather_scatter_nd_table_avx2;

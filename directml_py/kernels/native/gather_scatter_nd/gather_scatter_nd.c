@@ -67,8 +67,7 @@ int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int
 }
 
 /* Where `count` places are that follow each other along the last dimension, from these coordinates on. */
-static void dml_gather_scatter_nd_find(dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
-                                       int64_t *offsets)
+static void dml_gather_scatter_nd_find(dml_gather_scatter_nd *task, const int64_t *at, int64_t count, int64_t *offsets)
 {
     int last = task->rank - 1;
     int64_t first = 0;
@@ -390,8 +389,8 @@ void dml_gather_scatter_nd_run(dml_gather_scatter_nd *task)
                      dml_element_count(last, task->sizes) * dml_quotient_up(task->sizes[last], task->block), 1,
                      task->bytes);
     else if (task->apart >= 0)
-        dml_parallel(dml_gather_scatter_nd_share_writes, task, task->sizes[task->apart],
-                     task->apart == last ? 64 : 1, task->bytes);
+        dml_parallel(dml_gather_scatter_nd_share_writes, task, task->sizes[task->apart], task->apart == last ? 64 : 1,
+                     task->bytes);
     else
         dml_parallel(dml_gather_scatter_nd_share_ranges, &ranges, ranges.count, 1, task->bytes);
 }

@@ -10,7 +10,7 @@
 #define DML_NOWHERE (INT64_MIN / 2)
 
 DML_INLINE void gather_scatter_nd_write(char *array, const int64_t *offsets, const char *values, int64_t step,
-                                                int64_t count, const int64_t item)
+                                        int64_t count, const int64_t item)
 {
     for (int64_t i = 0; i < count; i++) {
 #if defined(__x86_64__)
@@ -23,13 +23,13 @@ DML_INLINE void gather_scatter_nd_write(char *array, const int64_t *offsets, con
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static void gather_scatter_nd_write_##item(char *array, const int64_t *offsets, const char *values,        \
-                                                       int64_t step, int64_t count)                                    \
+    static void gather_scatter_nd_write_##item(char *array, const int64_t *offsets, const char *values, int64_t step,  \
+                                               int64_t count)                                                          \
     {                                                                                                                  \
         if (step == item)                                                                                              \
-            gather_scatter_nd_write(array, offsets, values, item, count, item);                                \
+            gather_scatter_nd_write(array, offsets, values, item, count, item);                                        \
         else                                                                                                           \
-            gather_scatter_nd_write(array, offsets, values, step, count, item);                                \
+            gather_scatter_nd_write(array, offsets, values, step, count, item);                                        \
     }
 DML_ITEM(1)
 DML_ITEM(2)
@@ -39,7 +39,7 @@ DML_ITEM(16)
 #undef DML_ITEM
 
 static void gather_scatter_nd_write_rows(char *array, const int64_t *offsets, const char *values, int64_t step,
-                                                 int64_t count, int64_t bytes, int stream)
+                                         int64_t count, int64_t bytes, int stream)
 {
     for (int64_t i = 0; i < count; i++, values += step) {
 #if defined(__x86_64__)
@@ -90,13 +90,18 @@ static void gather_scatter_nd_write_rows(char *array, const int64_t *offsets, co
 #include "index_type.inc"
 
 #define DML_SINGLE_TYPE(type, mode)                                                                                    \
-    {single_##type##_1_##mode, single_##type##_2_##mode, single_##type##_4_##mode,             \
-     single_##type##_8_##mode}
+    {                                                                                                                  \
+        single_##type##_1_##mode, single_##type##_2_##mode, single_##type##_4_##mode, single_##type##_8_##mode         \
+    }
 #define DML_SINGLE_MODE(mode)                                                                                          \
-    {DML_SINGLE_TYPE(u32, mode), DML_SINGLE_TYPE(i32, mode), DML_SINGLE_TYPE(u64, mode), DML_SINGLE_TYPE(i64, mode)}
+    {                                                                                                                  \
+        DML_SINGLE_TYPE(u32, mode), DML_SINGLE_TYPE(i32, mode), DML_SINGLE_TYPE(u64, mode), DML_SINGLE_TYPE(i64, mode) \
+    }
 #define DML_GATHER_SCATTER_ND_MODE(mode)                                                                               \
-    {gather_scatter_nd_u32_##mode, gather_scatter_nd_i32_##mode, gather_scatter_nd_u64_##mode, \
-     gather_scatter_nd_i64_##mode}
+    {                                                                                                                  \
+        gather_scatter_nd_u32_##mode, gather_scatter_nd_i32_##mode, gather_scatter_nd_u64_##mode,                      \
+            gather_scatter_nd_i64_##mode                                                                               \
+    }
 const dml_gather_scatter_nd_table DML_TABLE(gather_scatter_nd) = {
     .add = {DML_GATHER_SCATTER_ND_MODE(clamped), DML_GATHER_SCATTER_ND_MODE(exact),
             DML_GATHER_SCATTER_ND_MODE(reversed)},

@@ -40,7 +40,7 @@ static void halves_of_floats(uint16_t *restrict halves, const float *restrict fl
 
 /* Elements `begin` to `end` of a row of a tensor as floats: themselves, or in `floats`. */
 DML_INLINE const float *floats_of_row(float *floats, const char *row, int64_t step, int64_t begin, int64_t end,
-                                              int is_half)
+                                      int is_half)
 {
     row += begin * step;
     if (!is_half && step == 4)
@@ -53,4 +53,3 @@ DML_INLINE const float *floats_of_row(float *floats, const char *row, int64_t st
         floats[i] = dml_load_float(row + i * step, is_half);
     return floats;
 }
-

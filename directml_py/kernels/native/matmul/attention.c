@@ -1,5 +1,5 @@
-/* Attention, head by head. Keys and values of all heads are packed first, unless few queries read them; then threads take
-   mc queries at a time, whose scores stay in the L2 cache until the values are multiplied by their softmax. */
+/* Attention, head by head. Keys and values of all heads are packed first, unless few queries read them; then threads
+   take mc queries at a time, whose scores stay in the L2 cache until the values are multiplied by their softmax. */
 
 #include "../common/assert.h"
 #include "../common/dimensions.h"

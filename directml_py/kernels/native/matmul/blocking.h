@@ -89,7 +89,8 @@ static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *t
     n_blocks = dml_quotient_up(task->n, plan.nc);
     while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < 4 && plan.mc > DML_MATMUL_MIN_MC)
         plan.mc = dml_quotient_up(plan.mc, 2 * mr) * mr;
-    while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < dml_get_threads() && plan.mc >= 2 * DML_MATMUL_IDLE_MC)
+    while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < dml_get_threads() &&
+           plan.mc >= 2 * DML_MATMUL_IDLE_MC)
         plan.mc = dml_quotient_up(plan.mc, 2 * mr) * mr;
     plan.units = batch * n_blocks * dml_quotient_up(task->m, plan.mc);
     return plan;

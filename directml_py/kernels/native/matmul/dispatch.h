@@ -13,9 +13,9 @@ typedef struct {
 /* What `adds` of tiles is where C, lines of the cache, is written by streaming stores. */
 enum { DML_MATMUL_STREAMS = 2 };
 
-/* Register tiles of up to mr rows accumulate C = A x B, {m, kc} x {kc, nr}; strides of A, B and C are in elements. A GEMV of one row
-   runs over rows of B that are contiguous (`gemv_axpy`), or over its columns (`gemv_dot`); strides are in bytes.
-   `gemv_panels` has two panels, `step` elements apart. `pack` makes a panel {kc, nr} of n lines, which are
+/* Register tiles of up to mr rows accumulate C = A x B, {m, kc} x {kc, nr}; strides of A, B and C are in elements. A
+   GEMV of one row runs over rows of B that are contiguous (`gemv_axpy`), or over its columns (`gemv_dot`); strides are
+   in bytes. `gemv_panels` has two panels, `step` elements apart. `pack` makes a panel {kc, nr} of n lines, which are
    `line_stride` bytes apart, followed by 0. */
 typedef struct {
     int64_t mr, nr;

@@ -30,14 +30,13 @@ DML_INLINE float matmul_load_scalar(const char *from, int is_half)
 
 /* Rows of B times elements of A, several at a time, so that sums are loaded and stored less often. */
 DML_INLINE void matmul_axpy_rows(float *to, const float *a, const char *b, int64_t b_step, int64_t count,
-                                         const int rows, const int is_half)
+                                 const int rows, const int is_half)
 {
     const int64_t item = is_half ? 2 : 4;
     int64_t i = 0;
     for (; i + DML_MATMUL_LANES <= count; i += DML_MATMUL_LANES) {
         DML_MATMUL_FLOATS sum = *(DML_MATMUL_FLOATS *)(to + i);
-        DML_UNROLLED for (int k = 0; k < rows; k++) sum +=
-            a[k] * matmul_load(b + k * b_step + i * item, is_half);
+        DML_UNROLLED for (int k = 0; k < rows; k++) sum += a[k] * matmul_load(b + k * b_step + i * item, is_half);
         *(DML_MATMUL_FLOATS *)(to + i) = sum;
     }
     for (; i < count; i++)
@@ -46,7 +45,7 @@ DML_INLINE void matmul_axpy_rows(float *to, const float *a, const char *b, int64
 }
 
 static DML_ONCE void matmul_gemv_axpy(float *to, const float *a, const char *b, int64_t b_step, int64_t count,
-                                              int64_t kc, int is_half)
+                                      int64_t kc, int is_half)
 {
     int64_t k = 0;
     for (; k + 8 <= kc; k += 8)
@@ -68,9 +67,8 @@ DML_INLINE float matmul_dot_product(const float *a, const char *b, int64_t kc, c
     float sum = 0.0f;
     int64_t k = 0;
     for (; k + 4 * DML_MATMUL_LANES <= kc; k += 4 * DML_MATMUL_LANES)
-        DML_UNROLLED for (int i = 0; i < 4; i++) sums[i] +=
-            *(const DML_MATMUL_FLOATS *)(a + k + i * DML_MATMUL_LANES) *
-            matmul_load(b + (k + i * DML_MATMUL_LANES) * item, is_half);
+        DML_UNROLLED for (int i = 0; i < 4; i++) sums[i] += *(const DML_MATMUL_FLOATS *)(a + k + i * DML_MATMUL_LANES) *
+                                                            matmul_load(b + (k + i * DML_MATMUL_LANES) * item, is_half);
     sums[0] = sums[0] + sums[1] + (sums[2] + sums[3]);
     for (; k < kc; k++)
         sum += a[k] * matmul_load_scalar(b + k * item, is_half);
@@ -86,13 +84,11 @@ static DML_ONCE float matmul_gemv_dot(const float *a, const char *b, int64_t kc,
 
 /* A row of A times two panels {kc, nr}, `step` elements apart: two streams, and chains of sums enough to keep up with
    them. */
-static DML_ONCE void matmul_gemv_panels(float *to, const float *a, const float *b, int64_t step, int64_t kc,
-                                                int adds)
+static DML_ONCE void matmul_gemv_panels(float *to, const float *a, const float *b, int64_t step, int64_t kc, int adds)
 {
     DML_MATMUL_FLOATS sums[4] = {{0}, {0}, {0}, {0}}, *target = (DML_MATMUL_FLOATS *)to;
     for (int64_t k = 0; k < kc; k++, b += 2 * DML_MATMUL_LANES) {
-        const DML_MATMUL_FLOATS *first = (const DML_MATMUL_FLOATS *)b,
-                                *second = (const DML_MATMUL_FLOATS *)(b + step);
+        const DML_MATMUL_FLOATS *first = (const DML_MATMUL_FLOATS *)b, *second = (const DML_MATMUL_FLOATS *)(b + step);
         sums[0] += a[k] * first[0];
         sums[1] += a[k] * first[1];
         sums[2] += a[k] * second[0];
@@ -107,7 +103,7 @@ static DML_ONCE void matmul_gemv_panels(float *to, const float *a, const float *
 }
 
 DML_INLINE void matmul_axpy_int8_rows(uint32_t *restrict to, const int32_t *a, const uint8_t *restrict b,
-                                              int64_t b_step, int64_t count, const int rows, const int is_signed)
+                                      int64_t b_step, int64_t count, const int rows, const int is_signed)
 {
     for (int64_t i = 0; i < count; i++) {
         uint32_t sum = to[i];
@@ -120,8 +116,8 @@ DML_INLINE void matmul_axpy_int8_rows(uint32_t *restrict to, const int32_t *a, c
     }
 }
 
-static DML_ONCE void matmul_gemv_int8(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_step,
-                                              int64_t count, int64_t kc, int is_signed)
+static DML_ONCE void matmul_gemv_int8(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_step, int64_t count,
+                                      int64_t kc, int is_signed)
 {
     int64_t k = 0;
     for (; k + 8 <= kc; k += 8)

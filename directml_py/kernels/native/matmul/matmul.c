@@ -254,4 +254,3 @@ void dml_int8_gemv_run(const dml_int8_gemv *task)
     DML_ASSERT(DML_IS_ALIGNED(task->out, 4));
     dml_parallel(dml_int8_gemv_columns, (void *)task, task->n, 512, task->n * task->k);
 }
-

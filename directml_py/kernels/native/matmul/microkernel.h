@@ -22,8 +22,8 @@ typedef float matmul_floats __attribute__((vector_size(4 * DML_MATMUL_LANES), al
 #define DML_MATMUL_FLOATS matmul_floats
 
 #define DML_MATMUL_TILE(NAME, MR)                                                                                      \
-    static DML_ONCE void matmul_tile_##NAME(int64_t kc, const float *a, int64_t a_row, int64_t a_step,           \
-                                                  const float *b, int64_t b_step, float *c, int64_t c_row, int adds)   \
+    static DML_ONCE void matmul_tile_##NAME(int64_t kc, const float *a, int64_t a_row, int64_t a_step, const float *b, \
+                                            int64_t b_step, float *c, int64_t c_row, int adds)                         \
     {                                                                                                                  \
         DML_MATMUL_FLOATS left[MR], right[MR];                                                                         \
         DML_UNROLLED for (int i = 0; i < MR; i++) left[i] = right[i] = (DML_MATMUL_FLOATS){0};                         \
@@ -59,7 +59,7 @@ DML_MATMUL_TILE(most, DML_MATMUL_TILE_MR)
 #undef DML_MATMUL_TILE
 
 static void matmul_tiles(int64_t m, int64_t kc, const float *a, int64_t a_row, int64_t a_step, const float *b,
-                                 int64_t b_step, float *c, int64_t c_row, int adds)
+                         int64_t b_step, float *c, int64_t c_row, int adds)
 {
     while (m > 0) {
         int64_t mr = m >= DML_MATMUL_TILE_MR ? DML_MATMUL_TILE_MR : m >= 4 ? 4 : m >= 2 ? 2 : 1;

@@ -9,7 +9,7 @@
 
 /* A line of elements, `k_stride` bytes apart, FLOAT32 at any address, as contiguous FLOAT32: those, or in `buffer`. */
 static const float *matmul_contiguous_line(float *buffer, const char *from, int64_t k_stride, int64_t count,
-                                                   int is_half)
+                                           int is_half)
 {
     if (is_half) {
         if (k_stride == 2)
@@ -27,8 +27,8 @@ static const float *matmul_contiguous_line(float *buffer, const char *from, int6
 }
 
 /* Packs n lines of A or B into a panel {kc, nr}. */
-static DML_ONCE void matmul_pack(float *panel, int64_t nr, const char *from, int64_t line_stride,
-                                         int64_t k_stride, int64_t n, int64_t kc, int is_half)
+static DML_ONCE void matmul_pack(float *panel, int64_t nr, const char *from, int64_t line_stride, int64_t k_stride,
+                                 int64_t n, int64_t kc, int is_half)
 {
     enum { BLOCK_KC = 64 };
     float buffer[4][BLOCK_KC];
@@ -51,8 +51,8 @@ static DML_ONCE void matmul_pack(float *panel, int64_t nr, const char *from, int
         for (; j < n; j += 4) {
             int64_t lanes = n - j < 4 ? n - j : 4;
             for (int64_t i = 0; i < lanes; i++)
-                lines[i] = matmul_contiguous_line(buffer[i], from + (j + i) * line_stride + begin * k_stride,
-                                                          k_stride, block_kc, is_half);
+                lines[i] = matmul_contiguous_line(buffer[i], from + (j + i) * line_stride + begin * k_stride, k_stride,
+                                                  block_kc, is_half);
             if (lanes < 4) {
                 for (int64_t i = 0; i < lanes; i++)
                     for (int64_t k = 0; k < block_kc; k++)

@@ -111,8 +111,8 @@ static void move_rows(const dml_span *span, int stream)
     }
 }
 
-DML_INLINE void strided_line(char *output, int64_t output_step, const char *input, int64_t input_step,
-                                     int64_t count, const int64_t item)
+DML_INLINE void strided_line(char *output, int64_t output_step, const char *input, int64_t input_step, int64_t count,
+                             const int64_t item)
 {
     int64_t i = 0;
     for (; i + 4 <= count; i += 4, output += 4 * output_step, input += 4 * input_step) {
@@ -127,8 +127,7 @@ DML_INLINE void strided_line(char *output, int64_t output_step, const char *inpu
 }
 
 /* Items that are read in steps and written together; the commonest steps are known to the compiler. */
-DML_INLINE void packed_line(char *output, const char *input, int64_t input_step, int64_t count,
-                                    const int64_t item)
+DML_INLINE void packed_line(char *output, const char *input, int64_t input_step, int64_t count, const int64_t item)
 {
     if (input_step == -item)
         for (int64_t i = 0; i < count; i++)

@@ -10,9 +10,9 @@
 #include "tiled_transpose.h"
 
 #define DML_ITEM(name, item)                                                                                           \
-    static void name##_##item(const dml_span *span, int stream)                                                \
+    static void name##_##item(const dml_span *span, int stream)                                                        \
     {                                                                                                                  \
-        name(span, stream, item);                                                                              \
+        name(span, stream, item);                                                                                      \
     }
 #define DML_ITEMS(name) DML_ITEM(name, 1) DML_ITEM(name, 2) DML_ITEM(name, 4) DML_ITEM(name, 8) DML_ITEM(name, 16)
 DML_ITEMS(fill)

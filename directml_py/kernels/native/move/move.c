@@ -95,7 +95,7 @@ static void dml_move_pad(dml_move *task)
 }
 
 void dml_move_layout(dml_move *task, int64_t item, int rank, const int64_t *sizes, const int64_t *output_strides,
-                            const int64_t *input_strides)
+                     const int64_t *input_strides)
 {
     int64_t count = 1, last;
     memset(task, 0, sizeof *task);

@@ -31,7 +31,7 @@ DML_INLINE __m256i two_halves(const char *low, const char *high)
    bytes, of either sign if there is one line. What is `ahead` of them will be read soon. Gives for how many groups
    that is done. */
 DML_INLINE int64_t take_apart(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
-                                      int64_t lines, int64_t count, const int64_t item)
+                              int64_t lines, int64_t count, const int64_t item)
 {
     const int64_t size = step < 0 ? -step : step, vectors = size / item, whole = 32 / item;
     /* Nothing is read behind the last item, nor before the first. */
@@ -91,7 +91,7 @@ DML_INLINE void stream_reversed(char *output, const char *input, int64_t count, 
 /* `count` groups, one after another, of an item of each of `lines`, which are `step` bytes apart. Gives for how many
    that is done. */
 DML_INLINE int64_t put_together(char *output, const char *input, int64_t step, int64_t lines, int64_t count,
-                                        const int64_t item)
+                                const int64_t item)
 {
     const int64_t whole = 32 / item, most = count - count % whole;
     __m256i shuffles[DML_GROUP * DML_GROUP];
@@ -155,14 +155,13 @@ static DML_ONCE void stream_chunk(char *output, const char *chunk, int64_t bytes
 
 /* `lines` that lie `item` bytes apart in the input, with their items every `step` bytes; together in the output. */
 DML_INLINE void apart_items(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
-                                    int64_t lines, int64_t length, int stream, const int64_t item)
+                            int64_t lines, int64_t length, int stream, const int64_t item)
 {
     /* By way of a chunk that stays in the cache, from which whole cache lines are written past it. */
     char chunk[8192] __attribute__((aligned(64)));
     const int64_t room = (int64_t)sizeof chunk / lines & -64, most = stream ? room / item : length;
 #if defined(__AVX2__)
-    if (stream && lines == 1 && step == -item && (uintptr_t)output % item == 0 &&
-        streams(output, length * item)) {
+    if (stream && lines == 1 && step == -item && (uintptr_t)output % item == 0 && streams(output, length * item)) {
         stream_reversed(output, input, length, item);
         return;
     }
@@ -176,16 +175,15 @@ DML_INLINE void apart_items(char *output, int64_t output_line, const char *input
             done = take_apart(to, to_line, input, step, ahead, lines, count, item);
 #endif
         for (int64_t line = 0; line < lines; line++)
-            packed_line(to + line * to_line + done * item, input + line * item + done * step, step,
-                                count - done, item);
+            packed_line(to + line * to_line + done * item, input + line * item + done * step, step, count - done, item);
         for (int64_t line = 0; stream && line < lines; line++)
             stream_chunk(output + line * output_line, chunk + line * room, count * item);
     }
 }
 
 /* An item of each of `lines`, `step` bytes apart, side by side; and so on for `length` of them. */
-DML_INLINE void together_items(char *output, const char *input, int64_t step, int64_t lines, int64_t length,
-                                       int stream, const int64_t item)
+DML_INLINE void together_items(char *output, const char *input, int64_t step, int64_t lines, int64_t length, int stream,
+                               const int64_t item)
 {
     char chunk[8192] __attribute__((aligned(64)));
     const int64_t group = lines * item, room = (int64_t)sizeof chunk / group & -32, most = stream ? room : length;
@@ -205,15 +203,15 @@ DML_INLINE void together_items(char *output, const char *input, int64_t step, in
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static DML_ONCE void apart_##item(char *output, int64_t output_line, const char *input, int64_t step,      \
-                                              int64_t ahead, int64_t lines, int64_t length, int stream)                \
+    static DML_ONCE void apart_##item(char *output, int64_t output_line, const char *input, int64_t step,              \
+                                      int64_t ahead, int64_t lines, int64_t length, int stream)                        \
     {                                                                                                                  \
-        apart_items(output, output_line, input, step, ahead, lines, length, stream, item);                     \
+        apart_items(output, output_line, input, step, ahead, lines, length, stream, item);                             \
     }                                                                                                                  \
-    static DML_ONCE void together_##item(char *output, const char *input, int64_t step, int64_t lines,         \
-                                                 int64_t length, int stream)                                           \
+    static DML_ONCE void together_##item(char *output, const char *input, int64_t step, int64_t lines, int64_t length, \
+                                         int stream)                                                                   \
     {                                                                                                                  \
-        together_items(output, input, step, lines, length, stream, item);                                      \
+        together_items(output, input, step, lines, length, stream, item);                                              \
     }
 DML_ITEM(1)
 DML_ITEM(2)
@@ -222,8 +220,8 @@ DML_ITEM(8)
 DML_ITEM(16)
 #undef DML_ITEM
 
-DML_INLINE void apart(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
-                              int64_t lines, int64_t length, int stream, const int64_t item)
+DML_INLINE void apart(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead, int64_t lines,
+                      int64_t length, int stream, const int64_t item)
 {
     if (item == 1)
         apart_1(output, output_line, input, step, ahead, lines, length, stream);
@@ -237,8 +235,8 @@ DML_INLINE void apart(char *output, int64_t output_line, const char *input, int6
         apart_16(output, output_line, input, step, ahead, lines, length, stream);
 }
 
-DML_INLINE void together(char *output, const char *input, int64_t step, int64_t lines, int64_t length,
-                                 int stream, const int64_t item)
+DML_INLINE void together(char *output, const char *input, int64_t step, int64_t lines, int64_t length, int stream,
+                         const int64_t item)
 {
     if (item == 1)
         together_1(output, input, step, lines, length, stream);

@@ -21,8 +21,7 @@
 
 /* 16 bytes each of as many input rows as a vector has items. With 32-byte vectors the rows of the second half go
    through the upper lanes: unpacking stays within lanes, and there it makes output rows of double length. */
-DML_INLINE void transpose(char *output, int64_t output_line, const char *input, int64_t input_step,
-                                  const int64_t item)
+DML_INLINE void transpose(char *output, int64_t output_line, const char *input, int64_t input_step, const int64_t item)
 {
     const int count = (int)(16 / item);
     item_vector a[16], b[16];
@@ -60,7 +59,7 @@ DML_INLINE void transpose(char *output, int64_t output_line, const char *input, 
 #endif
 
 DML_INLINE void tile(char *output, int64_t output_line, const char *input, int64_t input_step, int64_t lines,
-                             int64_t length, const int64_t item)
+                     int64_t length, const int64_t item)
 {
     int64_t whole_lines = 0, whole_length = 0;
 #if defined(__x86_64__)
@@ -69,8 +68,8 @@ DML_INLINE void tile(char *output, int64_t output_line, const char *input, int64
     whole_length = length - length % along;
     for (int64_t j = 0; j < whole_length; j += along)
         for (int64_t i = 0; i < whole_lines; i += across)
-            transpose(output + i * output_line + j * item, output_line, input + j * input_step + i * item,
-                              input_step, item);
+            transpose(output + i * output_line + j * item, output_line, input + j * input_step + i * item, input_step,
+                      item);
 #endif
     for (int64_t i = 0; i < lines; i++)
         for (int64_t j = i < whole_lines ? whole_length : 0; j < length; j++)
@@ -104,8 +103,8 @@ DML_INLINE void tiles(const dml_span *span, int stream, const int64_t item)
     if (span->input_line == item && span->output_step == item) {
         if (span->lines <= 16 && has_groups(span->input_step, span->lines, item) &&
             (span->lines * item < 16 || span->lines <= 4)) {
-            apart(span->output, span->output_line, span->input, span->input_step, DML_AHEAD, span->lines,
-                          span->length, stream, item);
+            apart(span->output, span->output_line, span->input, span->input_step, DML_AHEAD, span->lines, span->length,
+                  stream, item);
             return;
         }
         if (span->length * item < 16 && span->output_line == span->length * item) {

@@ -6,7 +6,7 @@
 #include "dispatch.h"
 
 #define DML_NONZERO_KERNELS(T, BITS)                                                                                   \
-    static int64_t nonzero_count_##BITS(const char *items, int64_t count, uint64_t mask)                       \
+    static int64_t nonzero_count_##BITS(const char *items, int64_t count, uint64_t mask)                               \
     {                                                                                                                  \
         const T kept = (T)mask;                                                                                        \
         int64_t total = 0;                                                                                             \
@@ -23,7 +23,7 @@
         }                                                                                                              \
         return total;                                                                                                  \
     }                                                                                                                  \
-    static int64_t nonzero_find_##BITS(const char *items, int64_t count, uint64_t mask, uint32_t *found)       \
+    static int64_t nonzero_find_##BITS(const char *items, int64_t count, uint64_t mask, uint32_t *found)               \
     {                                                                                                                  \
         const T kept = (T)mask;                                                                                        \
         int64_t many = 0;                                                                                              \
@@ -40,8 +40,8 @@ DML_NONZERO_KERNELS(uint16_t, 16)
 DML_NONZERO_KERNELS(uint32_t, 32)
 DML_NONZERO_KERNELS(uint64_t, 64)
 
-static void nonzero_spread(uint32_t *rows, const uint32_t *found, int64_t count, const uint32_t *outer,
-                                   int width, uint32_t first)
+static void nonzero_spread(uint32_t *rows, const uint32_t *found, int64_t count, const uint32_t *outer, int width,
+                           uint32_t first)
 {
     if (width == 1) {
         for (int64_t i = 0; i < count; i++)

@@ -5,7 +5,7 @@
 #include "dispatch.h"
 
 DML_INLINE void philox_lanes(uint32_t *words, uint64_t low, uint64_t high, uint32_t key_low, uint32_t key_high,
-                                     const int count)
+                             const int count)
 {
     enum { LANES = 16, ROUNDS = 10 };
     /* Words in 64 bits, so that nothing is widened between the rounds. */
@@ -37,7 +37,7 @@ DML_INLINE void philox_lanes(uint32_t *words, uint64_t low, uint64_t high, uint3
 }
 
 static void philox_words(uint32_t *words, uint64_t low, uint64_t high, uint32_t key_low, uint32_t key_high,
-                                 int64_t count)
+                         int64_t count)
 {
     int64_t i = 0;
     for (; i + 16 <= count; i += 16, low += 16) {

@@ -11,15 +11,15 @@
 /* `WINS(x, y)`: x, which comes after y, takes its place. Indices have as many bits as elements, so that both are
    compared and chosen alike. */
 #define DML_ARG_COLUMNS(NAME, T, I, WINS)                                                                              \
-    DML_INLINE void NAME##_take(T *restrict best, I *restrict found, const T *restrict a, int64_t m, I index)  \
+    DML_INLINE void NAME##_take(T *restrict best, I *restrict found, const T *restrict a, int64_t m, I index)          \
     {                                                                                                                  \
         for (int64_t j = 0; j < m; j++) {                                                                              \
             found[j] = WINS(a[j], best[j]) ? index : found[j];                                                         \
             best[j] = WINS(a[j], best[j]) ? a[j] : best[j];                                                            \
         }                                                                                                              \
     }                                                                                                                  \
-    DML_INLINE void NAME##_take_two(T *restrict best, I *restrict found, const T *restrict a,                  \
-                                            const T *restrict b, int64_t m, I index)                                   \
+    DML_INLINE void NAME##_take_two(T *restrict best, I *restrict found, const T *restrict a, const T *restrict b,     \
+                                    int64_t m, I index)                                                                \
     {                                                                                                                  \
         for (int64_t j = 0; j < m; j++) {                                                                              \
             T value = best[j];                                                                                         \
@@ -30,15 +30,15 @@
             best[j] = WINS(b[j], value) ? b[j] : value;                                                                \
         }                                                                                                              \
     }                                                                                                                  \
-    static void NAME##_columns(void *state, void *second, const char *source, int64_t m, int64_t kept_stride,  \
-                                       int64_t n, int64_t reduced_stride, int64_t index)                               \
+    static void NAME##_columns(void *state, void *second, const char *source, int64_t m, int64_t kept_stride,          \
+                               int64_t n, int64_t reduced_stride, int64_t index)                                       \
     {                                                                                                                  \
         int64_t i = 0;                                                                                                 \
         for (; i + 2 <= n; i += 2, source += 2 * reduced_stride)                                                       \
-            NAME##_take_two                                                                                    \
-            (state, second, (const T *)source, (const T *)(source + reduced_stride), m, (I)(index + i));               \
+            NAME##_take_two(state, second, (const T *)source, (const T *)(source + reduced_stride), m,                 \
+                            (I)(index + i));                                                                           \
         if (i < n)                                                                                                     \
-            NAME##_take(state, second, (const T *)source, m, (I)(index + i));                                  \
+            NAME##_take(state, second, (const T *)source, m, (I)(index + i));                                          \
     }
 
 #define DML_SAME(element, value) ((element) == (value))

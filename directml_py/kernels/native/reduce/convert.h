@@ -24,8 +24,8 @@
     } while (0)
 
 /* `widen`: narrow integers become INT32. FLOAT16 always becomes FLOAT32. */
-static void reduce_pack(void *packed, const char *source, int type, int widen, int64_t outer,
-                                int64_t outer_stride, int64_t inner, int64_t inner_stride)
+static void reduce_pack(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride,
+                        int64_t inner, int64_t inner_stride)
 {
     if (type == DML_TYPE_FLOAT16 && inner_stride == 2) {
         for (int64_t i = 0; i < outer; i++)

@@ -25,7 +25,7 @@ static inline double exp_one(double x)
 }
 
 static void exp_rows(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, int64_t n,
-                             int64_t reduced_stride, int64_t index)
+                     int64_t reduced_stride, int64_t index)
 {
     enum { CHUNK = 4096 };
     float *largest = state;
@@ -50,8 +50,8 @@ static void exp_rows(void *state, void *second, const char *source, int64_t m, i
 }
 
 /* The same for columns, a few rows at a time. */
-static void exp_columns(void *state, void *second, const char *source, int64_t m, int64_t kept_stride,
-                                int64_t n, int64_t reduced_stride, int64_t index)
+static void exp_columns(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, int64_t n,
+                        int64_t reduced_stride, int64_t index)
 {
     typedef exp_vector vector;
     enum { COLUMNS = 128, ROWS = 32 };
@@ -94,7 +94,6 @@ static void exp_columns(void *state, void *second, const char *source, int64_t m
                 ((vector *)(sums + j))[k] = total[k];
         }
         for (int64_t j = 0; j < width; j++)
-            sum[j] =
-                largest[j] == INFINITY ? sum[j] + exp_infinite(chunk + 4 * j, length, reduced_stride) : sums[j];
+            sum[j] = largest[j] == INFINITY ? sum[j] + exp_infinite(chunk + 4 * j, length, reduced_stride) : sums[j];
     }
 }

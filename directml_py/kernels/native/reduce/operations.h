@@ -8,9 +8,9 @@
    first, because they would become int, which does not. */
 #define DML_AS_IS(A, x) ((A)(x))
 #define DML_ABSOLUTE(A, x) ((A)((x) < 0 ? 0u - (A)(x) : (A)(x)))
-#define DML_SQUARE(A, x) ((A)((A)(x) * 1u * (A)(x)))
+#define DML_SQUARE(A, x) ((A)((A)(x)*1u * (A)(x)))
 #define DML_ADD(A, x, y) ((A)((x) + (y)))
-#define DML_MULTIPLY(A, x, y) ((A)((x) * 1u * (y)))
+#define DML_MULTIPLY(A, x, y) ((A)((x)*1u * (y)))
 #define DML_FLOAT_ABSOLUTE(A, x) ((A)__builtin_fabsf(x))
 #define DML_FLOAT_SQUARE(A, x) ((A)(x) * (A)(x))
 #define DML_FLOAT_MULTIPLY(A, x, y) ((x) * (y))

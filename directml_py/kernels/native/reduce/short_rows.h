@@ -13,16 +13,16 @@
 /* Halves are widened twice on the way to a sum: more of them at a time are faster. */
 #define DML_SHORT_MOST_HALVES 128
 #define DML_SHORT_ROWS(NAME, T, A, ROW, JOIN, MOST)                                                                    \
-    static void NAME##_all_rows(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, \
-                                        int64_t n, int64_t reduced_stride, int64_t index)                              \
+    static void NAME##_all_rows(void *state, void *second, const char *source, int64_t m, int64_t kept_stride,         \
+                                int64_t n, int64_t reduced_stride, int64_t index)                                      \
     {                                                                                                                  \
         A *result = state;                                                                                             \
         if (n < DML_SHORT_LEAST || n > (MOST)) {                                                                       \
-            NAME##_rows(state, second, source, m, kept_stride, n, reduced_stride, index);                      \
+            NAME##_rows(state, second, source, m, kept_stride, n, reduced_stride, index);                              \
             return;                                                                                                    \
         }                                                                                                              \
         for (int64_t i = 0; i < m; i++) {                                                                              \
-            A row = ROW((const T *)(source + i * kept_stride), n);                                             \
+            A row = ROW((const T *)(source + i * kept_stride), n);                                                     \
             result[i] = JOIN(A, result[i], row);                                                                       \
         }                                                                                                              \
     }
@@ -34,7 +34,7 @@
 
 /* Of a number and NaN, which is the first one if there is any, instructions give the second one. */
 #define DML_SHORT_EXTREME(NAME, T, LOAD, BEST, JOIN, IDENTITY)                                                         \
-    DML_INLINE float NAME##_short(const T *row, int64_t n)                                                     \
+    DML_INLINE float NAME##_short(const T *row, int64_t n)                                                             \
     {                                                                                                                  \
         __m256 even = _mm256_set1_ps(IDENTITY), odd = even;                                                            \
         __m128 half;                                                                                                   \
@@ -54,7 +54,7 @@
     DML_SHORT_ROWS(NAME, T, float, NAME##_short, JOIN, DML_SHORT_MOST)
 
 #define DML_SHORT_SUM(NAME, T, LOAD, VALUE, MOST)                                                                      \
-    DML_INLINE double NAME##_short(const T *row, int64_t n)                                                    \
+    DML_INLINE double NAME##_short(const T *row, int64_t n)                                                            \
     {                                                                                                                  \
         static const int32_t kept[] = {0, 0, 0, 0, -1, -1, -1, -1};                                                    \
         __m256d sums[4], total;                                                                                        \

@@ -18,4 +18,5 @@ typedef struct {
     void (*rows)(const dml_resample_plan *plan, int64_t begin, int64_t end);
 } dml_resample_table;
 
-extern DML_HIDDEN const dml_resample_table dml_resample_table_baseline, dml_resample_table_avx2, dml_resample_table_avx512;
+extern DML_HIDDEN const dml_resample_table dml_resample_table_baseline, dml_resample_table_avx2,
+    dml_resample_table_avx512;

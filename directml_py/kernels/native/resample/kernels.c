@@ -36,7 +36,7 @@ DML_INLINE void resample_larger(resample_doubles *best, const resample_doubles *
 
 /* `line` and what so many rows come to; it is overwritten if `is_first`. */
 DML_INLINE void resample_add(double *line, const float *const *rows, const double *weights, int64_t height,
-                                     int64_t count, int is_first, int order, const int function)
+                             int64_t count, int is_first, int order, const int function)
 {
     for (int64_t i = 0; i < count; i += DML_RESAMPLE_LANES) {
         resample_doubles total = {0}, *place = (resample_doubles *)(line + i);
@@ -59,9 +59,7 @@ DML_INLINE void resample_add(double *line, const float *const *rows, const doubl
             if (function == DML_RESAMPLE_MAXIMUM) {
                 resample_larger(&total, &value);
             } else if (function == DML_RESAMPLE_NORM) {
-                resample_doubles magnitude =
-                                             (resample_doubles)((resample_bits)value & INT64_MAX),
-                                         power = magnitude;
+                resample_doubles magnitude = (resample_doubles)((resample_bits)value & INT64_MAX), power = magnitude;
                 for (int n = 1; n < order; n++)
                     power *= magnitude;
                 total += power;
@@ -74,8 +72,8 @@ DML_INLINE void resample_add(double *line, const float *const *rows, const doubl
 }
 
 /* Elements `low` to `high` of what the image's rows come to for one row of the output. */
-static DML_ONCE void resample_rows(const dml_resample *task, const char *image, int64_t step, int64_t low,
-                                           int64_t high, double *line)
+static DML_ONCE void resample_rows(const dml_resample *task, const char *image, int64_t step, int64_t low, int64_t high,
+                                   double *line)
 {
     enum { MANY = 16 };
     float buffers[2 * DML_RESAMPLE_COLUMNS];
@@ -91,7 +89,7 @@ static DML_ONCE void resample_rows(const dml_resample *task, const char *image, 
         int64_t height = end - tap < most ? end - tap : most;
         for (int64_t k = 0; k < height; k++)
             rows[k] = floats_of_row(buffers + k * (high - low), image + indices[tap + k] * task->x_strides[2],
-                                            task->x_strides[3], low, high, task->is_half);
+                                    task->x_strides[3], low, high, task->is_half);
         if (task->function == DML_RESAMPLE_SUM)
             resample_add(line, rows, weights + tap, height, high - low, is_first, 1, DML_RESAMPLE_SUM);
         else if (task->function == DML_RESAMPLE_NORM)
@@ -164,8 +162,8 @@ static DML_ONCE void resample_prepare(const dml_resample *task, int64_t first, r
 }
 
 /* Steps of one row of the output, a vector at a time. */
-DML_INLINE void resample_steps(const resample_region *region, const double *line, int64_t steps,
-                                       double *sums, const int is_maximum)
+DML_INLINE void resample_steps(const resample_region *region, const double *line, int64_t steps, double *sums,
+                               const int is_maximum)
 {
     int64_t width = dml_quotient_up(steps, DML_RESAMPLE_LANES) * DML_RESAMPLE_LANES;
     for (int64_t i = 0; i < width; i += DML_RESAMPLE_LANES) {
@@ -182,12 +180,12 @@ DML_INLINE void resample_steps(const resample_region *region, const double *line
             __mmask8 seen = _mm256_cmpneq_epi32_mask(places, last);
             resample_doubles values =
                 (resample_doubles)(begin < 0 ? _mm512_i32gather_pd(places, line, 8)
-                                                     : _mm512_maskz_permutex2var_pd(seen, low, chosen, high));
+                                             : _mm512_maskz_permutex2var_pd(seen, low, chosen, high));
             if (is_maximum)
                 resample_larger(&total, &values);
             else
                 total = (resample_doubles)_mm512_fmadd_pd((__m512d)values, _mm512_loadu_pd(region->weights + k),
-                                                                  (__m512d)total);
+                                                          (__m512d)total);
         }
         *(resample_doubles *)(sums + i) = total;
 #else
@@ -206,21 +204,19 @@ DML_INLINE void resample_steps(const resample_region *region, const double *line
     }
 }
 
-static DML_ONCE void resample_columns(const resample_region *region, const double *line, int64_t steps,
-                                              double *sums)
+static DML_ONCE void resample_columns(const resample_region *region, const double *line, int64_t steps, double *sums)
 {
     resample_steps(region, line, steps, sums, 0);
 }
 
-static DML_ONCE void resample_maxima(const resample_region *region, const double *line, int64_t steps,
-                                             double *sums)
+static DML_ONCE void resample_maxima(const resample_region *region, const double *line, int64_t steps, double *sums)
 {
     resample_steps(region, line, steps, sums, 1);
 }
 
 /* The same of steps that see so many elements that there is no room for vectors of them. */
 static DML_ONCE void resample_long(const dml_resample *task, int64_t first, const double *line, int64_t low,
-                                           double *sums)
+                                   double *sums)
 {
     const dml_resample_axis *axis = &task->columns;
     const int64_t *starts = (const int64_t *)axis->starts + first, *indices = (const int64_t *)axis->indices;
@@ -250,8 +246,7 @@ static DML_ONCE void resample_root(double *sums, int64_t count, int order)
 }
 
 /* Means of samples, some of which may be outside the image. */
-static DML_ONCE void resample_divide(const dml_resample *task, const resample_region *region,
-                                             int64_t row, double *sums)
+static DML_ONCE void resample_divide(const dml_resample *task, const resample_region *region, int64_t row, double *sums)
 {
     double count = ((const double *)task->rows.counts)[row], inside = ((const double *)task->rows.inside)[row];
     double outside = task->outside;
@@ -273,8 +268,7 @@ static DML_ONCE void resample_store(const dml_resample *task, char *output, cons
     } else {
         resample_floats rest;
         for (; i + DML_RESAMPLE_LANES <= count; i += DML_RESAMPLE_LANES)
-            *(resample_floats *)(target + 4 * i) =
-                DML_RESAMPLE_NARROW(*(const resample_doubles *)(sums + i));
+            *(resample_floats *)(target + 4 * i) = DML_RESAMPLE_NARROW(*(const resample_doubles *)(sums + i));
         rest = DML_RESAMPLE_NARROW(*(const resample_doubles *)(sums + i));
         memcpy(target + 4 * i, &rest, (size_t)(count - i) * 4);
     }
@@ -309,8 +303,8 @@ static void resample_share(const dml_resample_plan *plan, int64_t begin, int64_t
         if (!seen.many)
             resample_long(task, first, line, seen.low, sums);
         else
-            (task->function == DML_RESAMPLE_MAXIMUM ? resample_maxima
-                                                    : resample_columns)(&seen, line, task->columns.steps, sums);
+            (task->function == DML_RESAMPLE_MAXIMUM ? resample_maxima : resample_columns)(&seen, line,
+                                                                                          task->columns.steps, sums);
         if (task->function == DML_RESAMPLE_NORM)
             resample_root(sums, task->columns.steps, task->order);
         if (task->rows.counts)

@@ -3,15 +3,7 @@
 #include "../move/declarations.h"
 
 enum { DML_SCAN_ADD, DML_SCAN_MULTIPLY };
-enum {
-    DML_SCAN_FLOAT16,
-    DML_SCAN_FLOAT32,
-    DML_SCAN_FLOAT64,
-    DML_SCAN_8,
-    DML_SCAN_16,
-    DML_SCAN_32,
-    DML_SCAN_64
-};
+enum { DML_SCAN_FLOAT16, DML_SCAN_FLOAT32, DML_SCAN_FLOAT64, DML_SCAN_8, DML_SCAN_16, DML_SCAN_32, DML_SCAN_64 };
 
 /* output[i] = function(x[0], x[1], ... x[i]) along a dimension of `length` elements, for each place in the others.
    Strides and steps are in bytes. An exclusive scan leaves x[i] itself out. `output` is apart from `x`, or the very

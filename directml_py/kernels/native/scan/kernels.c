@@ -29,7 +29,7 @@ DML_INLINE uint16_t scan_narrowed(float value)
 #endif
 
 DML_INLINE void scan_write_items(char *output, int64_t step, const char *line, int64_t count, int stream,
-                                         const int64_t item)
+                                 const int64_t item)
 {
     if (step != item)
         strided_line(output, step, line, item, count, item);
@@ -40,10 +40,9 @@ DML_INLINE void scan_write_items(char *output, int64_t step, const char *line, i
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static DML_ONCE void scan_write_##item(char *output, int64_t step, const char *line, int64_t count,        \
-                                                   int stream)                                                         \
+    static DML_ONCE void scan_write_##item(char *output, int64_t step, const char *line, int64_t count, int stream)    \
     {                                                                                                                  \
-        scan_write_items(output, step, line, count, stream, item);                                             \
+        scan_write_items(output, step, line, count, stream, item);                                                     \
     }
 DML_ITEM(1)
 DML_ITEM(2)
@@ -51,8 +50,7 @@ DML_ITEM(4)
 DML_ITEM(8)
 #undef DML_ITEM
 
-DML_INLINE void scan_write(char *output, int64_t step, const char *line, int64_t count, int stream,
-                                   const int64_t item)
+DML_INLINE void scan_write(char *output, int64_t step, const char *line, int64_t count, int stream, const int64_t item)
 {
     if (item == 1)
         scan_write_1(output, step, line, count, stream);
@@ -151,12 +149,15 @@ DML_INLINE void scan_narrow_f16(uint16_t *line, const float *values, int64_t cou
 #define ZERO 0
 #include "element_type.inc"
 
-#define DML_SCAN_ENTRY(NAME) {NAME##_rows, NAME##_columns, NAME##_start, NAME##_carry}
+#define DML_SCAN_ENTRY(NAME)                                                                                           \
+    {                                                                                                                  \
+        NAME##_rows, NAME##_columns, NAME##_start, NAME##_carry                                                        \
+    }
 #define DML_SCAN_ENTRIES(FUNCTION)                                                                                     \
     {                                                                                                                  \
         DML_SCAN_ENTRY(scan_##FUNCTION##_f16), DML_SCAN_ENTRY(scan_##FUNCTION##_f32),                                  \
-        DML_SCAN_ENTRY(scan_##FUNCTION##_f64), DML_SCAN_ENTRY(scan_##FUNCTION##_i8),                                   \
-        DML_SCAN_ENTRY(scan_##FUNCTION##_i16), DML_SCAN_ENTRY(scan_##FUNCTION##_i32),                                  \
-        DML_SCAN_ENTRY(scan_##FUNCTION##_i64),                                                                         \
+            DML_SCAN_ENTRY(scan_##FUNCTION##_f64), DML_SCAN_ENTRY(scan_##FUNCTION##_i8),                               \
+            DML_SCAN_ENTRY(scan_##FUNCTION##_i16), DML_SCAN_ENTRY(scan_##FUNCTION##_i32),                              \
+            DML_SCAN_ENTRY(scan_##FUNCTION##_i64),                                                                     \
     }
 const dml_scan_table DML_TABLE(scan) = {.kernels = {DML_SCAN_ENTRIES(add), DML_SCAN_ENTRIES(multiply)}};

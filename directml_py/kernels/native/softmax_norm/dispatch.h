@@ -64,4 +64,5 @@ static inline const dml_batch_norm_channel *dml_batch_norm_channel_of(const dml_
     return given->prepared ? (const dml_batch_norm_channel *)given->prepared + channel : NULL;
 }
 
-extern DML_HIDDEN const dml_softmax_norm_table dml_softmax_norm_table_baseline, dml_softmax_norm_table_avx2, dml_softmax_norm_table_avx512;
+extern DML_HIDDEN const dml_softmax_norm_table dml_softmax_norm_table_baseline, dml_softmax_norm_table_avx2,
+    dml_softmax_norm_table_avx512;

@@ -86,7 +86,7 @@ DML_INLINE double softmax_norm_kept(const dml_softmax_norm *task, double *mean, 
 
 /* `more`: the tensors that the function takes besides. */
 static void softmax_norm_one(const dml_softmax_norm *task, int64_t n, float *out, const float *x,
-                                     const float *const *more, dml_softmax_norm_next next)
+                             const float *const *more, dml_softmax_norm_next next)
 {
     const float *scale = more[0], *bias = more[1];
     const int32_t *moves = task->moves + 2;
@@ -123,7 +123,7 @@ static void softmax_norm_one(const dml_softmax_norm *task, int64_t n, float *out
         bias = NULL;
     }
     softmax_norm_affine_row(out, x, n, mean, factor, scale, bias, shift, task->relu,
-                                    task->is_half && !bias && shift == 0.0);
+                            task->is_half && !bias && shift == 0.0);
 }
 
 static void softmax_norm_of_floats(const dml_softmax_norm *task, char *const *places, int fetches)
@@ -154,7 +154,7 @@ static void softmax_norm_of_halves(const dml_softmax_norm *task, char *const *pl
         }
         floats_of_halves(row, (const uint16_t *)places[1] + first, n);
         softmax_norm_one(task, n, row, row, more,
-                                 (dml_softmax_norm_next){places[1] + 2 * (first + n), fetches ? 2 : 0});
+                         (dml_softmax_norm_next){places[1] + 2 * (first + n), fetches ? 2 : 0});
         halves_of_floats((uint16_t *)places[0] + first, row, n);
     }
 }
@@ -177,14 +177,12 @@ static void softmax_short_rows(const dml_softmax_norm *task, char *const *places
     }
     for (int64_t i = 0; i < m; i++)
         sums[i] = logarithm ? row_exp_sum(rows[i], n, largest[i], next)
-                            : row_exponentials(results[i], rows[i], n,
-                                                       isinf(largest[i]) ? NAN : largest[i], next);
+                            : row_exponentials(results[i], rows[i], n, isinf(largest[i]) ? NAN : largest[i], next);
     if (logarithm)
         log_softmax_shifts(sums, (m + DML_LANES - 1) / DML_LANES * DML_LANES, task->is_half);
     for (int64_t i = 0; i < m; i++) {
         if (logarithm)
-            softmax_norm_affine_row(results[i], rows[i], n, largest[i], 1.0, NULL, NULL, sums[i], 0,
-                                            task->is_half);
+            softmax_norm_affine_row(results[i], rows[i], n, largest[i], 1.0, NULL, NULL, sums[i], 0, task->is_half);
         else
             row_divide(results[i], n, task->is_half ? dml_softmax_norm_half(sums[i]) : sums[i]);
         if (task->is_half)

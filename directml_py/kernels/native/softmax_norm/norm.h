@@ -31,7 +31,7 @@ DML_INLINE double softmax_norm_total(const DML_DOUBLES *sums)
 /* (x - mean) * factor * scale + bias, with `scale` and `bias` where they are not NULL, and 0 for what is not above
    that if `relu`. */
 DML_INLINE void softmax_norm_affine(float *out, const float *x, int64_t n, double mean, double factor,
-                                            const float *scale, const float *bias, double shift, int relu)
+                                    const float *scale, const float *bias, double shift, int relu)
 {
     int64_t i = 0;
     for (; i + DML_LANES <= n; i += DML_LANES) {
@@ -55,17 +55,18 @@ DML_INLINE void softmax_norm_affine(float *out, const float *x, int64_t n, doubl
 
 /* The same in FLOAT32, which has digits enough for FLOAT16 unless a bias takes most of a product away. */
 static DML_ONCE void softmax_norm_affine_short(float *out, const float *x, int64_t n, float mean, float factor,
-                                                       const float *scale, float shift, int relu)
+                                               const float *scale, float shift, int relu)
 {
-    DML_ALIKE for (int64_t i = 0; i < n; i++) {
+    DML_ALIKE for (int64_t i = 0; i < n; i++)
+    {
         const float value = (x[i] - mean) * factor * (scale ? scale[i] : 1.0f) + shift;
         out[i] = relu && !(value > 0.0f) ? 0.0f : value;
     }
 }
 
 static DML_ONCE void softmax_norm_affine_row(float *out, const float *x, int64_t n, double mean, double factor,
-                                                     const float *scale, const float *bias, double shift, int relu,
-                                                     int is_short)
+                                             const float *scale, const float *bias, double shift, int relu,
+                                             int is_short)
 {
     if (is_short)
         softmax_norm_affine_short(out, x, n, (float)mean, (float)factor, scale, (float)shift, relu);
@@ -78,8 +79,7 @@ static DML_ONCE void softmax_norm_affine_row(float *out, const float *x, int64_t
 #if defined(__AVX2__)
 #define DML_SOFTMAX_NORM_LANES DML_FLOAT_LANES
 typedef float_vector softmax_norm_lanes;
-static DML_ONCE softmax_norm_lanes batch_norm_long(softmax_norm_lanes x,
-                                                                   const dml_batch_norm_channel *to)
+static DML_ONCE softmax_norm_lanes batch_norm_long(softmax_norm_lanes x, const dml_batch_norm_channel *to)
 {
     DML_DOUBLES low = DML_HALF_OF(x, 0), high = DML_HALF_OF(x, 1);
     low = (low - (double)to->mean) * to->factor + (double)to->shift;
@@ -88,14 +88,12 @@ static DML_ONCE softmax_norm_lanes batch_norm_long(softmax_norm_lanes x,
 }
 
 /* Of what is short, without the RELU. */
-DML_INLINE softmax_norm_lanes batch_norm_short(softmax_norm_lanes x,
-                                                               const dml_batch_norm_channel *to)
+DML_INLINE softmax_norm_lanes batch_norm_short(softmax_norm_lanes x, const dml_batch_norm_channel *to)
 {
     return DML_FMA(x - DML_ALL(to->mean), DML_ALL(to->short_factor), DML_ALL(to->shift));
 }
 
-DML_INLINE softmax_norm_lanes batch_norm_lanes(softmax_norm_lanes x,
-                                                               const dml_batch_norm_channel *to)
+DML_INLINE softmax_norm_lanes batch_norm_lanes(softmax_norm_lanes x, const dml_batch_norm_channel *to)
 {
     x = to->is_short ? batch_norm_short(x, to) : batch_norm_long(x, to);
     /* Of NaN and 0 it is the second one. */
@@ -104,16 +102,14 @@ DML_INLINE softmax_norm_lanes batch_norm_lanes(softmax_norm_lanes x,
 #else
 #define DML_SOFTMAX_NORM_LANES DML_LANES
 typedef elementwise_floats softmax_norm_lanes;
-DML_INLINE softmax_norm_lanes batch_norm_short(softmax_norm_lanes x,
-                                                               const dml_batch_norm_channel *to)
+DML_INLINE softmax_norm_lanes batch_norm_short(softmax_norm_lanes x, const dml_batch_norm_channel *to)
 {
     DML_DOUBLES values = __builtin_convertvector(x, DML_DOUBLES);
     values = (values - (double)to->mean) * to->factor + (double)to->shift;
     return __builtin_convertvector(values, elementwise_floats);
 }
 
-DML_INLINE softmax_norm_lanes batch_norm_lanes(softmax_norm_lanes x,
-                                                               const dml_batch_norm_channel *to)
+DML_INLINE softmax_norm_lanes batch_norm_lanes(softmax_norm_lanes x, const dml_batch_norm_channel *to)
 {
     DML_DOUBLES values = __builtin_convertvector(batch_norm_short(x, to), DML_DOUBLES);
     if (to->relu)

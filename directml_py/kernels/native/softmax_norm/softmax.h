@@ -47,8 +47,7 @@ static DML_ONCE float row_largest(const float *x, int64_t n)
 /* exp(x - largest) 2^raised, of the exact difference: what it loses when it is rounded goes to the exponential. Below
    `least` it is 0, and NaN what is lost there; there is no product to round, since those that come to less than
    FLOAT32 has are slow. */
-DML_INLINE float_vector row_exp(float_vector x, float_vector largest, const float least,
-                                          const float raised)
+DML_INLINE float_vector row_exp(float_vector x, float_vector largest, const float least, const float raised)
 {
     float_vector rounded = x - largest, back = rounded - x, zero = DML_ALL(0.0f), k, less, r;
     mask_vector below = DML_IS(LE, rounded, DML_ALL(least));
@@ -71,7 +70,7 @@ DML_INLINE float_vector row_exp_below(float_vector x, float_vector largest, mask
 /* Their sum; they go to `out`, which may be `x`. If `logarithm`, only what the row adds to one largest element's
    exponential, which is 1. What takes their place next is prefetched. */
 DML_INLINE double row_exps(float *out, const float *x, int64_t n, const int logarithm, float largest,
-                                   dml_softmax_norm_next next)
+                           dml_softmax_norm_next next)
 {
     const float_vector top = DML_ALL(largest);
     DML_DOUBLES sums[2] = {{0}, {0}};
@@ -122,7 +121,7 @@ DML_INLINE double row_exps(float *out, const float *x, int64_t n, const int loga
 }
 
 static DML_ONCE double row_exponentials(float *out, const float *x, int64_t n, float largest,
-                                                dml_softmax_norm_next next)
+                                        dml_softmax_norm_next next)
 {
     return row_exps(out, x, n, 0, largest, next);
 }
@@ -148,8 +147,8 @@ static DML_ONCE void row_divide(float *out, int64_t n, double divisor)
 
 /* Those of sixteen columns, `wide` elements from one to the next of a column: in place, or if `logarithm` what a column
    adds to that of one largest element. */
-static DML_ONCE void column_exponentials(float *x, int64_t n, int64_t wide, const float *largest,
-                                                 const int logarithm, double *sums)
+static DML_ONCE void column_exponentials(float *x, int64_t n, int64_t wide, const float *largest, const int logarithm,
+                                         double *sums)
 {
     enum { VECTORS = 16 / DML_FLOAT_LANES };
     float_vector top[VECTORS], others[VECTORS];
@@ -188,7 +187,7 @@ static float row_largest(const float *x, int64_t n)
 }
 
 static DML_ONCE double row_exponentials(float *out, const float *x, int64_t n, float largest,
-                                                dml_softmax_norm_next next)
+                                        dml_softmax_norm_next next)
 {
     DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}}, values[4];
     float rest[16];
@@ -222,8 +221,8 @@ static double row_exp_sum(const float *x, int64_t n, float largest, dml_softmax_
     return sum < (double)(n + 32) * 0x1p-1020 ? 0.0 : sum;
 }
 
-static DML_ONCE void column_exponentials(float *x, int64_t n, int64_t wide, const float *largest,
-                                                 const int logarithm, double *sums)
+static DML_ONCE void column_exponentials(float *x, int64_t n, int64_t wide, const float *largest, const int logarithm,
+                                         double *sums)
 {
     DML_DOUBLES totals[4] = {{0}, {0}, {0}, {0}}, others[4] = {{0}, {0}, {0}, {0}}, values[4];
     for (int64_t i = 0; i < n; i++, x += wide) {
@@ -241,7 +240,8 @@ static DML_ONCE void column_exponentials(float *x, int64_t n, int64_t wide, cons
         }
     }
     for (int j = 0; logarithm && j < 4; j++)
-        totals[j] = DML_GATHER(totals[j] < (double)(n + 32) * 0x1p-1020, (DML_DOUBLES){0}, totals[j]) + (others[j] - 1.0);
+        totals[j] =
+            DML_GATHER(totals[j] < (double)(n + 32) * 0x1p-1020, (DML_DOUBLES){0}, totals[j]) + (others[j] - 1.0);
     memcpy(sums, totals, sizeof totals);
 }
 
@@ -291,8 +291,7 @@ static DML_ONCE void log_softmax_shifts(double *values, int64_t n, int is_half)
     }
 }
 
-static DML_ONCE void row_log_softmax(float *out, const float *x, int64_t n, int is_half,
-                                             dml_softmax_norm_next next)
+static DML_ONCE void row_log_softmax(float *out, const float *x, int64_t n, int is_half, dml_softmax_norm_next next)
 {
     float largest = row_largest(x, n);
     double shift[DML_LANES] = {0};

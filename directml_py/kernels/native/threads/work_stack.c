@@ -12,8 +12,8 @@
 #endif
 
 /* Sanitizers keep the bounds of each thread's stack, and know of no other. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || DML_HAS_FEATURE(address_sanitizer) \
-    || DML_HAS_FEATURE(thread_sanitizer) || DML_HAS_FEATURE(memory_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || DML_HAS_FEATURE(address_sanitizer) ||             \
+    DML_HAS_FEATURE(thread_sanitizer) || DML_HAS_FEATURE(memory_sanitizer)
 #define DML_WORK_STACKS 0
 #elif defined(__x86_64__) || defined(__aarch64__)
 #define DML_WORK_STACKS 1

@@ -8,20 +8,20 @@
 /* Bits of floats, of zeros without their sign, as integers that increase with them; NaN behind all in both
    directions. */
 #define DML_TOP_K_FLOATS(NAME, T, K, SIGN, INFINITE)                                                                   \
-    DML_INLINE K NAME##_key(T bits, const int decreasing)                                                      \
+    DML_INLINE K NAME##_key(T bits, const int decreasing)                                                              \
     {                                                                                                                  \
         T magnitude = bits & (T)~SIGN;                                                                                 \
         K key = (K)((bits & SIGN) != 0 ? (K)0 - (K)magnitude : (K)magnitude);                                          \
         key = decreasing ? (K)0 - key : key;                                                                           \
         return magnitude > INFINITE ? (K)(~SIGN) : key;                                                                \
     }                                                                                                                  \
-    DML_INLINE K NAME##_up(T bits)                                                                             \
+    DML_INLINE K NAME##_up(T bits)                                                                                     \
     {                                                                                                                  \
-        return NAME##_key(bits, 0);                                                                            \
+        return NAME##_key(bits, 0);                                                                                    \
     }                                                                                                                  \
-    DML_INLINE K NAME##_down(T bits)                                                                           \
+    DML_INLINE K NAME##_down(T bits)                                                                                   \
     {                                                                                                                  \
-        return NAME##_key(bits, 1);                                                                            \
+        return NAME##_key(bits, 1);                                                                                    \
     }
 
 #define DML_TOP_K_FLIPPED(value) (~(value))
@@ -106,7 +106,10 @@ DML_TOP_K_FLOATS(top_k_f64, uint64_t, int64_t, 0x8000000000000000u, 0x7ff0000000
 #define DECREASING DML_TOP_K_FLIPPED
 #include "element_type.inc"
 
-#define DML_TOP_K_ENTRY(TYPE) {top_k_##TYPE##_increasing, top_k_##TYPE##_decreasing}
+#define DML_TOP_K_ENTRY(TYPE)                                                                                          \
+    {                                                                                                                  \
+        top_k_##TYPE##_increasing, top_k_##TYPE##_decreasing                                                           \
+    }
 const dml_top_k_table DML_TABLE(top_k) = {
     .find = {DML_TOP_K_ENTRY(f16), DML_TOP_K_ENTRY(f32), DML_TOP_K_ENTRY(f64), DML_TOP_K_ENTRY(i8),
              DML_TOP_K_ENTRY(i16), DML_TOP_K_ENTRY(i32), DML_TOP_K_ENTRY(i64), DML_TOP_K_ENTRY(u8),
