@@ -13,8 +13,6 @@ from .native_arrays import Array, Run, address
 FLOAT32, INT32 = np.dtype(np.float32), np.dtype(np.int32)
 # The number of scores held at a time, at least those of one query: few enough to stay in a near cache.
 SCORES = 1 << 18
-# The scores per thread in the native kernel, and the number of threads with scratch memory.
-QUERIES_PER_BLOCK = 32
 MAX_WORKERS = 16
 
 
@@ -122,7 +120,8 @@ def address_of(x: Array | None) -> int:
 
 def workers_of(heads: int, queries: int) -> int:
     """The number of threads that are worth scratch memory of their own."""
-    return min(MAX_WORKERS, heads * -(-queries // QUERIES_PER_BLOCK))
+    blocks = -(-queries // int(backend.native.lib.DML_ATTENTION_MC))
+    return min(MAX_WORKERS, heads * blocks)
 
 
 def scratch_for(heads: int, queries: int, keys: int, size: int, value_size: int) -> int:

@@ -18,7 +18,6 @@ from .windows import Window
 
 FLOATS: dict[np.dtype[Any], str] = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
 BYTES: dict[np.dtype[Any], str] = {np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8"}
-SPATIAL = 3
 # Of the widest vectors, so that all variants choose alike.
 LANES = 16
 
@@ -73,7 +72,7 @@ def convolution(
         post_op,
         type=code(FLOATS[x.dtype]),
         output_type=code(FLOATS[output.dtype]),
-        activation=code(activation),
+        activation=getattr(backend.native.lib, f"DML_ACTIVATION_{activation}"),
         slope=slope,
         is_turned=is_turned,
         is_transformed=is_transformed,
@@ -223,8 +222,8 @@ def unsupported(
     # 8-bit inputs may give INT32.
     if types is FLOATS and output.dtype not in types:
         return f"an output of {type_name(output)} has no native kernel"
-    if len(window.size) > SPATIAL:
-        return f"{len(window.size)} spatial dimensions are more than {SPATIAL}"
+    if len(window.size) > (most := backend.native.lib.DML_SPATIAL_DIMENSIONS):
+        return f"{len(window.size)} spatial dimensions are more than {most}"
     if any(window.output_padding):
         return "the output is padded"
     if any(array.size == 0 for array in tensors):
@@ -258,7 +257,7 @@ def bound_task(
     With ``is_signed`` the call allocates memory for the filters as signed bytes, and fills it.
     """
     lib, ffi = backend.native.lib, backend.native.ffi
-    missing = SPATIAL - len(window.size)
+    missing = backend.native.lib.DML_SPATIAL_DIMENSIONS - len(window.size)
     ones, zeros = (1,) * missing, (0,) * missing
     task = ffi.new(
         "dml_conv *",

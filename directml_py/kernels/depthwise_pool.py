@@ -18,8 +18,6 @@ from .windows import Window
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
-# Spatial dimensions of a task; missing ones have size 1 and come first.
-RANK = 3
 # With more output channels per input channel, matrix products are faster.
 FEW = 4
 
@@ -53,7 +51,7 @@ def products(
     if is_turned:
         filters = np.flip(filters, tuple(range(2, filters.ndim)))
     task.multiplier = output.shape[1] // groups
-    task.activation, task.slope = getattr(backend.native.lib, f"DML_DEPTHWISE_POOL_{activation}"), slope
+    task.activation, task.slope = getattr(backend.native.lib, f"DML_ACTIVATION_{activation}"), slope
     task.weights, task.weight_strides = (
         address(filters),
         [filters.strides[0], *spatial(filters.strides[2:], 0)],
@@ -94,7 +92,7 @@ def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Ru
 
 def divided(task: Any, counts: Sequence[Array]) -> list[Array]:
     """Set the divisors of a task, which must be kept alive."""
-    factors = [np.ones(1, np.float32)] * (RANK - len(counts)) + [
+    factors = [np.ones(1, np.float32)] * (backend.native.lib.DML_SPATIAL_DIMENSIONS - len(counts)) + [
         counted.astype(np.float32) for counted in counts
     ]
     task.counts = list(map(address, factors))
@@ -305,8 +303,9 @@ def unsupported(x: Array, output: Array, more: Sequence[Array], types: Sequence[
             return f"{type_name(array)} has no native kernel"
     if any(array.dtype != x.dtype for array in more):
         return "the inputs have different data types"
-    if not 3 <= x.ndim <= 2 + RANK:
-        return f"{x.ndim - 2} spatial dimensions are not 1 to {RANK}"
+    most = backend.native.lib.DML_IMAGE_DIMENSIONS
+    if not 3 <= x.ndim <= most:
+        return f"{x.ndim - 2} spatial dimensions are not 1 to {most - 2}"
     if not readable(output, *read):
         return UNREADABLE
     return None if apart(output, read) else OVERLAPPING
@@ -319,7 +318,7 @@ def run_of(task: Any, memory: object) -> Run | Declined:
 
 
 def spatial(numbers: Sequence[int], missing: int) -> list[int]:
-    return [missing] * (RANK - len(numbers)) + list(numbers)
+    return [missing] * (backend.native.lib.DML_SPATIAL_DIMENSIONS - len(numbers)) + list(numbers)
 
 
 def strides_of(array: Array) -> list[int]:

@@ -89,7 +89,7 @@ def set_activation(
     bounds, lib = clip_bounds(code), backend.native.lib
     if bounds is None or not hasattr(task, "activation"):
         return False
-    is_plain = task.activation == lib.DML_CONV_IDENTITY and task.normalization.prepared == 0
+    is_plain = task.activation == lib.DML_ACTIVATION_IDENTITY and task.normalization.prepared == 0
     is_stored = getattr(task, "function", 0) == lib.DML_DEPTHWISE_POOL_PRODUCTS
     if not is_plain or not is_stored or task.epilogue.programs[0] != backend.native.ffi.NULL:
         return False
@@ -100,7 +100,7 @@ def set_activation(
     if not address(stored) == address(result) == place:
         return False
     low, high = bounds
-    task.activation = lib.DML_CONV_RELU if high is None else lib.DML_CONV_CLIP
+    task.activation = lib.DML_ACTIVATION_RELU if high is None else lib.DML_ACTIVATION_CLIP
     task.low, task.high = low, high or 0.0
     return True
 
@@ -112,7 +112,7 @@ def set_residual(task: Any, code: Code, views: Sequence[Array]) -> None:
     if ffi.typeof(task).item.cname != "dml_conv" or len(views) != 3 or len(code.outputs) != 1:
         return
     others = [view for view in views if address(view) != task.output]
-    is_plain = task.activation == lib.DML_CONV_IDENTITY and not task.normalization.relu
+    is_plain = task.activation == lib.DML_ACTIVATION_IDENTITY and not task.normalization.relu
     if len(others) != 1 or others[0] is views[2]:
         return
     is_first = task.epilogue.programs[0] == ffi.NULL
@@ -129,7 +129,7 @@ def set_residual(task: Any, code: Code, views: Sequence[Array]) -> None:
     task.residual = address(others[0])
     if bounds is not None:
         low, high = bounds
-        task.residual_activation = lib.DML_CONV_RELU if high is None else lib.DML_CONV_CLIP
+        task.residual_activation = lib.DML_ACTIVATION_RELU if high is None else lib.DML_ACTIVATION_CLIP
         task.low, task.high = low, high or 0.0
 
 

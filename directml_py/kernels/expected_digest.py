@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "8849b399"
+DECLARATIONS = "b5b2a4d3"

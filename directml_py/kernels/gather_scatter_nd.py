@@ -20,7 +20,6 @@ from .native_arrays import Array, Run, address, type_name
 # coordinate.
 Coordinates = Sequence["Array | None"]
 Locate = Callable[[Array, int], Array]
-MAX_RANK = 8
 
 
 def exact_indices(indices: Array, last: int) -> Array:
@@ -137,10 +136,10 @@ def native_gather_scatter(
     sizes, trail = sizes_of(coordinates), array.shape[len(coordinates) :]
     if native is None:
         return Declined("gather_scatter_nd", ABSENT)
-    if max(len(sizes), len(trail), len(given)) > MAX_RANK:
+    if max(len(sizes), len(trail), len(given)) > (most := backend.native.lib.DML_MAX_DIMENSIONS):
         return Declined(
             "gather_scatter_nd",
-            f"index tuples or the slices they select have more than {MAX_RANK} dimensions",
+            f"index tuples or the slices they select have more than {most} dimensions",
         )
     for _, axis_indices in given:
         if axis_indices.dtype not in INDEX_TYPES:

@@ -19,8 +19,6 @@ from .windows import Window
 
 FLOAT32 = np.dtype(np.float32)
 TYPES = (FLOAT32, np.dtype(np.float16))
-# The maximum number of leading dimensions.
-MAX_RANK = 6
 # The maximum number of 8-bit products that are bound one by one.
 MAX_BATCH = 256
 # When prepacking the right-hand matrix pays: at most this many rows, at least this many bytes, and columns that fill
@@ -147,8 +145,8 @@ def unsupported(a: Array, b: Array, out: Array) -> str | None:
             return f"{type_name(x)} has no native kernel"
     if out.dtype != FLOAT32:
         return f"products of {type_name(out)} have no native kernel"
-    if out.ndim - 2 > MAX_RANK:
-        return f"{out.ndim} dimensions are more than {MAX_RANK + 2}"
+    if out.ndim - 2 > (most := backend.native.lib.DML_MATMUL_BATCH_DIMENSIONS):
+        return f"{out.ndim} dimensions are more than {most + 2}"
     return "BLAS is as fast for matrices of this size" if is_for_blas(a, b) else None
 
 

@@ -12,7 +12,6 @@ from .decisions import ABSENT, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address
 
-MAX_RANK = 8
 ITEM_SIZES = (1, 2, 4, 8)
 
 
@@ -31,8 +30,8 @@ def native_move(pairs: Sequence[tuple[Array, Array]]) -> Run | Declined:
     if native is None:
         return Declined("move", ABSENT)
     for output, _ in pairs:
-        if output.ndim > MAX_RANK:
-            return Declined("move", f"{output.ndim} dimensions are more than {MAX_RANK}")
+        if output.ndim > (most := backend.native.lib.DML_MAX_DIMENSIONS):
+            return Declined("move", f"{output.ndim} dimensions are more than {most}")
         if output.itemsize not in ITEM_SIZES:
             return Declined("move", f"elements of {output.itemsize} bytes have no native kernel")
     tasks = native.ffi.new("dml_move[]", len(pairs))

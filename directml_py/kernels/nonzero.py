@@ -12,8 +12,6 @@ from .decisions import ABSENT, Declined
 from .launch import NativeRun
 from .native_arrays import Array, address
 
-MAX_RANK = 8
-
 
 def nonzero(x: Array, coordinates: Array) -> Callable[[], int]:
     """Bind the search for nonzero elements of ``x``, and return the call that runs it.
@@ -30,8 +28,8 @@ def native_nonzero(x: Array, coordinates: Array) -> Callable[[], int] | Declined
     native = backend.native
     if native is None:
         return Declined("nonzero", ABSENT)
-    if x.ndim > MAX_RANK:
-        return Declined("nonzero", f"{x.ndim} dimensions are more than {MAX_RANK}")
+    if x.ndim > (most := backend.native.lib.DML_MAX_DIMENSIONS):
+        return Declined("nonzero", f"{x.ndim} dimensions are more than {most}")
     bits = 8 * x.itemsize
     task = native.ffi.new(
         "dml_nonzero *",

@@ -15,8 +15,6 @@ from .native_arrays import Array, Run, address, apart, readable, type_name
 from .reorder import Reorders, lie_together
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
-# Batches, channels, rows and columns.
-RANK = 4
 # The fields of an axis of a task, and the keepalives of its pointers.
 Axis = tuple[dict[str, Any], object]
 
@@ -43,14 +41,14 @@ def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Decl
 
     With an ``order``, the result is a norm of that order of the elements that the plan names; the plan has no weights.
     """
-    if x.ndim > RANK:
-        return Declined("resample", f"{x.ndim} dimensions are more than {RANK}")
+    if x.ndim > (most := backend.native.lib.DML_RESAMPLE_DIMENSIONS):
+        return Declined("resample", f"{x.ndim} dimensions are more than {most}")
     reason = unsupported(x, output)
     if reason is not None:
         return Declined("resample", reason)
     if order > backend.native.lib.DML_RESAMPLE_ORDER:
         return Declined("resample", f"norms of order {order} have no native kernel")
-    missing = RANK - x.ndim
+    missing = backend.native.lib.DML_RESAMPLE_DIMENSIONS - x.ndim
     reorders = Reorders()
     x = reorders.read(x, lie_together(x, x.ndim - 1))
     output = reorders.write(output, lie_together(output, output.ndim - 1), [x])

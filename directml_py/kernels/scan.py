@@ -16,9 +16,6 @@ from .launch import NativeRun
 from .native_arrays import Array, Run, address, readable, type_name
 from .threads import share
 
-# The maximum number of dimensions of the native kernel, including the axis.
-MAX_RANK = 9
-
 
 def scan(
     function: np.ufunc,
@@ -81,7 +78,8 @@ def unsupported(function: np.ufunc, x: Array, output: Array) -> str | None:
         return f"the output is {type_name(output)}, the input {type_name(x)}"
     if not readable(x, output):
         return UNREADABLE
-    return f"{x.ndim} dimensions are more than {MAX_RANK}" if x.ndim > MAX_RANK else None
+    most = backend.native.lib.DML_MAX_DIMENSIONS + 1
+    return f"{x.ndim} dimensions are more than {most}" if x.ndim > most else None
 
 
 def numpy_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> Run:

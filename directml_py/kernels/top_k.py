@@ -7,8 +7,6 @@ from .decisions import ABSENT, UNREADABLE, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, type_name
 
-MAX_RANK = 9
-
 
 def top(x: Array, values: Array, indices: Array, axis: int, *, decreasing: bool) -> Run | Declined:
     """The call that stores the first elements along ``axis``, as many as the outputs hold, and their indices.
@@ -31,8 +29,8 @@ def top(x: Array, values: Array, indices: Array, axis: int, *, decreasing: bool)
         return Declined("top_k", "elements along the axis are not contiguous")
     if count > native.lib.DML_TOP_K_MOST:
         return Declined("top_k", f"{count} elements are more than {native.lib.DML_TOP_K_MOST}")
-    if x.ndim > MAX_RANK:
-        return Declined("top_k", f"{x.ndim} dimensions are more than {MAX_RANK}")
+    if x.ndim > (most := backend.native.lib.DML_MAX_DIMENSIONS + 1):
+        return Declined("top_k", f"{x.ndim} dimensions are more than {most}")
     rows = [each for each in range(x.ndim) if each != axis and x.shape[each] > 1]
     task = native.ffi.new(
         "dml_top_k *",

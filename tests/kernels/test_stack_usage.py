@@ -18,8 +18,8 @@ LIMITS = native_kernels.SOURCES / "threads" / "limits.h"
 # The call of an entry, with all that is called before the stack is changed.
 ON_THE_CALLERS_STACK = ("dml_call_on", "dml_call_on_work_stack", "dml_make_work_stack")
 MOST_OF_CALLER = 16 << 10
-# Functions for whose arrays gcc finds no bound: values in blocks, of which a program has at most 512 KiB (MAX_VALUES of
-# lower.py), and cffi's arguments, of at most 640 bytes.
+# Functions for whose arrays gcc finds no bound: values in blocks, of which a program has at most 512 KiB
+# (DML_ELEMENTWISE_MAX_VALUES of them), and cffi's arguments, of at most 640 bytes.
 ARRAYS_OF_KNOWN_SIZE = ("dml_elementwise_parts", "_cffi_f_")
 
 

@@ -19,10 +19,6 @@ from ..relocation import Fixed
 from .ir import FUNCTIONS, Node, Program, Untraceable
 from .trace import traced
 
-MAX_VALUES = 64
-MAX_TENSORS = 16
-MAX_RANK = 8
-BLOCK = 1024
 MAX_LAYOUTS = 256
 # The cost of a function of an element, as the bytes that could be copied in the same time.
 FUNCTION_BYTES = 16
@@ -124,7 +120,8 @@ class Code(Fixed):
         constants = ffi.new("dml_elementwise_constant[]", max(1, len(self.constants)))
         for number, constant in enumerate(self.constants):
             constants[number] = constant
-        sizes = [BLOCK * (8 if is_wide else 4) for is_wide in self.wide]
+        block = backend.native.lib.DML_ELEMENTWISE_BLOCK
+        sizes = [block * (8 if is_wide else 4) for is_wide in self.wide]
         places = [sum(sizes[:number]) for number in range(len(sizes))]
         return (
             steps,
@@ -159,10 +156,11 @@ def program_of(
 def code_for(program: Program) -> Code | str:
     """The code of a program, or why the native kernel does not take it."""
     code = Code(program)
-    if len(code.wide) > MAX_VALUES:
-        return f"{len(code.wide)} values are more than {MAX_VALUES}"
-    if len(code.inputs) + len(code.outputs) > MAX_TENSORS:
-        return f"{len(code.inputs) + len(code.outputs)} tensors are more than {MAX_TENSORS}"
+    lib, tensors = backend.native.lib, len(code.inputs) + len(code.outputs)
+    if len(code.wide) > lib.DML_ELEMENTWISE_MAX_VALUES:
+        return f"{len(code.wide)} values are more than {lib.DML_ELEMENTWISE_MAX_VALUES}"
+    if tensors > lib.DML_ELEMENTWISE_MAX_TENSORS:
+        return f"{tensors} tensors are more than {lib.DML_ELEMENTWISE_MAX_TENSORS}"
     return code if code.inputs else "the function has no inputs"
 
 
@@ -213,8 +211,8 @@ def layout_of(code: Code, arrays: Sequence[Array]) -> Layout | str:
     outputs = arrays[count:]
     sources = [np.broadcast_to(x, outputs[0].shape) for x in arrays[:count]]
     views, across = laid_out([*outputs, *sources])
-    if views[0].ndim > MAX_RANK:
-        return f"{views[0].ndim} dimensions are more than {MAX_RANK}"
+    if views[0].ndim > (most := backend.native.lib.DML_MAX_DIMENSIONS):
+        return f"{views[0].ndim} dimensions are more than {most}"
     views = [*views[len(outputs) :], *views[: len(outputs)]]
     tensors, task = task_of(code, views, count, across)
     return Layout(task, tensors, [address(view) - address(x) for view, x in zip(views, arrays)])

@@ -18,20 +18,19 @@ from ..native_arrays import Array, address
 from .layer import STATES, Cell, Layer, Phase, State
 
 FLOAT32 = np.dtype(np.float32)
-MAX_TENSORS = 16
 
 
 def codes_of(cell: Cell) -> list[Code] | Declined:
     """The programs of the phases."""
     if backend.native is None:
         return Declined("recurrent", ABSENT)
-    codes = []
+    codes, most = [], backend.native.lib.DML_ELEMENTWISE_MAX_TENSORS
     for phase in cell.phases:
         code = code_of(phase.function, (FLOAT32,) * len(phase.inputs), (FLOAT32,) * len(phase.outputs))
         if isinstance(code, str):
             return Declined("recurrent", code)
-        if len(phase.inputs) + len(phase.outputs) > MAX_TENSORS:
-            return Declined("recurrent", f"a phase has more than {MAX_TENSORS} tensors")
+        if len(phase.inputs) + len(phase.outputs) > most:
+            return Declined("recurrent", f"a phase has more than {most} tensors")
         codes.append(code)
     return codes
 
@@ -112,7 +111,7 @@ def slot_bias(cell: Cell, layer: Layer) -> Array:
 def fill(target: Any, phase: Phase, code: Code, held: Mapping[str, Array]) -> Any:
     """Fill in a phase struct; the arguments must outlive it."""
     ffi = backend.native.ffi
-    tensors = ffi.new("dml_elementwise_tensor[]", MAX_TENSORS)
+    tensors = ffi.new("dml_elementwise_tensor[]", backend.native.lib.DML_ELEMENTWISE_MAX_TENSORS)
     program = unsized_task(code, tensors)
     program.rank = 2
     names = [*(phase.inputs[number] for number, _ in code.inputs), *phase.outputs]

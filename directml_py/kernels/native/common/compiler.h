@@ -3,7 +3,8 @@
 
 #include "system.h"
 
-#define DML_MAX_DIMENSIONS 8
+#include "declarations.h"
+
 
 #define DML_JOINED_(name, suffix) name##suffix
 #define DML_JOINED(name, suffix) DML_JOINED_(name, suffix)

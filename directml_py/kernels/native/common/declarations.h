@@ -1,4 +1,13 @@
 #pragma once
+/* The most dimensions of a tensor, and of the space that a window moves in. */
+enum { DML_MAX_DIMENSIONS = 8, DML_SPATIAL_DIMENSIONS = 3 };
+/* Those of images: batches, channels and spatial dimensions. */
+enum { DML_IMAGE_DIMENSIONS = 5 };
+
+/* The activation of a sum of products x with its bias: none; max(x, 0); x times a slope where x is less than 0; and
+   max(low, min(x, high)), where NaN becomes `high`. Neither bound is NaN, `high` is not 0, and `low` is not -0. */
+enum { DML_ACTIVATION_IDENTITY, DML_ACTIVATION_RELU, DML_ACTIVATION_LEAKY_RELU, DML_ACTIVATION_CLIP };
+
 const char *dml_chosen_isa(void);
 /* Chooses the ISA variant of all kernels by its name, the best for NULL; gives 0 if there is none of that name, or the
    processor cannot run it. No kernel may run meanwhile. */

@@ -149,11 +149,11 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
 static void dml_conv_check(const dml_conv *task)
 {
     DML_ASSERT(DML_IS_INDEX(task->type, DML_CONV_INT32) && DML_IS_INDEX(task->output_type, DML_CONV_INT32 + 1));
-    DML_ASSERT(DML_IS_INDEX(task->activation, DML_CONV_CLIP + 1));
+    DML_ASSERT(DML_IS_INDEX(task->activation, DML_ACTIVATION_CLIP + 1));
     DML_ASSERT(!task->residual ||
                (task->type == DML_CONV_FLOATS && task->output_type == DML_CONV_FLOATS &&
-                task->activation == DML_CONV_IDENTITY && !task->normalization.relu && task->epilogue.programs[0] &&
-                DML_IS_INDEX(task->residual_activation, DML_CONV_CLIP + 1)));
+                task->activation == DML_ACTIVATION_IDENTITY && !task->normalization.relu && task->epilogue.programs[0] &&
+                DML_IS_INDEX(task->residual_activation, DML_ACTIVATION_CLIP + 1)));
     DML_ASSERT(task->batches >= 1 && task->groups >= 1 && task->channels >= 1 && task->m >= 1);
     DML_ASSERT_EACH(i, 3, task->sizes[i] >= 1 && task->steps[i] >= 1 && task->window[i] >= 1);
     DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
@@ -172,7 +172,7 @@ void dml_conv_run(const dml_conv *asked)
     dml_conv task = *asked;
     int is_short = dml_softmax_norm_prepare(&task.normalization), is_normal = task.normalization.prepared != 0;
     task.is_direct = task.type == DML_CONV_FLOATS && task.output_type == DML_CONV_FLOATS && is_short &&
-                     (task.activation == DML_CONV_IDENTITY || (task.activation != DML_CONV_LEAKY_RELU && !is_normal));
+                     (task.activation == DML_ACTIVATION_IDENTITY || (task.activation != DML_ACTIVATION_LEAKY_RELU && !is_normal));
     if (task.transformed && dml_conv_run_winograd(&task)) {
         dml_elementwise_finish(&task.epilogue);
         return;

@@ -5,9 +5,6 @@
 
 /* Convolutions: what a window sees of the input, times a filter, added up. */
 enum { DML_CONV_FLOATS, DML_CONV_HALVES, DML_CONV_UINT8, DML_CONV_INT8, DML_CONV_INT32 };
-/* What becomes of a sum and its bias: max(x, 0); x times `slope` where it is less than 0; and
-   max(`low`, min(x, `high`)), which NaN is `high` to. Neither of these is NaN, `high` is not 0, nor `low` -0. */
-enum { DML_CONV_IDENTITY, DML_CONV_RELU, DML_CONV_LEAKY_RELU, DML_CONV_CLIP };
 /* How a convolution is blocked, as the product of filters {m, k} and of the im2col matrix {k, n}: k is taps times
    channels, and n the output's pixels, of which the last `n_tail` are in no panel of nr. A slice of k has `kc_taps` of
    `kc_channels`. Units of work are blocks of mc filters and nc pixels. */
@@ -37,8 +34,10 @@ typedef struct {
     int32_t type, filter_type, output_type, activation, is_turned, is_transformed;
     float slope, low, high;
     int64_t batches, groups, channels, m;
-    int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
-    int64_t input_strides[5], output_strides[2], filter_stride, bias_stride, filter_zero_stride, filter_scale_stride;
+    int64_t sizes[DML_SPATIAL_DIMENSIONS], steps[DML_SPATIAL_DIMENSIONS], window[DML_SPATIAL_DIMENSIONS],
+        strides[DML_SPATIAL_DIMENSIONS], dilations[DML_SPATIAL_DIMENSIONS], padding[DML_SPATIAL_DIMENSIONS];
+    int64_t input_strides[DML_IMAGE_DIMENSIONS], output_strides[2], filter_stride, bias_stride, filter_zero_stride,
+        filter_scale_stride;
     uintptr_t input, filters, bias, output;
     uintptr_t input_zero, filter_zero, output_zero, input_scale, filter_scale, output_scale;
     dml_batch_norm_post_op normalization;

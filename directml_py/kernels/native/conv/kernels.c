@@ -44,8 +44,8 @@ static DML_ONCE void conv_store(const dml_conv *task, const dml_conv_tile_store 
 {
     if (task->output_type == DML_CONV_HALVES)
         conv_store_as(task, tile_store, task->activation, DML_CONV_HALVES);
-    else if (task->activation == DML_CONV_IDENTITY)
-        conv_store_as(task, tile_store, DML_CONV_IDENTITY, DML_CONV_FLOATS);
+    else if (task->activation == DML_ACTIVATION_IDENTITY)
+        conv_store_as(task, tile_store, DML_ACTIVATION_IDENTITY, DML_CONV_FLOATS);
     else
         conv_store_as(task, tile_store, task->activation, DML_CONV_FLOATS);
 }

@@ -46,7 +46,7 @@ static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv *task, int64_t chan
                                   .bias_stride = task->bias_stride,
                                   .channels = dml_batch_norm_channel_of(&task->normalization, channel),
                                   .task = task,
-                                  .activation = task->normalization.relu ? DML_CONV_RELU : task->activation};
+                                  .activation = task->normalization.relu ? DML_ACTIVATION_RELU : task->activation};
     if (task->residual) {
         epilogue.residual = (const float *)task->residual + output;
         epilogue.activation = task->residual_activation;

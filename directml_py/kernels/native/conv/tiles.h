@@ -30,11 +30,11 @@ DML_INLINE conv_floats conv_chosen(conv_mask which, conv_floats values, conv_flo
 #endif
 DML_INLINE conv_floats conv_activated(conv_floats sums, const dml_conv *task, int activation)
 {
-    if (activation == DML_CONV_RELU)
+    if (activation == DML_ACTIVATION_RELU)
         sums = DML_CONV_MAX(sums, 0.0f);
-    else if (activation == DML_CONV_LEAKY_RELU)
+    else if (activation == DML_ACTIVATION_LEAKY_RELU)
         sums = conv_chosen(sums < 0.0f, sums * task->slope, sums);
-    else if (activation == DML_CONV_CLIP)
+    else if (activation == DML_ACTIVATION_CLIP)
         sums = DML_CONV_MAX(DML_CONV_MIN(sums, task->high), task->low);
     return sums;
 }
@@ -83,12 +83,12 @@ DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int row,
         else
             values[vectors - 1] += conv_load_remainder((const float *)(more + vectors - 1), epilogue->last_count);
     }
-    if (epilogue->activation == DML_CONV_RELU)
+    if (epilogue->activation == DML_ACTIVATION_RELU)
         _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] =
-            conv_activated(values[j], epilogue->task, DML_CONV_RELU);
-    else if (epilogue->activation == DML_CONV_CLIP)
+            conv_activated(values[j], epilogue->task, DML_ACTIVATION_RELU);
+    else if (epilogue->activation == DML_ACTIVATION_CLIP)
         _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] =
-            conv_activated(values[j], epilogue->task, DML_CONV_CLIP);
+            conv_activated(values[j], epilogue->task, DML_ACTIVATION_CLIP);
     _Pragma("GCC unroll 16") for (int j = 0; j + 1 < vectors; j++) target[j] = values[j];
     if (epilogue->last_count == conv_lanes)
         target[vectors - 1] = values[vectors - 1];

@@ -6,9 +6,6 @@
 /* Windows that slide over one channel at a time: sums of products with a filter of its own (depthwise convolution),
    means, and the largest element, with its index if `indices` is not 0. */
 enum { DML_DEPTHWISE_POOL_PRODUCTS, DML_DEPTHWISE_POOL_MEAN, DML_DEPTHWISE_POOL_MAXIMUM };
-/* What becomes of a sum of products: max(x, 0); x times `slope` where it is less than 0; and
-   max(`low`, min(x, `high`)), which NaN is `high` to. Neither of these is NaN, `high` is not 0, nor `low` -0. */
-enum { DML_DEPTHWISE_POOL_IDENTITY, DML_DEPTHWISE_POOL_RELU, DML_DEPTHWISE_POOL_LEAKY_RELU, DML_DEPTHWISE_POOL_CLIP };
 /* A window has at most so many elements. */
 enum { DML_DEPTHWISE_POOL_TAPS = 1024 };
 /* Tensors have a batch, a channel and three spatial dimensions, of which the last is the innermost; strides are in
@@ -34,9 +31,11 @@ typedef struct {
     int32_t function, activation, is_half, stores_half, index_item;
     float slope, low, high;
     int64_t batches, channels, multiplier;
-    int64_t sizes[3], steps[3], window[3], strides[3], dilations[3], padding[3];
-    int64_t x_strides[5], output_strides[5], index_strides[5], weight_strides[4], bias_stride;
-    uintptr_t x, output, indices, weights, bias, counts[3];
+    int64_t sizes[DML_SPATIAL_DIMENSIONS], steps[DML_SPATIAL_DIMENSIONS], window[DML_SPATIAL_DIMENSIONS],
+        strides[DML_SPATIAL_DIMENSIONS], dilations[DML_SPATIAL_DIMENSIONS], padding[DML_SPATIAL_DIMENSIONS];
+    int64_t x_strides[DML_IMAGE_DIMENSIONS], output_strides[DML_IMAGE_DIMENSIONS], index_strides[DML_IMAGE_DIMENSIONS],
+        weight_strides[4], bias_stride;
+    uintptr_t x, output, indices, weights, bias, counts[DML_SPATIAL_DIMENSIONS];
     dml_batch_norm_post_op normalization;
     dml_elementwise_epilogue epilogue;
     dml_depthwise_pool_bytes bytes;
@@ -47,7 +46,8 @@ typedef struct {
    FLOAT16 if `is_half`; strides are in bytes. */
 typedef struct {
     int32_t is_half;
-    int64_t batches, channels, sizes[3], steps[3], gradient_strides[5], output_strides[5];
+    int64_t batches, channels, sizes[DML_SPATIAL_DIMENSIONS], steps[DML_SPATIAL_DIMENSIONS],
+        gradient_strides[DML_IMAGE_DIMENSIONS], output_strides[DML_IMAGE_DIMENSIONS];
     uintptr_t indices, gradients, sums, output;
 } dml_depthwise_pool_gradients;
 

@@ -140,7 +140,7 @@ static void dml_depthwise_pool_share_finished(void *context, int64_t begin, int6
 void dml_depthwise_pool_run(const dml_depthwise_pool *task)
 {
     DML_ASSERT(DML_IS_INDEX(task->function, DML_DEPTHWISE_POOL_MAXIMUM + 1));
-    DML_ASSERT(DML_IS_INDEX(task->activation, DML_DEPTHWISE_POOL_CLIP + 1));
+    DML_ASSERT(DML_IS_INDEX(task->activation, DML_ACTIVATION_CLIP + 1));
     DML_ASSERT(task->batches >= 0 && task->multiplier >= 1 && task->channels % task->multiplier == 0);
     DML_ASSERT_EACH(i, 3, task->sizes[i] >= 0 && task->steps[i] >= 0 && task->window[i] >= 1);
     DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
@@ -149,7 +149,7 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
     DML_ASSERT(task->function != DML_DEPTHWISE_POOL_PRODUCTS || task->weights);
     DML_ASSERT(task->function != DML_DEPTHWISE_POOL_PRODUCTS || !task->bytes.is_there ||
                (task->window[0] * task->window[1] * task->window[2] <= DML_DEPTHWISE_POOL_BYTE_TAPS &&
-                task->activation == DML_DEPTHWISE_POOL_IDENTITY && !task->normalization.prepared));
+                task->activation == DML_ACTIVATION_IDENTITY && !task->normalization.prepared));
     DML_ASSERT(DML_IS_ALIGNED(task->x, task->bytes.is_there ? 1 : task->is_half ? 2 : 4));
     DML_ASSERT(DML_IS_ALIGNED(task->output, task->bytes.is_there ? 1 : task->stores_half ? 2 : 4));
     dml_depthwise_pool_plan plan;

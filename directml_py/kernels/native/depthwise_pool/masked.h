@@ -72,14 +72,14 @@ DML_INLINE void depthwise_pool_load_taps(depthwise_pool_vector *seen, const floa
 DML_INLINE depthwise_pool_vector depthwise_pool_finished(const dml_depthwise_pool *task, depthwise_pool_vector total,
                                                          const dml_batch_norm_channel *normal)
 {
-    if (task->activation == DML_DEPTHWISE_POOL_RELU) {
+    if (task->activation == DML_ACTIVATION_RELU) {
         depthwise_pool_mask bits = (depthwise_pool_mask)total & (total > 0.0f);
         memcpy(&total, &bits, sizeof total);
-    } else if (task->activation == DML_DEPTHWISE_POOL_LEAKY_RELU) {
+    } else if (task->activation == DML_ACTIVATION_LEAKY_RELU) {
         depthwise_pool_vector scaled = total * task->slope;
         total = (depthwise_pool_vector)_mm512_mask_blend_ps(
             _mm512_cmp_ps_mask((__m512)total, _mm512_setzero_ps(), _CMP_LT_OQ), (__m512)total, (__m512)scaled);
-    } else if (task->activation == DML_DEPTHWISE_POOL_CLIP) {
+    } else if (task->activation == DML_ACTIVATION_CLIP) {
         /* Of NaN and a bound it is the second one. */
         __m512 least = _mm512_min_ps((__m512)total, _mm512_set1_ps(task->high));
         total = (depthwise_pool_vector)_mm512_max_ps(least, _mm512_set1_ps(task->low));

@@ -261,13 +261,13 @@ static DML_ONCE void depthwise_pool_whole(const dml_depthwise_pool *task, int64_
 static DML_ONCE void depthwise_pool_activate(float *values, int64_t count, const dml_depthwise_pool *task)
 {
     const float slope = task->slope, high = task->high;
-    const float low = task->activation == DML_DEPTHWISE_POOL_CLIP ? task->low : 0.0f;
-    if (task->activation == DML_DEPTHWISE_POOL_LEAKY_RELU) {
+    const float low = task->activation == DML_ACTIVATION_CLIP ? task->low : 0.0f;
+    if (task->activation == DML_ACTIVATION_LEAKY_RELU) {
         for (int64_t i = 0; i < count; i++)
             values[i] = values[i] < 0.0f ? values[i] * slope : values[i];
         return;
     }
-    if (task->activation == DML_DEPTHWISE_POOL_CLIP)
+    if (task->activation == DML_ACTIVATION_CLIP)
         for (int64_t i = 0; i < count; i++)
             values[i] = values[i] < high ? values[i] : high;
     for (int64_t i = 0; i < count; i++)
@@ -310,7 +310,7 @@ DML_INLINE void depthwise_pool_finish(const dml_depthwise_pool_plan *plan, const
         depthwise_pool_mend(task, &place, values, count);
         if (task->indices)
             dml_depthwise_pool_indices(plan, &place, which, count);
-    } else if (task->activation != DML_DEPTHWISE_POOL_IDENTITY) {
+    } else if (task->activation != DML_ACTIVATION_IDENTITY) {
         depthwise_pool_activate(values, count, task);
     }
     depthwise_pool_store(output, task->output_strides[4], values, count, task->stores_half);

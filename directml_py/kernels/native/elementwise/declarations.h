@@ -1,6 +1,9 @@
 #pragma once
 #include "../half/declarations.h"
 #include "../move/declarations.h"
+/* The most values of a program, inputs and outputs in all, and the elements of a value that a thread has at a time. */
+enum { DML_ELEMENTWISE_MAX_VALUES = 64, DML_ELEMENTWISE_MAX_TENSORS = 16, DML_ELEMENTWISE_BLOCK = 1024 };
+
 /* A program over values, each a block of elements of one type: inputs are loaded, steps make values of values,
    outputs are stored. `uniform` has a bit for each operand that is a constant, the lowest for the first. */
 typedef struct {
@@ -16,14 +19,14 @@ typedef struct {
 /* An input or output and the value that it is loaded to or stored from. Strides are in bytes, may be negative, and of
    inputs 0. */
 typedef struct {
-    int64_t strides[8];
+    int64_t strides[DML_MAX_DIMENSIONS];
     uintptr_t memory;
     int32_t type, value;
 } dml_elementwise_tensor;
 
 typedef struct {
     int32_t rank, inputs, outputs, constants, steps, values;
-    int64_t sizes[8];
+    int64_t sizes[DML_MAX_DIMENSIONS];
     /* Inputs first. */
     const dml_elementwise_tensor *tensors;
     const dml_elementwise_constant *first_constant;
@@ -43,7 +46,7 @@ typedef struct {
    these are in its cache. Those that are not there are NULL, and the last. */
 enum { DML_ELEMENTWISE_EPILOGUES = 2 };
 typedef struct {
-    const dml_elementwise *programs[2];
+    const dml_elementwise *programs[DML_ELEMENTWISE_EPILOGUES];
 } dml_elementwise_epilogue;
 
 /* The names of steps and types, whose codes are their places; NULL after the last. */

@@ -30,9 +30,6 @@ enum {
 #undef DML_STEP_NUMBER
 #undef DML_STEP_NUMBERS
 
-/* The most inputs and outputs that a program has. */
-#define DML_ELEMENTWISE_TENSORS 16
-
 /* A step over narrow elements as they lie in memory, and to that; the second operand is elements too, or, if these are
    NULL, the first of two lanes. The other one is the third operand. */
 typedef void (*dml_elementwise_direct)(void *result, const void *first, const void *second, const float *lanes,

@@ -132,7 +132,7 @@ static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int6
 static void dml_elementwise_put(dml_elementwise_worker *worker, char *elements, const char *results, int64_t size,
                                 int64_t count, int64_t done)
 {
-    dml_elementwise_ahead ahead[DML_ELEMENTWISE_TENSORS];
+    dml_elementwise_ahead ahead[DML_ELEMENTWISE_MAX_TENSORS];
     if (!worker->stream) {
         memcpy(elements, results, (size_t)(count * size));
         return;
@@ -224,7 +224,7 @@ static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, i
 {
     const dml_elementwise *task = worker->task;
     int64_t count = rows * columns, tile = worker->stream ? DML_ELEMENTWISE_TILE : count, n;
-    char *elements[DML_ELEMENTWISE_TENSORS], *target = NULL;
+    char *elements[DML_ELEMENTWISE_MAX_TENSORS], *target = NULL;
     worker->following = 0;
     for (int i = 0; i < task->inputs; i++)
         dml_elementwise_load(worker, i, row, column, rows, columns);
@@ -406,6 +406,8 @@ static void dml_elementwise_check(const dml_elementwise *task)
     DML_ASSERT(task->rank >= 2 && DML_IS_RANK(task->rank));
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 1);
     DML_ASSERT(task->inputs >= 0 && task->outputs >= 0 && task->constants >= 0 && task->steps >= 0);
+    DML_ASSERT(task->values <= DML_ELEMENTWISE_MAX_VALUES);
+    DML_ASSERT(task->inputs + task->outputs <= DML_ELEMENTWISE_MAX_TENSORS);
     DML_ASSERT(task->rows >= 1 && task->columns >= 1 && task->units >= 1);
     DML_ASSERT_EACH(i, task->inputs + task->outputs, DML_IS_INDEX(task->tensors[i].type, DML_ELEMENTWISE_TYPES));
     DML_ASSERT_EACH(i, task->inputs + task->outputs, DML_IS_INDEX(task->tensors[i].value, task->values));
@@ -433,7 +435,7 @@ void dml_elementwise_finish_block(const dml_elementwise_epilogue *epilogue, int6
                                   int64_t column, int64_t columns)
 {
     for (int i = 0; i < DML_ELEMENTWISE_EPILOGUES && epilogue->programs[i]; i++) {
-        dml_elementwise_tensor tensors[DML_ELEMENTWISE_TENSORS];
+        dml_elementwise_tensor tensors[DML_ELEMENTWISE_MAX_TENSORS];
         dml_elementwise block = *epilogue->programs[i];
         DML_ASSERT(block.rank == 3 && matrix < block.sizes[0]);
         DML_ASSERT(row + rows <= block.sizes[1] && column + columns <= block.sizes[2]);

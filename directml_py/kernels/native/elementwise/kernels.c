@@ -286,7 +286,7 @@ static void elementwise_stream(char *output, const char *results, int64_t bytes,
 {
     int64_t done = 0;
 #if defined(__x86_64__)
-    const char *from[DML_ELEMENTWISE_TENSORS];
+    const char *from[DML_ELEMENTWISE_MAX_TENSORS];
     if (bytes >= 512) {
         done = -(int64_t)(uintptr_t)output & 63;
         memcpy(output, results, (size_t)done);

@@ -1,8 +1,6 @@
 /* What a thread that runs a program knows of it. */
 #pragma once
 
-/* Elements that a step is done for at a time. */
-#define DML_ELEMENTWISE_BLOCK 1024
 /* Elements that are written by streaming stores at a time, and how far ahead of them others are prefetched. */
 #define DML_ELEMENTWISE_TILE 256
 #define DML_ELEMENTWISE_FETCHED 512
@@ -11,7 +9,6 @@
 #define DML_ELEMENTWISE_PART 16384
 #define DML_ELEMENTWISE_PARTS 16
 #define DML_ELEMENTWISE_SIDE 128
-#define DML_ELEMENTWISE_VALUES 64
 /* The most steps that are done without lanes. */
 #define DML_ELEMENTWISE_DIRECT 4
 
@@ -54,7 +51,7 @@ typedef struct {
     int64_t block;
     /* What the block reads, as far as that lies together, and whether more of it is to be prefetched. */
     int following, fetches;
-    dml_elementwise_ahead ahead[DML_ELEMENTWISE_TENSORS];
-    dml_elementwise_lanes values[DML_ELEMENTWISE_VALUES];
-    dml_elementwise_view views[DML_ELEMENTWISE_TENSORS];
+    dml_elementwise_ahead ahead[DML_ELEMENTWISE_MAX_TENSORS];
+    dml_elementwise_lanes values[DML_ELEMENTWISE_MAX_VALUES];
+    dml_elementwise_view views[DML_ELEMENTWISE_MAX_TENSORS];
 } dml_elementwise_worker;

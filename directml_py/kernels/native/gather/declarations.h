@@ -9,7 +9,7 @@ typedef struct {
     uintptr_t x, indices, output;
     int64_t axis_size, axis_stride;
     int index_type, kind, lead_rank, index_rank;
-    dml_dimension lead[8], index[8];
+    dml_dimension lead[DML_MAX_DIMENSIONS], index[DML_MAX_DIMENSIONS];
     /* Indices are taken in blocks of this many. */
     int64_t leads, count, block, bytes;
     /* Set once an index is outside the axis, for which its first or last place is taken. */

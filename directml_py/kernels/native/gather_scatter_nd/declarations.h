@@ -10,14 +10,14 @@ enum { DML_GATHER_SCATTER_ND_CLAMPED, DML_GATHER_SCATTER_ND_EXACT, DML_GATHER_SC
 typedef struct {
     /* The places' dimensions: how far the array's own coordinate, and the elements that are read or written, go on. */
     int rank, is_write, mode, count;
-    int64_t sizes[8], own[8], values_strides[8];
+    int64_t sizes[DML_MAX_DIMENSIONS], own[DML_MAX_DIMENSIONS], values_strides[DML_MAX_DIMENSIONS];
     uintptr_t array, values;
     /* One for each coordinate: types are those of pick. `along` is the dimension that it is for. */
     struct {
         uintptr_t indices;
-        int64_t strides[8], size, step;
+        int64_t strides[DML_MAX_DIMENSIONS], size, step;
         int type, along;
-    } given[8];
+    } given[DML_MAX_DIMENSIONS];
     /* A dimension whose places are all different, so that threads may share it. -1: there is none. */
     int apart;
     /* What follows is for dml_gather_scatter_nd_prepare: what one place moves. */

@@ -7,8 +7,6 @@
 #include "../threads/parallel.h"
 #include "blocking.h"
 
-/* Queries that a thread works on at a time. */
-#define DML_ATTENTION_MC 32
 /* Queries that do not pay for packing keys and values, as those of a decoding step. */
 #define DML_ATTENTION_FEW_QUERIES 2
 

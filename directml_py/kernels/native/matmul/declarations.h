@@ -2,11 +2,11 @@
 #include "../half/declarations.h"
 #include "../elementwise/declarations.h"
 /* Products of matrices of FLOAT32 or FLOAT16, added up in FLOAT32. */
-enum { DML_MATMUL_RANK = 6 };
+enum { DML_MATMUL_BATCH_DIMENSIONS = 6 };
 /* A factor, or the result; strides are in bytes. `batch` has those of the dimensions before the last two. */
 typedef struct {
     uintptr_t memory;
-    int64_t batch[6], row, column;
+    int64_t batch[DML_MATMUL_BATCH_DIMENSIONS], row, column;
     int32_t is_half;
 } dml_matrix;
 
@@ -27,7 +27,7 @@ void dml_prepack_pack(const dml_prepack *task);
 typedef struct {
     int64_t m, n, k;
     int32_t rank, is_packed;
-    int64_t sizes[6];
+    int64_t sizes[DML_MATMUL_BATCH_DIMENSIONS];
     dml_matrix a, b, out;
     dml_elementwise_epilogue epilogue;
     int64_t mc, nc, units;
@@ -44,6 +44,8 @@ typedef struct {
 } dml_int8_gemv;
 void dml_int8_gemv_run(const dml_int8_gemv *task);
 
+/* Queries that a thread works on at a time. */
+enum { DML_ATTENTION_MC = 32 };
 /* Attention of heads: `out` {queries, value_size} is softmax(scale * `q` x `k` transposed + biases) x `v` of each,
    with FLOAT32 that is added to the scores where `biases` are not 0. The INT32 of `key_mask`, if there is one, are 0
    where `mask_value` is added, too, but not in a row of nothing else. Rows of `out`, of biases and of the key mask are
@@ -63,7 +65,7 @@ int64_t dml_attention_scratch(int64_t heads, int64_t queries, int64_t keys, int6
 void dml_attention_run(const dml_attention *task);
 
 /* Steps of a recurrent network: products with weights, and programs of the elements of what they add up to. */
-enum { DML_RECURRENT_GATES = 4, DML_RECURRENT_TENSORS = 16, DML_RECURRENT_PHASES = 2 };
+enum { DML_RECURRENT_GATES = 4, DML_RECURRENT_PHASES = 2 };
 /* Where a tensor {batch, hidden} of a program lies: in a slot, where products are added up, in the hidden state
    before the step or after it, or in memory. */
 enum { DML_RECURRENT_SLOT, DML_RECURRENT_BEFORE, DML_RECURRENT_AFTER, DML_RECURRENT_MEMORY };
@@ -77,9 +79,9 @@ typedef struct {
    what it is about. The operand is the hidden state before the step where it is 0. */
 typedef struct {
     uintptr_t operand;
-    int32_t first_gate, gates, slots[4];
+    int32_t first_gate, gates, slots[DML_RECURRENT_GATES];
     const dml_elementwise *program;
-    dml_recurrent_tensor tensors[16];
+    dml_recurrent_tensor tensors[DML_ELEMENTWISE_MAX_TENSORS];
 } dml_recurrent_phase;
 
 /* All is FLOAT32, in rows of contiguous elements; `weights` and `recurrence` are panels of matrices {gates *
@@ -93,7 +95,7 @@ typedef struct {
     int64_t x_row, x_step, before_row, state_row, state_step, period;
     int32_t backward;
     uintptr_t weights, recurrence;
-    dml_recurrent_phase phase[2];
+    dml_recurrent_phase phase[DML_RECURRENT_PHASES];
     uintptr_t scratch;
 } dml_recurrent;
 /* Bytes of memory that `scratch` must have. */

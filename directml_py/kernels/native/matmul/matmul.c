@@ -195,7 +195,7 @@ void dml_matmul_prepare(dml_matmul_products *task)
 static void dml_matmul_check(const dml_matmul_products *task)
 {
     DML_ASSERT(task->m >= 1 && task->n >= 1 && task->k >= 1);
-    DML_ASSERT(DML_IS_INDEX(task->rank, DML_MATMUL_RANK + 1));
+    DML_ASSERT(DML_IS_INDEX(task->rank, DML_MATMUL_BATCH_DIMENSIONS + 1));
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 1);
     DML_ASSERT(DML_IS_ALIGNED(task->a.memory, task->a.is_half ? 2 : 4));
     DML_ASSERT(DML_IS_ALIGNED(task->b.memory, task->b.is_half ? 2 : 4));

@@ -25,7 +25,7 @@ typedef struct {
     const float *weights, *recurrence;
     float *slots;
     dml_elementwise program;
-    dml_elementwise_tensor tensors[DML_RECURRENT_TENSORS];
+    dml_elementwise_tensor tensors[DML_ELEMENTWISE_MAX_TENSORS];
 } dml_recurrent_worker;
 
 /* The steps from `begin` to `end`, which threads take side by side. */

@@ -3,7 +3,7 @@
 /* A copy between two memory layouts of the same sizes, as dml_move_prepare understood it. The last two dimensions are
    the ones that the kernels know; there are always at least two. */
 typedef struct {
-    dml_dimension dimensions[8];
+    dml_dimension dimensions[DML_MAX_DIMENSIONS];
     uintptr_t output, input;
     int64_t item;
     int rank, kind;

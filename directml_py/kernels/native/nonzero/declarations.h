@@ -9,7 +9,7 @@ typedef struct {
     int64_t item, size, row_step, column_step;
     uint64_t mask;
     int rank, width;
-    int64_t sizes[8], strides[8];
+    int64_t sizes[DML_MAX_DIMENSIONS], strides[DML_MAX_DIMENSIONS];
 } dml_nonzero;
 
 /* Gives how many there are. */

@@ -38,7 +38,7 @@ typedef struct {
     int32_t rows;
     int32_t kept_rank, reduced_rank;
     uint64_t identity;
-    dml_dimension kept[8], reduced[8];
+    dml_dimension kept[DML_MAX_DIMENSIONS], reduced[DML_MAX_DIMENSIONS];
     int64_t count;
     int64_t block, blocks, units, pieces;
     int64_t bytes;

@@ -6,7 +6,7 @@
    times the weights of both; or their norm, or the largest of them, whatever the weights. A number is larger than
    NaN; the largest of nothing is 0. */
 enum { DML_RESAMPLE_SUM, DML_RESAMPLE_NORM, DML_RESAMPLE_MAXIMUM };
-enum { DML_RESAMPLE_COLUMNS = 4096 };
+enum { DML_RESAMPLE_COLUMNS = 4096, DML_RESAMPLE_DIMENSIONS = 4 };
 /* Of no FLOAT32 is a power up to this one beyond FLOAT64. */
 enum { DML_RESAMPLE_ORDER = 6 };
 /* The elements along one axis that an output is made of, of up to DML_RESAMPLE_COLUMNS elements: those of step number
@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     int32_t is_half, function, order;
     int64_t regions, channels, plane_bytes;
-    int64_t x_strides[4], output_strides[4];
+    int64_t x_strides[DML_RESAMPLE_DIMENSIONS], output_strides[DML_RESAMPLE_DIMENSIONS];
     uintptr_t x, output, batches;
     double outside;
     dml_resample_axis rows, columns;

@@ -12,7 +12,7 @@ typedef struct {
     uintptr_t x, output;
     int64_t length, x_step, output_step;
     int rank, type, function, exclusive;
-    int64_t sizes[8], x_strides[8], output_strides[8];
+    int64_t sizes[DML_MAX_DIMENSIONS], x_strides[DML_MAX_DIMENSIONS], output_strides[DML_MAX_DIMENSIONS];
 } dml_scan;
 
 void dml_scan_run(const dml_scan *task);

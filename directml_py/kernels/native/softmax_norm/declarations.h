@@ -26,9 +26,9 @@ typedef struct {
     double epsilon;
     int64_t rows, count, steps[2];
     int32_t rank;
-    int32_t moves[6];
-    int64_t sizes[8], strides[8][6];
-    uintptr_t memory[6];
+    int32_t moves[DML_SOFTMAX_NORM_TENSORS];
+    int64_t sizes[DML_MAX_DIMENSIONS], strides[DML_MAX_DIMENSIONS][DML_SOFTMAX_NORM_TENSORS];
+    uintptr_t memory[DML_SOFTMAX_NORM_TENSORS];
 } dml_softmax_norm;
 void dml_softmax_norm_run(const dml_softmax_norm *task);
 /* What normalizes a channel: (x - mean) * factor + shift. `is_short` if FLOAT32 does, with its factor, for whatever

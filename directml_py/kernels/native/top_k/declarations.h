@@ -22,7 +22,8 @@ typedef struct {
     uintptr_t x, values, indices;
     int64_t length, count, value_step, index_step;
     int rank, type, decreasing, index_item;
-    int64_t sizes[8], x_strides[8], value_strides[8], index_strides[8];
+    int64_t sizes[DML_MAX_DIMENSIONS], x_strides[DML_MAX_DIMENSIONS], value_strides[DML_MAX_DIMENSIONS],
+        index_strides[DML_MAX_DIMENSIONS];
 } dml_top_k;
 
 void dml_top_k_run(const dml_top_k *task);
