@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..text.terminal import track
 
 if TYPE_CHECKING:
     from ..onnx.budget import Limits
+    from ..onnx.errors import OpenSizes
     from ..onnx.explaining import Explanation
     from ..onnx.onnx_model import Model
 
@@ -89,10 +91,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """The exit code: 0; 1 if a node is refused or an output cannot be written; 2 for bad arguments and models."""
     try:
-        from ..onnx import OnnxError
+        from ..onnx.errors import OnnxError, OpenSizes
     except ImportError as error:
         return _wrong(str(error))
     try:
+        _check(arguments)
         level, arrays = _level(arguments.level), _arrays(arguments.run)
         fixed: set[str] = set()
         bindings = {**{name: array.shape for name, array in arrays.items()}, **_bindings(arguments.input)}
@@ -107,9 +110,14 @@ def run(arguments: argparse.Namespace) -> int:
         _write(explanation.model, arguments)
         if arguments.run is not None:
             _run(explanation.model, arrays, arguments, level)
+    except OpenSizes as error:
+        return _wrong(_open_sizes(error))
     except (OnnxError, ValueError, TypeError, ImportError) as error:
         return _wrong(str(error))
     except OSError as error:
+        if error.filename is None:
+            # Of the output, which `main` reports.
+            raise
         return _wrong(f"{error.filename or arguments.model}: {error.strerror or error}")
     return 0
 
@@ -117,6 +125,28 @@ def run(arguments: argparse.Namespace) -> int:
 def _wrong(text: str) -> int:
     print(f"onnx: {text}", file=sys.stderr)
     return 2
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raises ``ValueError`` for an option that only means something beside another one."""
+    for option, other in (("output", "run"), ("compare", "run"), ("every_node", "compare")):
+        if getattr(arguments, option) and not getattr(arguments, other):
+            value = " INPUTS.npz" if other == "run" else ""
+            raise ValueError(f"--{option.replace('_', '-')} needs --{other}{value}")
+
+
+def _open_sizes(error: OpenSizes) -> str:
+    """What to type, where the exception says what to write in Python."""
+    if error.sizes is None:
+        return f"{error.file}: input {error.name!r} has no sizes; give them: --input {error.name}=SIZES"
+    from ..onnx.errors import shown_sizes
+
+    sizes = ",".join(str(size) if isinstance(size, int) else "N" for size in error.sizes)
+    advice = f"--input {error.name}={sizes}"
+    names = dict.fromkeys(size for size in error.sizes if isinstance(size, str))
+    if None not in error.sizes:
+        advice += f" or {' '.join(f'--input {name}=N' for name in names)}"
+    return f"{error.file}: input {error.name!r} has sizes {shown_sizes(error.sizes)}; give numbers: {advice}"
 
 
 def _level(text: str | None) -> int | None:
@@ -131,8 +161,11 @@ def _level(text: str | None) -> int | None:
 def _arrays(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
-    with np.load(path, allow_pickle=False) as file:
-        return dict(file)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return dict(file)
+    except (ValueError, TypeError, EOFError, BadZipFile):
+        raise ValueError(f"--run is {path}, which is not an .npz file of arrays") from None
 
 
 def _limits(texts: Sequence[str]) -> Limits:

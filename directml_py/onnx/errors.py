@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..abi.hresult import DMLError
@@ -20,6 +20,20 @@ class OnnxError(ValueError):
         self.file = file
         self.node = node
         self.attribute = attribute
+
+
+class OpenSizes(OnnxError):
+    """An input whose sizes the model leaves open: all of them (``sizes`` is None), or those that are no numbers."""
+
+    def __init__(self, name: str, sizes: tuple[int | str | None, ...] | None, file: str) -> None:
+        has = "has no sizes; give them" if sizes is None else f"has sizes {shown_sizes(sizes)}; give numbers"
+        super().__init__(f"{has}: inputs={{{name!r}: [...]}}", file, f"input {name!r}")
+        self.name = name
+        self.sizes = sizes
+
+
+def shown_sizes(sizes: Sequence[int | str | None]) -> str:
+    return f"[{', '.join('?' if size is None else str(size) for size in sizes)}]"
 
 
 class Refusal(Exception):

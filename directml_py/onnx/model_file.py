@@ -21,7 +21,7 @@ from ..storage import regular_file
 from .budget import Budget, Limits, check_calls
 from .constants import TensorReader, tensors_in, tensors_of
 from .definitions import IMPLIED
-from .errors import OnnxError, Refusal, one_sentence
+from .errors import OnnxError, OpenSizes, Refusal, one_sentence, shown_sizes
 from .function_bodies import OLDEST, Functions
 from .values import Array, Sizes
 from .wire_format import without_weights
@@ -314,17 +314,13 @@ def bound_sizes(declared: Declared, bindings: Bindings, file: str) -> Sizes:
             len(own) != len(wanted)
             or any(isinstance(size, int) and size != want for size, want in zip(own, wanted))
         ):
-            raise OnnxError(f"has sizes {_shown(own)}, not {list(wanted)}", file, where)
+            raise OnnxError(f"has sizes {shown_sizes(own)}, not {list(wanted)}", file, where)
         return wanted
     if declared.sizes is None:
-        raise OnnxError(f"has no sizes; give them: inputs={{{declared.name!r}: [...]}}", file, where)
+        raise OpenSizes(declared.name, None, file)
     sizes = tuple(bindings.get(size, size) if isinstance(size, str) else size for size in declared.sizes)
     if any(size is None or isinstance(size, str) for size in sizes):
-        raise OnnxError(
-            f"has sizes {_shown(declared.sizes)}; give numbers: inputs={{{declared.name!r}: [...]}}",
-            file,
-            where,
-        )
+        raise OpenSizes(declared.name, declared.sizes, file)
     return _whole(sizes, file, where)
 
 
@@ -335,7 +331,3 @@ def _whole(sizes: Sequence[Any], file: str, where: str) -> Sizes:
             text = f"its sizes are {list(sizes)}; each must be a whole number from 0 to {LARGEST_SIZE}"
             raise OnnxError(text, file, where)
     return tuple(int(size) for size in sizes)
-
-
-def _shown(sizes: Sequence[int | str | None]) -> str:
-    return f"[{', '.join('?' if size is None else str(size) for size in sizes)}]"

@@ -101,8 +101,12 @@ def test_a_saved_graph_has_the_constants(model, tmp_path, capsys):
         (["--level", "99"], "--level is '99'"),
         (["--input", "x"], "--input is 'x'"),
         (["--input", "x=a"], "--input is 'x=a'"),
-        ([], "input 'x': has sizes [n, 4]; give numbers"),
+        ([], "input 'x' has sizes [n, 4]; give numbers: --input x=N,4 or --input n=N"),
         (["--run", "missing.npz"], "missing.npz: No such file"),
+        (["--run", __file__], f"--run is {__file__}, which is not an .npz file of arrays"),
+        (["--input", "n=1", "--compare"], "--compare needs --run INPUTS.npz"),
+        (["--input", "n=1", "--output", "out.npz"], "--output needs --run INPUTS.npz"),
+        (["--run", "in.npz", "--every-node"], "--every-node needs --compare"),
     ],
 )
 def test_bad_arguments(model, arguments, said, capsys):
