@@ -32,6 +32,8 @@ from .catalog_document import API_VERSION
 
 HELP = "Run a DxDispatch model, with DxDispatch's options and output; exit code 1 on failure."
 SUFFIXES = (".json", ".onnx")
+# The values of a resource that a screen has room for.
+MOST_PRINTED = 100
 BARRIERS = {"none": False, "uav": True}
 
 
@@ -61,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--writes_outside",
         action="store_true",
         help="let the model write files outside of that folder and its own, as DxDispatch does",
+    )
+    parser.add_argument(
+        "--print_all",
+        action="store_true",
+        help=f"print all values of a resource, as DxDispatch does, not {MOST_PRINTED} of more",
     )
     parser.add_argument("--print_commands", action="store_true", help="log the start and end of commands")
     parser.add_argument(
@@ -172,6 +179,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.timing_verbosity,
         BARRIERS[arguments.post_dispatch_barriers],
         arguments.print_commands,
+        None if arguments.print_all else MOST_PRINTED,
     )
     try:
         with _capturing(arguments):
@@ -180,6 +188,9 @@ def run(arguments: argparse.Namespace) -> int:
         log.error(f"Failed to execute the model: {error}")
         return 1
     except OSError as error:
+        if arguments.pix_capture_type != "gpu" or isinstance(error, BrokenPipeError):
+            # Of the output, which `main` reports.
+            raise
         log.error(f"Failed to write the capture: {error}")
         return 1
     return 0

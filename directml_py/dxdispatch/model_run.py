@@ -64,7 +64,8 @@ class RunOptions:
 
     A dispatch command is repeated ``iterations`` times, or for ``milliseconds``, at least ``interval`` milliseconds
     apart, with ``repeat`` dispatches in each command list, a UAV barrier after each if ``barriers``. Timings skip up to
-    ``warmup`` first samples, and are more detailed with a ``verbosity`` of 1 and 2.
+    ``warmup`` first samples, and are more detailed with a ``verbosity`` of 1 and 2. ``most_printed``, unlike in
+    DxDispatch, limits the values of a resource that are printed: of more, the first and the last are.
     """
 
     iterations: int = 1
@@ -75,6 +76,7 @@ class RunOptions:
     verbosity: int = 0
     barriers: bool = True
     print_commands: bool = False
+    most_printed: int | None = None
 
 
 # Not every OSError: a broken pipe of the log is not a failure of the model.
@@ -206,7 +208,8 @@ class ModelRun:
         resource = self.model.resources[command.resource]
         try:
             content = self._present(resource)[: resource.value_size]
-            line = printed(resource.name, resource.data_type, content, command.verbose)
+            most = self.options.most_printed
+            line = printed(resource.name, resource.data_type, content, command.verbose, most)
         except FAILURES as error:
             self.log.error(f"Failed to print resource: {error}")
             raise
@@ -267,11 +270,18 @@ def elements(data_type: int, content: bytes) -> np.ndarray[Any, Any]:
     return np.frombuffer(content[: len(content) // size * size], element_type.dtype)
 
 
-def printed(name: str, data_type: int, content: bytes, verbose: bool) -> str:
-    """The line, or with ``verbose`` the lines, for a resource's contents, as long as its initial values."""
+def printed(name: str, data_type: int, content: bytes, verbose: bool, most: int | None = None) -> str:
+    """The line, or with ``verbose`` the lines, for a resource's contents, as long as its initial values.
+
+    A line shows at most ``most`` values.
+    """
     values = elements(data_type, content)
     show = _shower(values.dtype)
     if not verbose:
+        if most is not None and len(values) > most:
+            ends = (values[: most // 2].tolist(), values[-(most // 2) :].tolist())
+            first, last = (", ".join(map(show, end)) for end in ends)
+            return f"Resource '{name}': {first}, ..., {last} ({len(values)} values; --print_all shows each)"
         return f"Resource '{name}': {', '.join(map(show, values.tolist()))}"
     width, digits = len(str(len(values))), 2 * values.itemsize
     bits = values.view(f"u{values.itemsize}").tolist()

@@ -142,6 +142,17 @@ def test_verbose_prints(value, expected, answer):
     assert lines[3:] == ["Resource 'R':", *expected, ""]
 
 
+def test_a_long_print_is_abridged(answer):
+    """DxDispatch prints each value, as ``--print_all`` does."""
+    content = add_model({"type": "print", "resource": "R"})
+    content["resources"]["R"] = resource([*range(500)], "INT32")
+    _, lines, _ = answer(content)
+    first, last = (", ".join(map(str, numbers)) for numbers in (range(50), range(450, 500)))
+    assert lines[3:] == [f"Resource 'R': {first}, ..., {last} (500 values; --print_all shows each)"]
+    _, lines, _ = answer(content, "--print_all")
+    assert lines[3:] == [f"Resource 'R': {', '.join(map(str, range(500)))}"]
+
+
 def test_bytes_are_characters(answer):
     content = add_model({"type": "print", "resource": "ü"})
     content["resources"]["ü"] = resource([72, 0, 255], "UINT8")
