@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 # Names the folder of a capture that begins when this package is loaded, in Python or by libdirectml.so.
 VARIABLE = "DIRECTML_PY_CAPTURE"
+# How the names of a capture's files end that list its events, one file a process.
+EVENTS = ".jsonl"
+
+
+def is_capture(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.glob(f"*{EVENTS}"))
 
 
 @contextmanager

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from . import EVENTS
+
 FORMAT = "directml-py capture"
 VERSION = 1
-EVENTS = ".jsonl"
 CONTENTS = ".contents"
 # Bytes per comparison: few at first, because most contents that differ do so near their beginning.
 FIRST = 1 << 12

@@ -22,9 +22,10 @@ from ..storage import regular_file
 from ..text.html import HTML, element, join, table
 from ..text.json_reading import Item, JsonError, read_json
 from ..text.plural import counted_words
+from . import EVENTS
 from . import event_types as e
 from .command_parser import UINT64_MAX, CommandReader, get, marker_of, old, text_of
-from .content_store import CONTENTS, EVENTS, FORMAT, VERSION
+from .content_store import CONTENTS, FORMAT, VERSION
 from .recompile import Operators
 
 Bytes = npt.NDArray[np.uint8]
@@ -95,7 +96,12 @@ def read_capture(folder: str | Path) -> Captures:
     killed process leaves, is skipped.
     """
     directory = Path(folder)
-    paths = sorted(directory.glob(f"*{EVENTS}")) if directory.is_dir() else []
+    if not directory.is_dir():
+        is_there = (
+            "it is a file, and a capture is a folder" if directory.exists() else "there is no such folder"
+        )
+        raise CaptureError(f"{directory} is not a capture: {is_there}")
+    paths = sorted(directory.glob(f"*{EVENTS}"))
     if not paths:
         raise CaptureError(f"{directory} is not a capture: it has no {EVENTS} file")
     logs = Captures()

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol, TextIO, cast
 
 from .._version import __version__
 from ..abi.hresult import DMLError
@@ -66,13 +66,17 @@ def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in names:
         module = command(name)
-        module.add_arguments(commands.add_parser(name, help=module.HELP, description=module.HELP))
+        own = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        module.add_arguments(own)
+        own.set_defaults(parser=own)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code: 0 for success, 1 if its output cannot be written, 2 for bad arguments or a
     file that cannot be opened, 130 after Ctrl-C. Without a command the help is printed."""
+    # A parent that closed a stream wants nothing of it; Python has None in its place.
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     escape_what_streams_cannot_encode()
     try:
         try:
@@ -83,7 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not words:
                 top.print_help()
                 return 0
-            parsed = top.parse_args(words)
+            parsed, unknown = top.parse_known_args(words)
+            if unknown:
+                parsed.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
             # The doctor reports it in its table.
             problem = "" if parsed.command == "doctor" else _wrong_environment()
             if problem:
@@ -91,8 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 2
             return command(parsed.command).run(parsed)
         finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except DMLError as error:
@@ -109,6 +114,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         print(f"cannot write the output: {error.strerror}", file=sys.stderr)
         return 1
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w")
 
 
 def _complete(parser: argparse.ArgumentParser) -> None:

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         place = words.index("--")
         return _record(words[:place], words[place + 1 :])
     if words and words[0] in ACTIONS:
-        return _look(words)
+        return _look(arguments.parser.prog, words)
     return _wrong("give a folder, -- and a program, or show, replay or export and a folder (--help)")
 
 
@@ -62,6 +62,7 @@ def _record(before: Sequence[str], program: Sequence[str]) -> int:
     if len(before) != 1 or not program:
         return _wrong("give OUT -- PROGRAM [ARGS]: one folder before --, and a program after it")
     folder = Path(before[0])
+    is_new = not folder.exists()
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             return _wrong(f"{folder} already exists; a capture needs a new or an empty folder")
@@ -73,8 +74,10 @@ def _record(before: Sequence[str], program: Sequence[str]) -> int:
     try:
         code = subprocess.run(command, env=environment).returncode
     except OSError as error:
+        _drop(folder, is_new)
         return _wrong(f"cannot run {program[0]}: {error.strerror or error}")
     if not any(folder.iterdir()):
+        _drop(folder, is_new)
         print(
             f"capture: {program[0]} did not use this package's DirectML; nothing was recorded",
             file=sys.stderr,
@@ -82,6 +85,12 @@ def _record(before: Sequence[str], program: Sequence[str]) -> int:
         code = code or 1
     # The shells' convention for a process ended by a signal.
     return code if code >= 0 else 128 - code
+
+
+def _drop(folder: Path, is_new: bool) -> None:
+    """Remove the empty folder, if this command made it."""
+    if is_new:
+        folder.rmdir()
 
 
 def _command(program: Sequence[str]) -> list[str]:
@@ -94,10 +103,10 @@ def _command(program: Sequence[str]) -> list[str]:
     return list(program)
 
 
-def _look(words: Sequence[str]) -> int:
+def _look(command: str, words: Sequence[str]) -> int:
     from ..capturing.parser import CaptureError
 
-    parser = argparse.ArgumentParser(prog=f"python -m directml_py capture {words[0]}")
+    parser = argparse.ArgumentParser(prog=f"{command} {words[0]}")
     parser.add_argument("folder", metavar="OUT", type=Path)
     add, act = ACTIONS[words[0]]
     add(parser)
@@ -107,7 +116,10 @@ def _look(words: Sequence[str]) -> int:
     except CaptureError as error:
         return _wrong(str(error))
     except OSError as error:
-        return _wrong(f"{error.filename or arguments.folder}: {error.strerror or error}")
+        if error.filename is None:
+            # Of the output, which `main` reports.
+            raise
+        return _wrong(f"{error.filename}: {error.strerror or error}")
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:

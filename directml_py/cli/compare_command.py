@@ -59,7 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
     except (HardwareError, SourceError) as error:
         return _wrong(str(error))
     except OSError as error:
-        return _wrong(f"{error.filename or arguments.file}: {error.strerror or error}")
+        if error.filename is None:
+            # Of the output, which `main` reports.
+            raise
+        return _wrong(f"{error.filename}: {error.strerror or error}")
 
 
 def _wrong(text: str) -> int:

@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"config: {missing}", file=sys.stderr)
         return 2
     if not lines:
-        print("config: give an option: --cflags --libs, --cmake, --pkgconfig …", file=sys.stderr)
+        print("config: give an option, such as --cflags --libs; --help lists them", file=sys.stderr)
         return 2
     print("\n".join(lines))
     return 0

@@ -41,7 +41,11 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", metavar="PROGRAM", help="a path, or a name on PATH")
-    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the program's arguments")
+    rest = parser.add_argument(
+        "arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the program's arguments"
+    )
+    # Python 3.11 and before would name it among what is missing.
+    rest.required = False
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,5 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
     except config_command.Missing as missing:
         print(f"exec: {missing}", file=sys.stderr)
     except OSError as error:
-        print(f"exec: {arguments.program}: {error.strerror}", file=sys.stderr)
+        print(f"exec: {arguments.program}: {error.strerror}{_hint(arguments.program)}", file=sys.stderr)
     return 2
+
+
+def _hint(program: str) -> str:
+    """For the name of a file in the current folder, which, as in a shell, is only looked for on PATH."""
+    is_here = os.sep not in program and os.path.exists(program)
+    return f" on PATH; the file in this folder is ./{program}" if is_here else ""

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..capturing import is_capture
 from ..graph.graph import Graph
 from ..graph.pictures.sketch import Fate, sketch
 from ..text.terminal import shown
@@ -33,7 +34,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"graph: {arguments.file}: {shown(str(error))}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"graph: cannot read {arguments.file}: {error.strerror or error}", file=sys.stderr)
+        if is_capture(Path(arguments.file)):
+            text = f"{arguments.file} is a capture; `capture export` writes one of its dispatches as a model"
+        else:
+            text = f"cannot read {arguments.file}: {error.strerror or error}"
+        print(f"graph: {text}", file=sys.stderr)
         return 2
     if arguments.svg is None and arguments.dot is None:
         return _write("-", shown(summary(graph)) + "\n")

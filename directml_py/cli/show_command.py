@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -16,6 +17,7 @@ from ..abi.rules import OWN, RULES, Rule
 from ..abi.schema import OperatorSchema
 from ..api import enums
 from ..api.schema_data import OPERATORS as CATALOG
+from ..capturing import is_capture
 from ..descs.data_types import type_name
 from ..descs.types_by_name import enum_class
 from ..testing.differences import differences
@@ -53,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = HELP + "\n" + DESCRIPTION
     name = parser.add_argument("name", metavar="NAME", help="one of the above")
-    words = parser.add_argument("words", metavar="WORD", nargs="*", help="further names, or parts of rules")
+    words = parser.add_argument(
+        "words", metavar="WORD", nargs="*", default=[], help="further names, or parts of rules"
+    )
     # argcomplete looks for this attribute, and passes the text typed so far.
     for argument in (name, words):
         argument.completer = lambda **typed: list(_known_names())  # type: ignore[attr-defined]
@@ -113,10 +117,21 @@ def described(name: str, as_json: bool = False) -> str:
     if name.startswith(("DML-", "D3D12-")):
         rule = rule_of(name)
         return json.dumps(_rule_document(rule), indent=1) if as_json else explanation(rule)
-    schema = operators.schema_named(name)
+    try:
+        schema = operators.schema_named(name)
+    except ValueError:
+        if not os.path.exists(name):
+            raise
+        raise ValueError(_no_model(Path(name))) from None
     if as_json:
         return json.dumps({schema.type_name: document()["operators"][schema.type_name]}, indent=1)
     return support_table(schema)
+
+
+def _no_model(path: Path) -> str:
+    if is_capture(path):
+        return f"{path} is a capture; `capture show {path}` writes its page"
+    return f"{path} is not a model, whose name ends with {MODEL}"
 
 
 def support_table(schema: OperatorSchema) -> str:

@@ -17,6 +17,7 @@ from ..descs.operator_desc import OperatorDesc
 from ..dml import IDMLCompiledOperator
 from ..dml.compiler.graph_program import GraphProgram
 from ..dxdispatch.graph_values import graph_in
+from ..dxdispatch.model_files import ModelError
 from ..graph.nodes import OperatorNode
 from ..storage import read_regular
 from ..text.json_reading import Item, JsonError, read_json
@@ -62,9 +63,11 @@ def _of_file(path: Path) -> Iterator[SourceOperator]:
         schema = operator_schema(members["operator"])
         yield SourceOperator(schema.name, read_operator(schema, members["desc"]))
         return
-    for node in graph_in(path).nodes:
-        if isinstance(node, OperatorNode):
-            yield SourceOperator(node.name, node.desc)
+    try:
+        nodes = graph_in(path).nodes
+    except ModelError as error:
+        raise SourceError(f"{path}: {error}") from None
+    yield from (SourceOperator(node.name, node.desc) for node in nodes if isinstance(node, OperatorNode))
 
 
 def _of_capture(folder: Path) -> Iterator[SourceOperator]:

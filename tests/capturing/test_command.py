@@ -74,14 +74,31 @@ def test_a_program_that_a_signal_ends(tmp_path):
         (["one", "two", "--", "program"], "one folder before --"),
         (["out", "--"], "a program after it"),
         (["out", "--", "/no/such/program"], "cannot run /no/such/program: No such file or directory"),
-        (["show", "nothing"], "nothing is not a capture"),
-        (["replay", "nothing"], "nothing is not a capture"),
+        (["show", "nothing"], "nothing is not a capture: there is no such folder"),
+        (["replay", "empty"], "empty is not a capture: it has no .jsonl file"),
+        (["export", "file", "1"], "file is not a capture: it is a file, and a capture is a folder"),
     ],
 )
 def test_wrong_words(tmp_path, monkeypatch, capsys, words, message):
+    """What could not begin leaves no folder behind."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
     assert main(["capture", *words]) == 2
     assert message in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("show", "is a capture; `capture show {folder}` writes its page"),
+        ("graph", "is a capture; `capture export` writes one of its dispatches as a model"),
+    ],
+)
+def test_other_commands_name_the_one_for_captures(recorded, capsys, command, message):
+    assert main([command, str(recorded)]) == 2
+    assert capsys.readouterr().err == f"{command}: {recorded} {message.format(folder=recorded)}\n"
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path, capsys):

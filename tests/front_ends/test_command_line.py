@@ -7,6 +7,8 @@ import io
 import json
 import os
 import re
+import shlex
+import subprocess
 import sys
 
 import numpy as np
@@ -194,10 +196,14 @@ def test_version(run):
         (["show", ""], "operator"),
         (["show", "INVALID"], "DML_OPERATOR_INVALID"),
         (["show", "operators", "SPLIT"], "operators takes no further names"),
-        (["show"], "NAME"),
+        (["show"], "required: NAME\n"),
         (["show", "JOIN", "--debug"], "for rules"),
         (["show", "JOIN", "--json", "--markdown"], "--markdown"),
-        (["info", "--nonsense"], "--nonsense"),
+        (["info", "--nonsense"], "info: error: unrecognized arguments: --nonsense"),
+        (["show", __file__], "test_command_line.py is not a model, whose name ends with .json"),
+        (["compare", __file__], "test_command_line.py: neither a serialized graph nor a model"),
+        (["run"], "required: SCRIPT\n"),
+        (["exec"], "required: PROGRAM\n"),
         (["show", "rules", "JOI"], "JOI"),
         (["show", "rules", "--html"], "--html"),
     ],
@@ -232,6 +238,17 @@ def test_a_reader_that_has_seen_enough(python, arguments, unbuffered):
         os.close(writer)
     assert process.stderr == ""
     assert process.returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the shell's way to close a stream")
+def test_a_stream_that_was_closed(tmp_path):
+    """The parent wants no output: commands that write text, bytes and logs do the rest of their work."""
+    model = tmp_path / "model.json"
+    model.write_text('{"resources": {}, "dispatchables": {}, "commands": []}')
+    for words in (["show", "operators"], ["graph", str(model), "--svg", "-"], ["dispatch", str(model)]):
+        command = shlex.join([sys.executable, "-m", "directml_py", *words])
+        process = subprocess.run(["sh", "-c", f"{command} >&-"], capture_output=True, text=True)
+        assert (process.returncode, process.stderr) == (0, ""), words
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
@@ -341,6 +358,19 @@ def test_a_folder_that_cannot_be_run(python, tmp_path):
     assert process.stderr == f"run: the folder {tmp_path} has no __main__.py\n"
     (tmp_path / "__main__.py").write_text("import pydirectml; print(__name__)")
     assert python("-m", "directml_py", "run", str(tmp_path)).stdout == "__main__\n"
+
+
+def test_the_traceback_of_a_script(python, tmp_path):
+    """As python prints it, for exceptions too that a command of this package would report in one line."""
+    script = tmp_path / "script.py"
+    script.write_text("import directml_py as dml\ndef work():\n    raise dml.DMLError(5, 'x')\nwork()\n")
+    direct, run = python(str(script)), python("-m", "directml_py", "run", str(script))
+    assert (run.returncode, run.stdout) == (direct.returncode, direct.stdout) == (1, "")
+    assert run.stderr == direct.stderr
+    script.write_text("open('nothing')\n")
+    assert python("-m", "directml_py", "run", str(script)).stderr == python(str(script)).stderr
+    script.write_bytes(b"\0")
+    assert "Traceback" not in python("-m", "directml_py", "run", str(script)).stderr
 
 
 class Raising:

@@ -50,6 +50,17 @@ def test_no_such_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     assert capsys.readouterr().err == "exec: /nowhere/program: No such file or directory\n"
 
 
+def test_a_file_of_this_folder_is_named_by_its_path(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(config_command, "check_library", lambda: None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program-of-mine").touch(0o755)
+    assert main(["exec", "program-of-mine"]) == 2
+    error = "No such file or directory on PATH; the file in this folder is ./program-of-mine"
+    assert capsys.readouterr().err == f"exec: program-of-mine: {error}\n"
+
+
 def test_no_library(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def missing() -> None:
         raise config_command.Missing("there is none")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from building.kernel_list import KERNELS
 import directml_py as dml
 from directml_py.cli import main
 from directml_py.cli.chosen_kernels import kernel_lines
+from directml_py.dxdispatch import save_graph
+from directml_py.graph import Graph
 from directml_py.kernels.backend import backend
 from directml_py.kernels.decisions import ABSENT, Decisions, Declined
 from directml_py.kernels.fill import sequence
@@ -233,6 +236,22 @@ def test_a_model_is_explained(tmp_path, capsys):
     model.write_text(json.dumps({"dispatchables": {"abs": desc}}))
     assert main(["show", str(model)]) == 0
     assert capsys.readouterr().out == f"abs\n  kernel: elementwise, native ({backend.isa})\n"
+
+
+@native
+def test_a_graph_is_explained(tmp_path, capsys):
+    """As an exported dispatch is one: the kernels that its steps use."""
+    graph = Graph()
+    x = graph.input_tensor("x", dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 1, 4, 5])
+    y = graph.reduce(graph.element_wise_abs(x), function=dml.DML_REDUCE_FUNCTION_SUM, axes=[3])
+    save_graph(tmp_path / "graph.bin", graph.compile({"y": y}))
+    model = tmp_path / "model.json"
+    graphs = {"g": {"type": "dmlSerializedGraph", "sourcePath": "graph.bin"}}
+    model.write_text(json.dumps({"dispatchables": graphs}))
+    assert main(["show", str(model)]) == 0
+    name, kernels = capsys.readouterr().out.splitlines()[:2]
+    assert name == "g"
+    assert {"elementwise", "reduce"} <= set(re.findall(r"\w+", kernels))
 
 
 @pytest.mark.parametrize(
