@@ -16,6 +16,9 @@ from ..text.terminal import escape_what_streams_cannot_encode, shown
 
 DESCRIPTION = "DirectML on an emulated Direct3D 12 device, on any machine."
 SCRIPT = "directml-py"
+EPILOG = f"""Completion by Tab, with the extra shell, for bash and zsh:
+  eval "$(register-python-argcomplete {SCRIPT})"
+"""
 # The exit code of a shell's command that Ctrl-C ended.
 INTERRUPTED = 130
 
@@ -61,7 +64,12 @@ def command(name: str) -> CommandModule:
 def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     """The parser for the commands with these names."""
     script = SCRIPT if Path(sys.argv[0]).stem == SCRIPT else "python -m directml_py"
-    top = argparse.ArgumentParser(prog=script, description=DESCRIPTION)
+    top = argparse.ArgumentParser(
+        prog=script,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in names:

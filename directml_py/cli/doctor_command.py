@@ -32,16 +32,60 @@ def _any_value() -> object:
     return None
 
 
-# The check of each variable: it raises DMLError, ValueError or ImportError for a wrong value.
-VARIABLES: dict[str, Callable[[], object]] = {
-    KERNELS_VARIABLE: lambda: bool(backend.wanted and backend.native),
-    THREADS_VARIABLE: lambda: backend.threads,
-    PROFILE_VARIABLE: lambda: profile_of(None),
-    COUNT_VARIABLE: enumerated_adapters,
-    CAPTURE_VARIABLE: _any_value,
-    f"{PREFIX}LIBDIR": _any_value,
-    f"{PREFIX}REQUIRE_TOOLS": _any_value,
-    f"{PREFIX}TEST_ISA": _any_value,
+class Variable(NamedTuple):
+    """A variable of the environment that the package reads: its values and their meaning, for the documentation.
+
+    ``check`` raises ``DMLError``, ``ValueError`` or ``ImportError`` for a wrong value.
+    """
+
+    values: str
+    meaning: str
+    check: Callable[[], object] = _any_value
+
+
+VARIABLES = {
+    KERNELS_VARIABLE: Variable(
+        "`native`, `numpy`",
+        "which kernels compute; `native` fails where they were not built (default: native ones if they were)",
+        lambda: bool(backend.wanted and backend.native),
+    ),
+    THREADS_VARIABLE: Variable(
+        "a number",
+        "the most threads that native kernels use (default: the processors of the process)",
+        lambda: backend.threads,
+    ),
+    PROFILE_VARIABLE: Variable(
+        "a profile, such as `demanding`; `NAME,removal_after=N`",
+        "the [profile](../debugging/profiles.md) of DirectML devices that are created without one (default: `kind`)",
+        lambda: profile_of(None),
+    ),
+    COUNT_VARIABLE: Variable(
+        "a number, or a list such as `gpu,npu`",
+        "the adapters that DXGI and DXCore enumerate (default: one GPU)",
+        enumerated_adapters,
+    ),
+    CAPTURE_VARIABLE: Variable(
+        "a folder", "record all work of the process into it, as [`capture`](../debugging/captures.md) does"
+    ),
+    f"{PREFIX}LIBDIR": Variable(
+        "a folder", "where a copy of `libdirectml.so` finds the library that it was copied from"
+    ),
+    f"{PREFIX}REQUIRE_TOOLS": Variable(
+        "`1`", "tests of this package fail where a compiler or a header is missing, instead of being skipped"
+    ),
+    f"{PREFIX}TEST_ISA": Variable(
+        "an instruction set, such as `avx2`", "the kernels that this package's tests of kernels use"
+    ),
+}
+# Those of other programs.
+FOREIGN_VARIABLES = {
+    "PATH": Variable("folders", "where `doctor` looks for compilers, and `wine` for Wine"),
+    "PYTHONMALLOC": Variable("as Python takes it", "the allocator of the interpreter in C and C++ programs"),
+    "WINELOADER": Variable("a file", "the Wine that runs Windows programs (default: the one on `PATH`)"),
+    "XDG_CACHE_HOME": Variable(
+        "a folder",
+        "where Wine's prefix and, when the package is built, object files are kept (default: `~/.cache`)",
+    ),
 }
 
 
@@ -50,7 +94,7 @@ def problem_of(variable: str) -> str:
     if variable not in os.environ:
         return ""
     try:
-        VARIABLES[variable]()
+        VARIABLES[variable].check()
     except DMLError as error:
         return str(error.diagnostics[0].message if error.diagnostics else error.args[-1])
     except (ValueError, ImportError) as error:

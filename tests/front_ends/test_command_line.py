@@ -182,6 +182,7 @@ def test_help(answer, arguments, monkeypatch):
     assert max(map(len, usage.splitlines())) <= 80
     if not arguments or arguments[0].startswith("-"):
         assert all(re.search(rf"^    {name} ", usage, re.MULTILINE) for name in COMMANDS)
+        assert 'eval "$(register-python-argcomplete directml-py)"' in usage
 
 
 def test_version(run):

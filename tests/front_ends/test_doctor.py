@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from documentation.api_pages import environment_page
 
 import directml_py as dml
 from directml_py.cli import doctor_command, main
@@ -104,7 +105,19 @@ def test_without_native_kernels(rows, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_variable_of_the_package_is_known() -> None:
     """Those of pkg-config and of include guards are no variables of the environment."""
-    texts = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
-    read = {name for text in texts for name in re.findall(r'"(DIRECTML_PY_[A-Z_]+)"', text)}
-    assert read
-    assert read <= set(doctor_command.VARIABLES)
+    folders = (PACKAGE, PACKAGE.parent / "tools/building", PACKAGE.parent / "tests")
+    paths = [path for folder in folders for ending in ("py", "c") for path in folder.rglob(f"*.{ending}")]
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    pattern = r'(?:VARIABLE(?:: Final)? = |environ\.get\(|getenv\()"(DIRECTML_PY_[A-Z_]+)"'
+    own = {name for text in texts.values() for name in re.findall(pattern, text)}
+    assert own == set(doctor_command.VARIABLES)
+    product = [text for path, text in texts.items() if folders[2] not in path.parents]
+    pattern = r'(?:environ\.get\(|environ\[|getenv\()"([A-Z_]+)"'
+    foreign = {name for text in product for name in re.findall(pattern, text)} - own
+    assert foreign == set(doctor_command.FOREIGN_VARIABLES)
+
+
+def test_the_page_of_variables_lists_all() -> None:
+    page = environment_page()
+    for name in (*doctor_command.VARIABLES, *doctor_command.FOREIGN_VARIABLES):
+        assert page.count(f"\n| `{name}` |") == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
@@ -15,6 +15,7 @@ from directml_py.api import d3d12_enums, enums
 from directml_py.api.exports import EXPORTS
 from directml_py.api.schema_data import OPERATORS, STRUCTS
 from directml_py.cli import COMMANDS, command, parser
+from directml_py.cli.doctor_command import FOREIGN_VARIABLES, VARIABLES, Variable
 
 from .markdown import cell, documented, page, plain, table
 
@@ -117,6 +118,19 @@ def methods_of(kind: type, base: type | None) -> set[str]:
     }
 
 
+COMPLETION = """\
+## Completion in the shell
+
+With the extra `shell` (`pip install '.[shell]'` in the clone), Tab completes commands, options, operators and rules:
+
+```{code-block} sh
+eval "$(register-python-argcomplete directml-py)"
+```
+
+Put the line into `~/.bashrc` or `~/.zshrc`; for fish it is
+`register-python-argcomplete --shell fish directml-py | source`."""
+
+
 def command_page() -> str:
     """The commands with their ``--help`` output."""
     top = parser()
@@ -135,8 +149,28 @@ def command_page() -> str:
                     parts += [f"### {name} {inner}", kept_lines(help_text(its))]
     return page(
         "# Command line",
-        f"`{top.prog} COMMAND` has these commands.",
+        f"`{top.prog} COMMAND` has these commands; `directml-py COMMAND` is the same. "
+        "[Variables of the environment](environment.md) have a page of their own.",
+        COMPLETION,
         *parts,
+    )
+
+
+def environment_page() -> str:
+    """The variables of the environment that the package reads."""
+
+    def rows(variables: Mapping[str, Variable]) -> list[str]:
+        return [f"| `{name}` | {one.values} | {one.meaning} |" for name, one in variables.items()]
+
+    header = ["| Variable | Values | Meaning |", "| --- | --- | --- |"]
+    return page(
+        "# Environment variables",
+        "`python -m directml_py doctor` lists those that are set, and reports wrong values and misspelt names.",
+        "\n".join([*header, *rows(VARIABLES)]),
+        "Of other programs' variables the package reads these:",
+        "\n".join([*header, *rows(FOREIGN_VARIABLES)]),
+        "`python -m directml_py exec` extends `LD_LIBRARY_PATH` and `LD_PRELOAD` for the program that it starts, and "
+        "sets `TF_DIRECTML_PATH`; `wine` sets what Wine needs, which `wine --environment` prints.",
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from directml_py.operators import SCHEMAS
 
-from .api_pages import command_page, enums_page, interfaces_page, structs_page
+from .api_pages import command_page, enums_page, environment_page, interfaces_page, structs_page
 from .levels_page import levels_page
 from .operator_index import CPP, operator_index
 from .operator_page import operator_page
@@ -29,6 +29,7 @@ def pages() -> dict[str, str]:
         "reference/enums.md": enums_page(),
         "reference/interfaces.md": interfaces_page(),
         "reference/command_line.md": command_page(),
+        "reference/environment.md": environment_page(),
         "reference/rules.md": rules_page(),
         "operators/index.md": operator_index(),
         "operators/cpp.md": CPP,
