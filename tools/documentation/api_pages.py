@@ -121,7 +121,8 @@ def methods_of(kind: type, base: type | None) -> set[str]:
 COMPLETION = """\
 ## Completion in the shell
 
-With the extra `shell` (`pip install '.[shell]'` in the clone), Tab completes commands, options, operators and rules:
+With the extra `shell` (`pip install 'directml-py[shell]'`, once the package is installed), Tab completes commands,
+options, operators and rules:
 
 ```{code-block} sh
 eval "$(register-python-argcomplete directml-py)"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,20 +22,24 @@ if TYPE_CHECKING:
 OWN_FOLDER = "operators"
 
 
+# Every generated page, by path.
+PAGES: dict[str, Callable[[], str]] = {
+    "levels.md": levels_page,
+    "reference/structs.md": structs_page,
+    "reference/enums.md": enums_page,
+    "reference/interfaces.md": interfaces_page,
+    "reference/command_line.md": command_page,
+    "reference/environment.md": environment_page,
+    "reference/rules.md": rules_page,
+    "operators/index.md": operator_index,
+    "operators/cpp.md": lambda: CPP,
+    **{f"operators/{name}.md": partial(operator_page, name) for name in SCHEMAS},
+}
+
+
 def pages() -> dict[str, str]:
-    """Every generated page, by path."""
-    return {
-        "levels.md": levels_page(),
-        "reference/structs.md": structs_page(),
-        "reference/enums.md": enums_page(),
-        "reference/interfaces.md": interfaces_page(),
-        "reference/command_line.md": command_page(),
-        "reference/environment.md": environment_page(),
-        "reference/rules.md": rules_page(),
-        "operators/index.md": operator_index(),
-        "operators/cpp.md": CPP,
-        **{f"operators/{name}.md": operator_page(name) for name in SCHEMAS},
-    }
+    """The texts of all generated pages, by path."""
+    return {path: make() for path, make in PAGES.items()}
 
 
 def write(docs: Path, texts: Mapping[str, str]) -> None:

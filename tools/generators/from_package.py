@@ -32,7 +32,7 @@ HEAD = """\
 # Bugs that tests find
 
 These are bugs that DirectML programs really have, and what a test on this device reports for each. Bugs in descs are
-reported by `CreateOperator`, the rest by the debug layers, with `dml_device` of the {doc}`pytest plugin <python>` or
+reported by `CreateOperator`, the rest by the debug layers, with `dml_device` of the [pytest plugin](python.md) or
 with `libdirectml.so`. On Windows, most bugs of the second table show up on some GPUs and not on others. Each row is a
 test of this package: the program with the bug gets this message and no other, and the same program without it gets
 none.
