@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from ...text.html import ILLEGAL
 from ..nodes import GraphContent
 from . import svg
@@ -10,6 +12,8 @@ from .memory_picture import draw_memory
 from .sketch import Fate, Figure, Sketch, sketch, tensor_lines
 
 MARGIN = 20.0
+# The characters of the heading's lines, of graphs that are narrower.
+LEAST_LENGTH = 60
 ARROW = (
     '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" '
     'orient="auto"><path d="M0 1L8 4L0 7z" fill="#444444"/></marker></defs>'
@@ -19,8 +23,8 @@ ARROW = (
 def to_svg(graph: GraphContent) -> str:
     """A picture of the graph and its plan, for which it is compiled; if that fails, the picture gives the reason."""
     drawn = sketch(graph)
-    heading, heading_width = _heading(drawn)
     width, height, parts = draw_graph(drawn)
+    heading, heading_width = _heading(drawn, width)
     top = 40.0 + 13.0 * (len(heading) - 1)
     contents = [ARROW, *heading, svg.group(parts, transform=_move(0, top))]
     bottom = top + height
@@ -37,7 +41,8 @@ def _move(x: float, y: float) -> str:
     return f"translate({svg.number(x)} {svg.number(y)})"
 
 
-def _heading(drawn: Sketch) -> tuple[list[str], float]:
+def _heading(drawn: Sketch, width: float) -> tuple[list[str], float]:
+    """Lines as long as the graph is wide, since pages shrink wide pictures until nobody can read them."""
     operators = [figure for figure in drawn.figures if figure.kind == "operator"]
     counts = {fate: sum(figure.fate is fate for figure in operators) for fate in Fate}
     line = f"{len(operators)} operators"
@@ -51,12 +56,17 @@ def _heading(drawn: Sketch) -> tuple[list[str], float]:
         line += ": " + ", ".join(f"{counts[fate]} {words}" for fate, words in said.items() if counts[fate])
         used = drawn.plan.temporary_size
         line += f"; {used:,} bytes of temporary memory" if used else "; no temporary memory"
-    lines = [line]
+    lines = wrap(line, max(LEAST_LENGTH, int(width / svg.text_width(" ", 12))))
+    bold = len(lines)
     if drawn.problem:
         lines += ["not compiled:", *drawn.problem.splitlines()]
     parts = [
         svg.text(
-            0, 12 + 13 * number, text, 12 if number == 0 else 10, font_weight="bold" if number == 0 else None
+            0,
+            12 + 13 * number,
+            text,
+            12 if number < bold else 10,
+            font_weight="bold" if number < bold else None,
         )
         for number, text in enumerate(lines)
     ]
