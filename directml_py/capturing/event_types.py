@@ -48,7 +48,10 @@ class CapturedResource:
 
     @property
     def title(self) -> str:
-        return self.name or f"resource {self.number}"
+        if self.name:
+            return self.name
+        heap = self.heap.removeprefix("D3D12_HEAP_TYPE_")
+        return f"{'placed ' * self.placed}{heap} resource {self.number} ({self.width} bytes)"
 
 
 @dataclass

@@ -120,6 +120,21 @@ def test_values_and_ranges(hazardous):
     assert "OutputTensor FLOAT32 {1,1,2,2} bytes 0 to 16 of second & <last> · 16 bytes -1 nan -inf -4" in text
 
 
+def test_the_count_of_messages_leads_to_the_first(hazardous):
+    count, target = re.search(r'<li class="alarm"><a href="#(\w+)"><b>(\d+)</b> messages', hazardous).group(
+        2, 1
+    )
+    anchors = re.findall(r'<p class="message[^>]* id="(\w+)"', hazardous)
+    assert anchors == [f"m{number}" for number in range(int(count))]
+    assert anchors[0] == target
+
+
+def test_what_nobody_named_is_told_by_what_it_is(hazardous):
+    """An initializer by its operators, a resource by its heap and size."""
+    assert '<b>Operator initializer</b> <span class="quiet shapes">of ELEMENT_WISE_NEGATE' in hazardous
+    assert re.search(r"bytes 0 to 16 of UPLOAD resource \d+ \(16 bytes\)", hazardous)
+
+
 def test_names_are_text_and_nothing_comes_from_outside(hazardous):
     assert "alert(1)" in hazardous
     assert "<script>alert" not in hazardous

@@ -9,17 +9,19 @@ from .. import event_types as e
 from ..parser import CaptureLog
 from .lanes import lanes
 from .style import SCRIPT, STYLE
-from .timeline import Timeline, size_text, time_text
+from .timeline import Timeline, messages_of, size_text, time_text
 
 __all__ = ["page"]
 
+MESSAGES = "messages"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
 def page(logs: Sequence[CaptureLog]) -> str:
     """The page for the processes of a capture. Raises ``CaptureError`` where contents are damaged."""
     title = logs[0].process.title if logs else "nothing"
-    body = [_head(logs), *(_process(log, f"p{index}-" if index else "") for index, log in enumerate(logs))]
+    parts = [(log, f"p{index}-" if index else "") for index, log in enumerate(logs)]
+    body = [_head(parts), *(_process(log, prefix) for log, prefix in parts)]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -31,26 +33,27 @@ def page(logs: Sequence[CaptureLog]) -> str:
     )
 
 
-def _head(logs: Sequence[CaptureLog]) -> HTML:
+def _head(parts: Sequence[tuple[CaptureLog, str]]) -> HTML:
+    logs = [log for log, _ in parts]
     commands = [command for log in logs for _, command in log.ran]
-    messages = sum(len(found_messages(log)) for log in logs)
+    messages = sum(len(messages_of(log)) for log in logs)
+    first = next((f"#{prefix}m0" for log, prefix in parts if messages_of(log)), None)
     kinds = [type(command.what) for command in commands]
     facts = [
         (str(kinds.count(e.DispatchEvent)), "dispatches"),
         (str(kinds.count(e.CopyEvent)), "copies"),
         (str(kinds.count(e.BarrierEvent)), "barriers"),
-        (str(messages), "messages"),
+        (str(messages), MESSAGES),
         (time_text(sum(command.duration for command in commands)), "in commands"),
         (size_text(sum(log.size for log in logs)), "of contents"),
     ]
-    chips = join(
-        element(
-            "li",
-            join([element("b", number), " ", what]),
-            class_="alarm" if what == "messages" and messages else None,
-        )
-        for number, what in facts
-    )
+    chips = []
+    for number, what in facts:
+        text = join([element("b", number), " ", what])
+        if what == MESSAGES and first is not None:
+            chips.append(element("li", element("a", text, href=first), class_="alarm"))
+        else:
+            chips.append(element("li", text))
     tools = HTML(
         '<div class="tools"><input id="filter" type="search" placeholder="Filter: GEMM, result, hazard …" '
         'aria-label="Filter commands" autocomplete="off"><button id="unfold" type="button">Open all</button>'
@@ -58,19 +61,7 @@ def _head(logs: Sequence[CaptureLog]) -> HTML:
         "<kbd>h</kbd> next message</p></div>"
     )
     heading = element("h1", "Capture")
-    return element("header", join([heading, element("ul", chips, class_="facts"), tools]))
-
-
-def found_messages(log: CaptureLog) -> list[e.CapturedMessage]:
-    """All messages, of commands, executions and the process."""
-    messages = [event for event in log.events if isinstance(event, e.CapturedMessage)]
-    for event in log.events:
-        if isinstance(event, e.CapturedExecution):
-            messages += [
-                *event.messages,
-                *(message for command in event.commands for message in command.messages),
-            ]
-    return messages
+    return element("header", join([heading, element("ul", join(chips), class_="facts"), tools]))
 
 
 def _process(log: CaptureLog, prefix: str) -> HTML:

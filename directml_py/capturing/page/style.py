@@ -30,7 +30,7 @@ code,pre,.elements{font-family:ui-monospace,"Cascadia Mono",Menlo,Consolas,monos
 .facts li{background:var(--card);border:1px solid var(--line);border-radius:999px;padding:.2rem .8rem;
 color:var(--soft);font-size:.88rem}
 .facts b{color:var(--ink)}
-.facts .alarm,.facts .alarm b{color:var(--alarm);border-color:currentColor}
+.facts .alarm,.facts .alarm a,.facts .alarm b{color:var(--alarm);border-color:currentColor}
 .tools{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:center;margin-top:1rem}
 .tools input{flex:1 1 14rem;min-width:0;font:inherit;color:inherit;background:var(--card);padding:.45rem .8rem;
 border:1px solid var(--line);border-radius:8px}

@@ -17,6 +17,19 @@ from ..replay_state import Operand, ReplayState
 from .tensor_values import values_of
 
 SHORT = "D3D12_RESOURCE_STATE_"
+OPERATOR = "DML_OPERATOR_"
+
+
+def messages_of(log: CaptureLog) -> list[e.CapturedMessage]:
+    """All messages, of commands, executions and the process, in the order of the page."""
+    found: list[e.CapturedMessage] = []
+    for event in log.events:
+        if isinstance(event, e.CapturedMessage):
+            found.append(event)
+        elif isinstance(event, e.CapturedExecution):
+            found += [message for command in event.commands for message in command.messages]
+            found += event.messages
+    return found
 
 
 class Timeline:
@@ -25,6 +38,7 @@ class Timeline:
     def __init__(self, log: CaptureLog, prefix: str) -> None:
         self._log = log
         self._prefix = prefix
+        self._anchors = {id(one): f"{prefix}m{place}" for place, one in enumerate(messages_of(log))}
         state = ReplayState(log)
         # Memory follows execution order, the page call order.
         self._commands: dict[int, list[HTML]] = {}
@@ -38,7 +52,7 @@ class Timeline:
             if (execution.number, command.place) != previous:
                 previous = (execution.number, command.place)
                 pieces.append(_list_title(execution, command.place))
-            pieces += [_message(message) for message in command.messages]
+            pieces += map(self._message, command.messages)
             pieces.append(self._command(execution, command, operands))
 
     @staticmethod
@@ -58,7 +72,7 @@ class Timeline:
         if isinstance(event, e.CapturedExecution):
             return self._execution(event)
         if isinstance(event, e.CapturedMessage):
-            return _message(event)
+            return self._message(event)
         if isinstance(event, e.Removed):
             return element(
                 "p", join([element("b", "The device was removed. "), event.text]), class_="message error"
@@ -93,7 +107,7 @@ class Timeline:
             head.append(element("p", "None of it has run.", class_="note"))
         elif not execution.complete:
             head.append(element("p", "The capture ends before these lists have finished.", class_="note"))
-        messages = [_message(message) for message in execution.messages]
+        messages = [self._message(message) for message in execution.messages]
         body = _nested(self._commands.get(execution.number, []))
         return element("section", join([*head, body, *messages]), class_="execution")
 
@@ -128,8 +142,10 @@ class Timeline:
         shapes = ", ".join(
             f"{type_name(output.tensor.data_type)} {braces(output.tensor.sizes)}" for output in outputs
         )
+        if dispatch.operators:
+            shapes = f"of {_names(dispatch)}"
         shown = element("span", shapes, class_="quiet shapes") if shapes else ""
-        title = dispatch.dispatchable.title.replace("DML_OPERATOR_", "")
+        title = dispatch.dispatchable.title.replace(OPERATOR, "")
         head = [
             element("span", str(dispatch.number), class_="number"),
             element("span", join([element("b", title[0].upper() + title[1:]), " ", shown])),
@@ -146,14 +162,16 @@ class Timeline:
         summary = element("summary", join(head))
         return element("details", join([summary, *body]), class_="command dispatch", id=anchor)
 
+    def _message(self, message: e.CapturedMessage) -> HTML:
+        level = message.severity.rpartition("_")[2].lower()
+        kind = "message error" if level in ("error", "corruption") else "message"
+        parts = [element("b", level.capitalize()), " ", message.text]
+        return element("p", join(parts), class_=kind, role="note", id=self._anchors[id(message)])
+
     def _desc(self, dispatch: e.DispatchEvent) -> HTML:
         op = dispatch.dispatchable.op
         if op is None:
-            names = ", ".join(
-                "an unknown operator" if operator is None else operator.title
-                for operator in dispatch.operators
-            )
-            return element("p", f"Initializes {names or 'nothing'}.", class_="quiet")
+            return element("p", f"Initializes {_names(dispatch) or 'nothing'}.", class_="quiet")
         if op.op is None:
             assert isinstance(op.program, GraphProgram)
             lines = join(element("li", node.title) for node in op.program.graph.nodes if node is not None)
@@ -173,6 +191,14 @@ class Timeline:
             class_="raw",
         )
         return join([element("dl", join(chips), class_="attributes") if chips else "", raw])
+
+
+def _names(dispatch: e.DispatchEvent) -> str:
+    """What an initializer initializes."""
+    return ", ".join(
+        "an unknown operator" if operator is None else operator.title.replace(OPERATOR, "")
+        for operator in dispatch.operators
+    )
 
 
 def _count(number: int, noun: str) -> str:
@@ -213,13 +239,6 @@ def _barrier(barrier: e.CapturedBarrier) -> HTML:
         return join(["aliasing barrier · ", element("b", f"{names[0]} → {names[1]}")])
     where = "all resources" if barrier.resource is None else barrier.resource.title
     return join(["UAV barrier · ", element("b", where)])
-
-
-def _message(message: e.CapturedMessage) -> HTML:
-    level = message.severity.rpartition("_")[2].lower()
-    kind = "message error" if level in ("error", "corruption") else "message"
-    parts = [element("b", level.capitalize()), " ", message.text]
-    return element("p", join(parts), class_=kind, role="note")
 
 
 def _marker_text(marker: e.MarkerEvent) -> str:
