@@ -12,6 +12,8 @@ from generators.operator_entries import Entry, check
 
 from directml_py.api.enums import DML_FEATURE_LEVEL
 
+from ..fidelity.recorded import SOFTWARE_DEVICE, cases
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -56,7 +58,33 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 120
+    """Without the table of the benchmark, which grows by a row for each kind of program."""
+    written = re.sub(r"<!-- Written by .*?<!-- The end .*? -->", "", README, flags=re.DOTALL)
+    assert len(written.splitlines()) <= 130
+
+
+def test_the_readme_answers_in_order() -> None:
+    """What a DirectML programmer asks, before everything else."""
+    headings = re.findall(r"^## (.+)$", README, re.MULTILINE)
+    order = ["What runs", "How faithfully", "Two commands", "A first program", "A test", "Status"]
+    assert headings[: len(order)] == order
+
+
+def test_figures_are_those_of_the_page_on_fidelity() -> None:
+    page = (ROOT / "docs/inside/fidelity.md").read_text(encoding="utf-8")
+    runs = re.findall(r"^\| (?:valid|mutations|graphs|tables) \|(.*)\|$", page, re.MULTILINE)
+    judged, same, stricter, crashed, unlisted = (
+        sum(map(int, column)) for column in zip(*(row.split("|") for row in runs))
+    )
+    assert unlisted == 0
+    stated = f"| {judged:,} | {same:,} | stricter here, as listed: {stricter:,}; crashed there: {crashed:,} |"
+    assert stated in README
+    recorded, exceptions = len(cases()), len(SOFTWARE_DEVICE)
+    stated = f"| {recorded:,} | {recorded - exceptions:,} | what only a software device does: {exceptions} |"
+    assert stated in README
+    (webnn,) = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    total, agree, differ, *rest = map(int, webnn)
+    assert f"| {total:,} | {agree:,} | differ: {differ}; wrong or not lowered: {sum(rest)} |" in README
 
 
 def test_the_operator_that_the_page_on_adding_one_shows_is_the_catalogs() -> None:
