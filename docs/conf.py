@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "documentation.site",
+    "documentation.break_points",
     "documentation.index_names",
     "documentation.debug_tables",
     "documentation.notebooks",
