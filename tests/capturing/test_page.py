@@ -131,7 +131,7 @@ def test_the_count_of_messages_leads_to_the_first(hazardous):
 
 def test_what_nobody_named_is_told_by_what_it_is(hazardous):
     """An initializer by its operators, a resource by its heap and size."""
-    assert '<b>Operator initializer</b> <span class="quiet shapes">of ELEMENT_WISE_NEGATE' in hazardous
+    assert '<b>An operator initializer</b> <span class="quiet shapes">of ELEMENT_WISE_NEGATE' in hazardous
     assert re.search(r"bytes 0 to 16 of UPLOAD resource \d+ \(16 bytes\)", hazardous)
 
 
