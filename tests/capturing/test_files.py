@@ -162,9 +162,12 @@ def test_allocations_that_this_machine_cannot_have(tmp_path, monkeypatch, memory
 
 
 def test_no_capture(tmp_path, capsys):
-    for place in (tmp_path, tmp_path / "missing"):
+    for place, reason in (
+        (tmp_path, "it has no .jsonl file"),
+        (tmp_path / "missing", "there is no such folder"),
+    ):
         assert main(["capture", "show", str(place)]) == 2
-        assert f"{place} is not a capture: it has no .jsonl file" in capsys.readouterr().err
+        assert f"{place} is not a capture: {reason}" in capsys.readouterr().err
     written(tmp_path, *GOOD)
     (tmp_path / "p.contents").unlink()
     assert main(["capture", "show", str(tmp_path)]) == 2
