@@ -4,6 +4,14 @@
 #include "../context.h"
 #include "worker.h"
 
+/* Copies `rows` of `bytes` each, which begin `output_line` and `input_line` bytes apart. */
+static void dml_elementwise_copy_rows(char *output, int64_t output_line, const char *input, int64_t input_line,
+                                      int64_t rows, int64_t bytes)
+{
+    const dml_span span = {output, input, rows, output_line, input_line, bytes, 1, 1};
+    dml_dispatch->move->rows(&span, 0);
+}
+
 /* The number of the input that a value is; `inputs` if it is none. */
 static int dml_elementwise_input_of(const dml_elementwise *task, int value)
 {
@@ -34,11 +42,12 @@ static int dml_elementwise_lies_direct(const dml_elementwise *task)
         uintptr_t places = task->tensors[i].memory;
         for (int axis = 0; axis < task->rank; axis++)
             places |= (uintptr_t)task->tensors[i].strides[axis];
-        if (places % (uintptr_t)size != 0 || task->tensors[i].strides[task->rank - 1] != size ||
+        const int is_across = task->across && i < task->inputs;
+        if (places % (uintptr_t)size != 0 || (task->tensors[i].strides[task->rank - 1] != size && !is_across) ||
             (i < task->inputs && task->tensors[i].type != task->tensors[0].type))
             return 0;
     }
-    return task->inputs >= 1 && task->outputs == 1 && !task->across;
+    return task->inputs >= 1 && task->outputs == 1;
 }
 
 /* The direct step of elements that are the value `result`, and of constants or, where `is_first`, of another input.
@@ -96,7 +105,7 @@ static void dml_elementwise_choose_direct(dml_elementwise_worker *worker)
 static void dml_elementwise_block_direct(dml_elementwise_worker *worker, int64_t row, int64_t column, int64_t rows,
                                          int64_t columns)
 {
-    enum { TILE = 2048 };
+    enum { TILE = 2048, SHORT = 128 };
     const dml_elementwise *task = worker->task;
     const dml_elementwise_view *views = worker->views, *to = views + task->inputs;
     int64_t size = to->step, own = views->step, n, packed = 1;
@@ -107,6 +116,26 @@ static void dml_elementwise_block_direct(dml_elementwise_worker *worker, int64_t
     if (packed) {
         columns *= rows;
         rows = 1;
+    }
+    if (rows > 1 && columns <= SHORT && !worker->stream) {
+        /* Rows so short are copied together first: a call for each would take longer. */
+        char left[TILE * 4] __attribute__((aligned(64))), right[TILE * 4] __attribute__((aligned(64)));
+        const int has_other = second < task->inputs && !task->first_step->uniform;
+        for (int64_t i = row; i < row + rows; i += n) {
+            n = row + rows - i < TILE / columns ? row + rows - i : TILE / columns;
+            dml_elementwise_copy_rows(left, columns * own, views->first + i * views->line + column * own, views->line,
+                                      n, columns * own);
+            if (has_other)
+                dml_elementwise_copy_rows(right, columns * own,
+                                          views[second].first + i * views[second].line + column * own,
+                                          views[second].line, n, columns * own);
+            for (int k = 0; k < worker->direct; k++)
+                worker->steps[k].call(made, k ? made : left, k || !has_other ? NULL : right, worker->steps[k].lanes,
+                                      n * columns);
+            dml_elementwise_copy_rows(to->first + i * to->line + column * size, to->line, made, columns * size, n,
+                                      columns * size);
+        }
+        return;
     }
     for (int64_t i = row; i < row + rows; i++) {
         const char *from = views->first + i * views->line + column * own;

@@ -122,6 +122,16 @@ static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int6
         return;
     }
     value->moves = 4;
+    if (view->step == size && rows > 1) {
+        /* Short rows take longer to call a function for than to copy. */
+        char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
+        const int converts = dml_dispatch->elementwise->load[tensor->type] != NULL;
+        dml_elementwise_copy_rows(converts ? together : value->place, columns * size, elements, view->line, rows,
+                                  columns * size);
+        if (converts)
+            dml_elementwise_load_row(tensor->type, value->place, together, size, count);
+        return;
+    }
     for (int64_t i = 0; i < rows; i++)
         dml_elementwise_load_row(tensor->type, value->place + 4 * i * columns, elements + i * view->line, view->step,
                                  columns);
@@ -176,10 +186,16 @@ static void dml_elementwise_store(dml_elementwise_worker *worker, int index, cha
     int is_wide = task->wide[tensor->value];
     const dml_elementwise_lanes *value = worker->values + tensor->value;
     const char *lanes = value->place + done * value->moves;
-    int64_t lane = is_wide ? 8 : 4;
+    int64_t lane = is_wide ? 8 : 4, size = dml_elementwise_sizes[tensor->type];
     elements += done * view->step;
     if (elements == lanes)
         return;
+    if (view->step == size && rows > 1 && !worker->stream) {
+        char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
+        dml_elementwise_store_row(worker, tensor->type, together, size, lanes, is_wide, rows * columns, done);
+        dml_elementwise_copy_rows(elements, view->line, together, columns * size, rows, columns * size);
+        return;
+    }
     for (int64_t i = 0; i < rows; i++)
         dml_elementwise_store_row(worker, tensor->type, elements + i * view->line, view->step,
                                   lanes + i * columns * lane, is_wide, columns, done);
@@ -259,6 +275,30 @@ static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, i
     }
 }
 
+/* The only step of a program over rows of FLOAT32 as they lie in memory. */
+static void dml_elementwise_step_rows(dml_elementwise_worker *worker, int64_t rows, int64_t columns)
+{
+    const dml_elementwise *task = worker->task;
+    const dml_elementwise_step *step = task->first_step;
+    const dml_elementwise_view *to = worker->views + task->inputs;
+    const char *operands[3];
+    int64_t lines[3];
+    uintptr_t ones = 0;
+    for (int k = 0; k < 3; k++) {
+        const int input = dml_elementwise_input_of(task, step->operands[k]);
+        const int is_input = input < task->inputs;
+        operands[k] = is_input ? worker->views[input].first : worker->values[step->operands[k]].place;
+        lines[k] = is_input ? worker->views[input].line : 0;
+        ones |= (uintptr_t)!is_input << k;
+    }
+    ones &= dml_elementwise_reads_one[step->code];
+    for (int64_t i = 0; i < rows; i++) {
+        const void *const places[] = {operands[0] + i * lines[0], operands[1] + i * lines[1],
+                                      operands[2] + i * lines[2], (const void *)ones};
+        dml_dispatch->elementwise->steps[step->code](to->first + i * to->line, places, columns);
+    }
+}
+
 /* Brings an input that lies across into the order of the outputs. */
 static void dml_elementwise_turn(dml_elementwise_worker *worker, int index, int64_t rows, int64_t columns)
 {
@@ -301,6 +341,15 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
         if (task->across && i < task->inputs)
             dml_elementwise_turn(worker, i, rows, columns);
     }
+    /* What lies across is in the order of the outputs by now, unless it is the same along a row. */
+    int lies_in_rows = 1;
+    for (int i = 0; i <= task->inputs; i++)
+        lies_in_rows &= worker->views[i].step == dml_elementwise_sizes[task->tensors[i].type];
+    const int is_direct = worker->direct && lies_in_rows;
+    if (worker->is_in_place && lies_in_rows && columns <= worker->block && !worker->stream && rows > 1) {
+        dml_elementwise_step_rows(worker, rows, columns);
+        return;
+    }
     together = columns < DML_ELEMENTWISE_BLOCK ? DML_ELEMENTWISE_BLOCK / columns : 1;
     /* Long rows that do not follow each other are written where they belong; short ones together, and then copied. */
     const dml_elementwise_view *first = worker->views + task->inputs;
@@ -310,30 +359,38 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
         for (int64_t j = 0; j < columns; j += worker->block) {
             int64_t m = rows - i < together ? rows - i : together;
             int64_t n = columns - j < worker->block ? columns - j : worker->block;
-            (worker->direct ? dml_elementwise_block_direct : dml_elementwise_block)(worker, i, j, m, n);
+            (is_direct ? dml_elementwise_block_direct : dml_elementwise_block)(worker, i, j, m, n);
         }
 }
 
-/* Values that are kept between steps must fit into a block; one step between tensors as they lie keeps none. */
-static int64_t dml_elementwise_longest(const dml_elementwise *task)
+/* Whether one step between tensors of FLOAT32 as they lie is all of a program. */
+static int dml_elementwise_is_in_place(const dml_elementwise *task)
 {
     const dml_elementwise_step *step = task->first_step;
     int last = task->rank - 1;
-    if (task->steps != 1 || task->outputs != 1 || task->across || task->wide[step->result] ||
+    if (task->steps != 1 || task->outputs != 1 || task->wide[step->result] ||
         task->tensors[task->inputs].value != step->result)
-        return DML_ELEMENTWISE_BLOCK;
-    if (step->uniform != 0 && step->uniform != dml_elementwise_reads_one[step->code])
-        return DML_ELEMENTWISE_BLOCK;
+        return 0;
     for (int i = 0; i <= task->inputs; i++) {
         const dml_elementwise_tensor *tensor = task->tensors + i;
         uintptr_t places = tensor->memory;
         for (int axis = 0; axis < last; axis++)
             places |= (uintptr_t)tensor->strides[axis];
+        const int is_across = task->across && i < task->inputs;
         if (dml_dispatch->elementwise->load[tensor->type] || dml_dispatch->elementwise->store[tensor->type] ||
-            tensor->strides[last] != 4 || places % 4 != 0)
-            return DML_ELEMENTWISE_BLOCK;
+            (tensor->strides[last] != 4 && !is_across) || places % 4 != 0)
+            return 0;
     }
-    return DML_ELEMENTWISE_PART;
+    return 1;
+}
+
+/* Values that are kept between steps, and those of constants that a step does not read as one, must fit into a
+   block. */
+static int64_t dml_elementwise_longest(const dml_elementwise *task, int is_in_place)
+{
+    const dml_elementwise_step *step = task->first_step;
+    const int is_read = step->uniform == 0 || step->uniform == dml_elementwise_reads_one[step->code];
+    return is_in_place && !task->across && is_read ? DML_ELEMENTWISE_PART : DML_ELEMENTWISE_BLOCK;
 }
 
 static void dml_elementwise_fill(char *place, const dml_elementwise_constant *constant)
@@ -361,7 +418,8 @@ void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
 {
     const dml_elementwise *task = context;
     dml_elementwise_worker worker = {
-        .task = task, .stream = dml_elementwise_streams(task), .block = dml_elementwise_longest(task)};
+        .task = task, .stream = dml_elementwise_streams(task), .is_in_place = dml_elementwise_is_in_place(task)};
+    worker.block = dml_elementwise_longest(task, worker.is_in_place);
     char memory[task->memory + 64];
     worker.memory = memory + (-(uintptr_t)memory & 63);
     for (int i = 0; i < task->values; i++)

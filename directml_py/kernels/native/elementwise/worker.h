@@ -47,6 +47,8 @@ typedef struct {
     /* The steps that are done without lanes; `direct` is 0 if the program needs these. */
     dml_elementwise_direct_step steps[DML_ELEMENTWISE_DIRECT];
     int direct;
+    /* Whether the only step goes from tensors to a tensor as they lie. */
+    int is_in_place;
     /* The most columns of a block. */
     int64_t block;
     /* What the block reads, as far as that lies together, and whether more of it is to be prefetched. */
