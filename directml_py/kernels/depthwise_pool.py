@@ -20,6 +20,8 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
 # With more output channels per input channel, matrix products are faster.
 FEW = 4
+# The fewest channels next to each other that fill a vector, of the widest ones.
+LEAST_CHANNELS = 16
 
 
 def products(
@@ -40,11 +42,11 @@ def products(
     if reason is not None:
         return Declined("depthwise_pool", reason)
     reorders = Reorders()
-    x = reorders.read(x, is_taken(x))
+    x = reorders.read(x, is_in_order(x))
     filters = reorders.read(filters, is_taken=True)
     bias = None if bias is None else reorders.read(bias, is_taken=True)
     added = [] if post_op is None else post_op[:4]
-    output = reorders.write(output, is_taken(output), [x, filters, bias, *added])
+    output = reorders.write(output, is_in_order(output), [x, filters, bias, *added])
     task = task_of("PRODUCTS", x, output, window, [filters, bias])
     if isinstance(task, Declined):
         return task
@@ -72,16 +74,30 @@ def in_rows(x: Array) -> bool:
     return lie_together(x, x.ndim - 1)
 
 
-def is_taken(x: Array) -> bool:
+def is_in_order(x: Array) -> bool:
     """Whether products are added up as those of packed tensors: vectors run across the rows of planes of FLOAT32."""
     return lie_together(x, 2) if x.dtype == np.float32 else in_rows(x)
+
+
+def are_channels_last(x: Array, output: Array) -> bool:
+    """Whether pools read and write images of FLOAT32 whose channels lie next to each other."""
+    images = (x, output)
+    return (
+        backend.native is not None
+        and all(one.dtype == np.float32 and one.ndim <= 4 for one in images)
+        and all(one.strides[1] == one.itemsize and one.strides[-1] != one.itemsize for one in images)
+        and x.shape[1] == output.shape[1] >= LEAST_CHANNELS
+        and readable(*images)
+        and apart(output, [x])
+    )
 
 
 def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | Declined:
     """Sums divided by the element count of each window: the product of one count per spatial dimension."""
     reorders = Reorders()
-    x = reorders.read(x, in_rows(x))
-    output = reorders.write(output, in_rows(output), [x])
+    is_last = are_channels_last(x, output)
+    x = reorders.read(x, is_last or in_rows(x))
+    output = reorders.write(output, is_last or in_rows(output), [x])
     task = task_of("MEAN", x, output, window)
     if isinstance(task, Declined):
         return task
@@ -226,8 +242,9 @@ def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> R
     """Max pooling, with the index of the first maximum in each window. A number is larger than NaN, and the result is
     at least the lowest finite FLOAT32, also for an empty window, whose index is 0."""
     reorders = Reorders()
-    x = reorders.read(x, in_rows(x))
-    output = reorders.write(output, in_rows(output), [x])
+    is_last = indices is None and are_channels_last(x, output)
+    x = reorders.read(x, is_last or in_rows(x))
+    output = reorders.write(output, is_last or in_rows(output), [x])
     task = task_of("MAXIMUM", x, output, window)
     if isinstance(task, Declined):
         return task

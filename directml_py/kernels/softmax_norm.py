@@ -17,7 +17,10 @@ from .cache_blocks import joined
 from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, apart, readable, type_name
-from .reorder import Reorders, lie_together
+from .reorder import Reorders, is_same, lie_together
+
+# The fewest elements of each channel that are normalized together, for which its factor is computed once.
+PART = 256
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 
@@ -137,12 +140,36 @@ def batch_norm(
         first -= 1
     if prod(x.shape[first:]) == 1:
         return Declined("softmax_norm", "statistics change along the innermost dimension")
+    options = {"epsilon": epsilon, "relu": relu}
+    columns = as_columns(x, output, statistics)
+    if columns is not None:
+        return bound_rows("BATCH_NORM", columns, [0, 1, 2, 3, 4, 5], **options)
     reorders = Reorders()
     source = reorders.read(x, lie_together(x, first))
     target = reorders.write(output, lie_together(output, first), statistics, in_place_of=source)
     rows = joined(broadcast_views(target, source, statistics))
-    run = bound_rows("BATCH_NORM", rows, [0, 1, 2, 3, 4, 5], epsilon=epsilon, relu=relu)
+    run = bound_rows("BATCH_NORM", rows, [0, 1, 2, 3, 4, 5], **options)
     return run and reorders.around(run)
+
+
+def as_columns(x: Array, output: Array, statistics: Sequence[Array]) -> list[Array] | None:
+    """Views whose last dimension is a part of the columns of channels that lie next to each other, and the one before
+    it the channels; None if tensors do not lie like that."""
+    if not all(one.strides[1] == one.itemsize and one.shape[1] > 1 and readable(one) for one in (x, output)):
+        return None
+    if any(one.size not in (1, one.shape[1]) for one in statistics) or not readable(*statistics):
+        return None
+    if not (is_same(x, output) or apart(output, [x])) or not apart(output, statistics):
+        return None
+    order = [0, *range(2, x.ndim), 1]
+    views = joined([view.transpose(order) for view in broadcast_views(output, x, statistics)])
+    if views[0].ndim < 2 or views[0].shape[-1] != x.shape[1]:
+        return None
+    pixels = views[0].shape[-2]
+    part = next((count for count in range(PART, pixels) if pixels % count == 0), pixels)
+    return [
+        view.reshape(*view.shape[:-2], pixels // part, part, x.shape[1]).swapaxes(-1, -2) for view in views
+    ]
 
 
 class BatchNormPostOp(NamedTuple):
@@ -222,7 +249,7 @@ def bound_rows(function: str, rows: Sequence[Array], places: Sequence[int], **op
     apart_by = [row.strides[-1] for row in rows]
     heads = joined([row[..., 0] for row in rows])
     if any(step not in ((size,) if place < 2 else (0, size)) for place, step in zip(places, apart_by)):
-        options["steps"] = apart_by
+        options["steps"] = apart_by[:2]
     longest = lib.DML_SOFTMAX_NORM_LONGEST_HALVES
     if size == 2 and count > longest and function != "BATCH_NORM":
         return Declined("softmax_norm", f"rows of {count} elements of FLOAT16 are longer than {longest}")

@@ -24,6 +24,8 @@ from directml_py.testing.valid_descs import Assembly, make_desc
 from .helpers import PreferringFloats, generator
 
 OPERATORS = sorted(SCHEMAS)
+# What memory holds before anything is stored there. As a float it is a number.
+FILLING = 0xA5
 MOST_ELEMENTS = 1 << 15
 # Elements of which a sum loses its digits, with exponents up to so many bits.
 SPANS = {np.dtype(np.float16): 11, np.dtype(np.float32): 24, np.dtype(np.float64): 24}
@@ -101,6 +103,24 @@ def along(name, sizes, axes, dtype=DML_TENSOR_DATA_TYPE_FLOAT32, **others):
     return make_desc(name, {"InputTensor": tensor, "OutputTensor": tensor, "Axes": axes, **others})
 
 
+def pooled(name, sizes, window, stride, dtype=DML_TENSOR_DATA_TYPE_FLOAT32, **others):
+    steps = [(size + 2 - taps) // stride + 1 for size, taps in zip(sizes[2:], window)]
+    geometry = {"Strides": [stride] * 2, "WindowSize": window, "StartPadding": [1, 1], "EndPadding": [1, 1]}
+    tensors = {
+        "InputTensor": plain(*sizes, dtype=dtype),
+        "OutputTensor": plain(*sizes[:2], *steps, dtype=dtype),
+    }
+    return make_desc(name, {**tensors, **geometry, **others})
+
+
+def normalized(sizes, dtype=DML_TENSOR_DATA_TYPE_FLOAT32):
+    parameters = dict.fromkeys(
+        ("MeanTensor", "VarianceTensor", "ScaleTensor", "BiasTensor"), plain(1, sizes[1], 1, 1, dtype=dtype)
+    )
+    tensors = dict.fromkeys(("InputTensor", "OutputTensor"), plain(*sizes, dtype=dtype))
+    return make_desc("BATCH_NORMALIZATION", {**tensors, **parameters, "Spatial": True, "Epsilon": 1e-5})
+
+
 def reduced(function, sizes, axes, dtype=DML_TENSOR_DATA_TYPE_FLOAT32):
     output = [1 if axis in axes else size for axis, size in enumerate(sizes)]
     fields = {"InputTensor": plain(*sizes, dtype=dtype), "OutputTensor": plain(*output, dtype=dtype)}
@@ -128,6 +148,12 @@ CASES = {
     "channels of halves": convolution(17, 9, 9, dtype=DML_TENSOR_DATA_TYPE_FLOAT16),
     "pixels alone": convolution(70, 33, 7, taps=1),
     "channels one by one": convolution(33, 33, 9, groups=33),
+    "largest in windows": pooled("MAX_POOLING", (2, 70, 9, 11), (3, 3), 2),
+    "largest in uneven windows": pooled("MAX_POOLING", (1, 20, 9, 11), (2, 3), 1),
+    "means of windows": pooled("AVERAGE_POOLING", (2, 70, 9, 11), (3, 3), 1, IncludePadding=False),
+    "means of padded windows": pooled("AVERAGE_POOLING", (2, 20, 9, 11), (3, 5), 2, IncludePadding=True),
+    "channels with statistics": normalized((2, 70, 16, 20)),
+    "channels of halves with statistics": normalized((2, 33, 16, 20), DML_TENSOR_DATA_TYPE_FLOAT16),
     "softmax of channels": along("ACTIVATION_SOFTMAX1", (1, 33, 5, 5), [1]),
     "softmax of outer and inner dimensions": along("ACTIVATION_LOG_SOFTMAX1", (6, 33, 17), [0, 2]),
     "softmax of long columns": along("ACTIVATION_SOFTMAX1", (9000, 3), [0]),
@@ -205,7 +231,7 @@ LAYOUTS = (
 
 
 def bytes_at_a_line(size):
-    memory = np.full(size + 64, 0xA5, np.uint8)
+    memory = np.full(size + 64, FILLING, np.uint8)
     start = -memory.ctypes.data % 64
     return memory[start : start + size]
 
@@ -233,7 +259,17 @@ def results(desc, kernel, inputs, layout, rng):
         for slot in desc.outputs
     ]
     kernel.bind(inputs, outputs, bytes_at_a_line(kernel.scratch))()
-    return outputs
+    return [None if output is None else taken_from_memory(output) for output in outputs]
+
+
+def taken_from_memory(output):
+    """A copy; the bytes between the elements must be as they were."""
+    copy, memory = np.array(output, order="C"), output
+    while memory.base is not None:
+        memory = memory.base
+    output[...] = np.frombuffer(bytes([FILLING] * output.itemsize), output.dtype)[0]
+    assert (memory.view(np.uint8) == FILLING).all(), "bytes outside of the output are written"
+    return copy
 
 
 def assert_same_bits(found, expected, case):
@@ -252,6 +288,7 @@ def assert_same_bits(found, expected, case):
 def layouts_for(values, rng):
     """The layouts of all inputs, and of the outputs: one that differs in one place, or many."""
     for layout in LAYOUTS:
+        yield [layout] * len(values), layout
         yield [layout] * len(values), "packed"
         yield ["packed"] * len(values), layout
         yield [LAYOUTS[place] for place in rng.integers(0, len(LAYOUTS), len(values))], layout

@@ -137,6 +137,45 @@ static void dml_depthwise_pool_share_finished(void *context, int64_t begin, int6
     }
 }
 
+/* Whether channels that lie next to each other are read and written as they lie. */
+static int dml_depthwise_pool_is_channels_last(const dml_depthwise_pool *task)
+{
+    const int is_plain = !task->is_half && !task->stores_half && !task->bytes.is_there && !task->indices;
+    return is_plain && task->function != DML_DEPTHWISE_POOL_PRODUCTS && task->channels >= 16 &&
+           task->x_strides[1] == 4 && task->output_strides[1] == 4 && task->x_strides[4] != 4 && task->window[0] == 1 &&
+           task->steps[0] == 1 && task->sizes[0] == 1 && task->padding[0] == 0;
+}
+
+/* Whether the kernel of planes finds the maximum of each row of taps first. */
+static int dml_depthwise_pool_is_by_rows(const dml_depthwise_pool *task)
+{
+    const dml_depthwise_pool_table *table = dml_dispatch->depthwise_pool;
+    dml_depthwise_pool planes = *task;
+    planes.x_strides[4] = planes.output_strides[4] = 4;
+    return table->is_masked && table->is_masked(&planes);
+}
+
+typedef struct {
+    const dml_depthwise_pool *task;
+    int by_rows;
+} dml_depthwise_pool_channels;
+
+static void dml_depthwise_pool_share_channels_last(void *context, int64_t begin, int64_t end)
+{
+    const dml_depthwise_pool_channels *channels = context;
+    dml_dispatch->depthwise_pool->channels_last(channels->task, channels->by_rows, begin, end);
+}
+
+static void dml_depthwise_pool_run_channels_last(const dml_depthwise_pool *task)
+{
+    dml_depthwise_pool_channels channels = {task, dml_depthwise_pool_is_by_rows(task)};
+    int64_t steps = task->batches * task->channels * task->steps[1] * task->steps[2];
+    dml_parallel(dml_depthwise_pool_share_channels_last, &channels,
+                 task->batches * dml_quotient_up(task->steps[1], DML_DEPTHWISE_POOL_LAST_ROWS), 1,
+                 2 * steps * (4 + task->window[1] * task->window[2]));
+    dml_elementwise_finish(&task->epilogue);
+}
+
 void dml_depthwise_pool_run(const dml_depthwise_pool *task)
 {
     DML_ASSERT(DML_IS_INDEX(task->function, DML_DEPTHWISE_POOL_MAXIMUM + 1));
@@ -152,6 +191,10 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
                 task->activation == DML_ACTIVATION_IDENTITY && !task->normalization.prepared));
     DML_ASSERT(DML_IS_ALIGNED(task->x, task->bytes.is_there ? 1 : task->is_half ? 2 : 4));
     DML_ASSERT(DML_IS_ALIGNED(task->output, task->bytes.is_there ? 1 : task->stores_half ? 2 : 4));
+    if (dml_depthwise_pool_is_channels_last(task)) {
+        dml_depthwise_pool_run_channels_last(task);
+        return;
+    }
     dml_depthwise_pool_plan plan;
     int64_t seen, made, item = task->bytes.is_there ? 1 : task->is_half ? 2 : 4;
     if (task->batches * task->channels * task->steps[0] * task->steps[1] * task->steps[2] == 0 ||

@@ -14,6 +14,8 @@
 #define DML_DEPTHWISE_POOL_TOGETHER (16 << 10)
 /* Vectors run on for up to so many places. */
 #define DML_DEPTHWISE_POOL_SLACK 64
+/* Over channels that lie next to each other, a unit is so many rows of steps. */
+#define DML_DEPTHWISE_POOL_LAST_ROWS 4
 /* Vectors whose masks are kept. */
 #define DML_DEPTHWISE_POOL_PERIOD 64
 
@@ -63,6 +65,9 @@ typedef struct {
     int (*plan_flat)(dml_depthwise_pool_masks *masks, const dml_depthwise_pool *task);
     /* Units from `begin` to `end`. */
     void (*run)(const dml_depthwise_pool_plan *plan, int64_t begin, int64_t end);
+    /* Rows of steps from `begin` to `end`, DML_DEPTHWISE_POOL_LAST_ROWS in each unit, over channels that lie next to
+       each other; `by_rows`: whether over planes the maximum of each row of taps is found first. */
+    void (*channels_last)(const dml_depthwise_pool *task, int by_rows, int64_t begin, int64_t end);
     /* Channels from `begin` to `end`. */
     void (*add)(const dml_depthwise_pool_gradients *task, int64_t begin, int64_t end);
 } dml_depthwise_pool_table;

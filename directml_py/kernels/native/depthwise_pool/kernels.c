@@ -4,6 +4,7 @@
 #include "../elementwise/round_to_odd.h"
 #include "../half/scalar.h"
 
+#include "channels_last.h"
 #include "dispatch.h"
 #include "vectors.h"
 #include "packed.h"
@@ -107,5 +108,6 @@ const dml_depthwise_pool_table DML_TABLE(depthwise_pool) = {
     NULL,
 #endif
     depthwise_pool_run,
+    depthwise_pool_channels_last,
     depthwise_pool_add_gradients,
 };

@@ -18,9 +18,9 @@ enum { DML_SOFTMAX_NORM_TENSORS = 6, DML_SOFTMAX_NORM_LONGEST_HALVES = 8192, DML
    innermost; strides are in bytes. Absent tensors are at 0. With `relu`, what is normalized becomes 0 where it is not
    above that. Output and input are apart in memory, or the same elements. Rows of FLOAT16 have up to
    DML_SOFTMAX_NORM_LONGEST_HALVES elements, but where the mean and the variance are given.
-   SOFTMAX and LOG_SOFTMAX also take columns: `steps` is then not 0, but the bytes between the elements of a column in
-   the output and the input, of which there are up to DML_SOFTMAX_NORM_LONGEST_COLUMN; those of the innermost dimension
-   of rows lie next to each other. */
+   All but MEAN_VARIANCE also take columns: `steps` is then not 0, but the bytes between the elements of a column in the
+   output and the input; those of the innermost dimension of rows lie next to each other. SOFTMAX and LOG_SOFTMAX take
+   columns of up to DML_SOFTMAX_NORM_LONGEST_COLUMN elements. */
 typedef struct {
     int32_t function, is_half, uses_mean, uses_variance, relu;
     double epsilon;

@@ -21,7 +21,7 @@ typedef void (*dml_softmax_norm_strip)(const dml_softmax_norm *task, char *const
 
 typedef struct {
     dml_softmax_norm_kernel floats, halves;
-    dml_softmax_norm_strip short_rows, columns;
+    dml_softmax_norm_strip short_rows, columns, batch_norm_columns;
 } dml_softmax_norm_table;
 
 /* As FLOAT16 has it. */

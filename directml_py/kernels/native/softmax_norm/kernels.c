@@ -4,6 +4,7 @@
 #include "../elementwise/float64_functions.h"
 #include "../half/convert.h"
 
+#include "batch_norm_columns.h"
 #include "dispatch.h"
 #include "norm.h"
 #include "softmax.h"
@@ -243,4 +244,5 @@ const dml_softmax_norm_table DML_TABLE(softmax_norm) = {
     .halves = softmax_norm_of_halves,
     .short_rows = softmax_short_rows,
     .columns = softmax_columns,
+    .batch_norm_columns = batch_norm_columns,
 };

@@ -41,6 +41,8 @@ static int64_t dml_softmax_norm_strip_of(const dml_softmax_norm *task)
     enum { SHORT = 256, MOST = DML_SOFTMAX_NORM_WORK };
     if (task->steps[0] == 0)
         return task->function <= DML_SOFTMAX_NORM_LOG_SOFTMAX && task->count <= SHORT ? 16 : 1;
+    if (task->function == DML_SOFTMAX_NORM_BATCH_NORM)
+        return DML_SOFTMAX_NORM_STRIP;
     return task->count * DML_SOFTMAX_NORM_STRIP <= MOST ? DML_SOFTMAX_NORM_STRIP : MOST / task->count / 16 * 16;
 }
 
@@ -50,8 +52,10 @@ static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
     dml_softmax_norm_kernel kernel =
         task->is_half ? dml_dispatch->softmax_norm->halves : dml_dispatch->softmax_norm->floats;
     int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
-    dml_softmax_norm_strip several =
-        task->steps[0] ? dml_dispatch->softmax_norm->columns : dml_dispatch->softmax_norm->short_rows;
+    const dml_softmax_norm_table *table = dml_dispatch->softmax_norm;
+    dml_softmax_norm_strip several = task->steps[0] == 0                                ? table->short_rows
+                                     : task->function == DML_SOFTMAX_NORM_BATCH_NORM ? table->batch_norm_columns
+                                                                                        : table->columns;
     int64_t strip = dml_softmax_norm_strip_of(task);
     float work[DML_SOFTMAX_NORM_WORK] __attribute__((aligned(64)));
     char *places[DML_SOFTMAX_NORM_TENSORS];
@@ -91,8 +95,9 @@ void dml_softmax_norm_run(const dml_softmax_norm *task)
     DML_ASSERT(!task->is_half || task->function == DML_SOFTMAX_NORM_BATCH_NORM ||
                task->count <= DML_SOFTMAX_NORM_LONGEST_HALVES);
     DML_ASSERT((task->steps[0] == 0) == (task->steps[1] == 0));
-    DML_ASSERT(task->steps[0] == 0 || task->function <= DML_SOFTMAX_NORM_LOG_SOFTMAX);
-    DML_ASSERT(task->steps[0] == 0 || task->count <= DML_SOFTMAX_NORM_LONGEST_COLUMN);
+    DML_ASSERT(task->steps[0] == 0 || task->function != DML_SOFTMAX_NORM_MEAN_VARIANCE);
+    DML_ASSERT(task->steps[0] == 0 || task->function == DML_SOFTMAX_NORM_BATCH_NORM ||
+               task->count <= DML_SOFTMAX_NORM_LONGEST_COLUMN);
     DML_ASSERT(task->steps[0] == 0 || (task->rank >= 1 && task->strides[0][0] == (task->is_half ? 2 : 4) &&
                                        task->strides[0][1] == task->strides[0][0]));
     DML_ASSERT(task->memory[0] && task->memory[1]);
