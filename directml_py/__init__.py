@@ -10,7 +10,7 @@ so that importing this package costs next to nothing. `dir(directml_py)` lists t
 - types, such as UINT and GUID, error codes, such as E_INVALIDARG, and DMLError, which a failing call raises.
 
 Python-only additions: `tensor_desc` builds a tensor desc, `evaluate` runs one operator on arrays, `validate` reports
-what is wrong with a desc. Submodules have a `help` of their own; those for programs are
+what is wrong with a desc, `explain` which kernels run it. Submodules have a `help` of their own; those for programs are
 
 - graph: a graph builder in the style of DirectMLX;
 - session: the object model in few calls;
@@ -63,7 +63,9 @@ if TYPE_CHECKING:
     from .dml import *
     from .kernels import set_thread_count as set_thread_count
     from .kernels import thread_count as thread_count
+    from .shortcuts import KernelChoice as KernelChoice
     from .shortcuts import evaluate as evaluate
+    from .shortcuts import explain as explain
     from .shortcuts import validate as validate
     from .validation import Diagnostic as Diagnostic
     from .validation import Severity as Severity

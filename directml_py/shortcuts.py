@@ -1,10 +1,10 @@
-"""Shortcuts: validate a desc, or run it on arrays, without the object model."""
+"""Shortcuts: validate a desc, run it on arrays, or ask what runs it, without the object model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,14 @@ from .descs.decode import decode_operator_desc
 from .descs.format import braces
 from .descs.operator_desc import OperatorDesc, TensorSlot
 from .descs.tensor import TensorDesc
-from .dml import DMLCreateDevice
+from .dml import DMLCreateDevice, IDMLCompiledOperator
 from .dml.dml_device import HIGHEST_FEATURE_LEVEL, LEVEL, are_new_devices_observed
 from .dml.profiles import KIND, profile_of
+from .kernels.backend import backend
+from .kernels.decisions import Decisions
 from .operators import check, checked
 from .runner import Runner
+from .session import Session
 from .validation.report import Report
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -69,6 +72,53 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
     )
     runner = _runner(desc, level)
     return runner.run(_input_arrays(runner.operator.inputs, inputs))
+
+
+# Native kernels that NumPy's path also uses, to convert elements.
+CONVERSIONS = {"half"}
+
+
+class KernelChoice(NamedTuple):
+    """What runs an operator or a graph: the native ``kernels`` that accept its tensors, and those that ``declined``
+    them, each with its reason. What none of them computes NumPy does."""
+
+    kernels: tuple[str, ...]
+    declined: tuple[tuple[str, str], ...]
+
+    @property
+    def is_native(self) -> bool:
+        """Whether a native kernel computes: those that only convert elements for NumPy do not count."""
+        return not CONVERSIONS.issuperset(self.kernels)
+
+    def __str__(self) -> str:
+        names = ", ".join(name for name in self.kernels if not self.is_native or name not in CONVERSIONS)
+        native = f"{names}, native ({backend.isa})" if names else ""
+        first = native if self.is_native else f"NumPy, with {native}" if native else "NumPy"
+        return "\n".join([f"kernel: {first}", *(f"  not {name}: {reason}" for name, reason in self.declined)])
+
+
+def explain(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL) -> KernelChoice:
+    """Which kernels run an operator, and why others do not: ``print(explain(desc))`` shows it.
+
+    ``desc`` is anything that stands for a DML_OPERATOR_DESC, or a compiled operator, such as that of a graph, which is
+    on a device of its own and not initialized. It is run once, on zeros.
+
+    Raises ``DMLError`` as CreateOperator and CompileOperator do.
+    """
+    level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level", LEVEL)
+    is_compiled = isinstance(desc, IDMLCompiledOperator)
+    device = desc.device if is_compiled else DMLCreateDevice(D3D12CreateDevice(), feature_level=level)
+    session = Session(device)
+    with Decisions() as decisions:
+        compiled = desc if is_compiled else session.compile(desc)
+        tensors = [slot.tensor for slot in compiled.inputs]
+        zeros = [None if tensor is None else np.zeros(tensor.sizes, tensor.dtype) for tensor in tensors]
+        session.evaluate(compiled, zeros)
+    declined = [(one.kernel, one.reason) for one in decisions.declined]
+    # A kernel may take some of the tensors, and an operator may ask it for different things.
+    return KernelChoice(
+        tuple(decisions.kernels), tuple(pair for pair in declined if pair[0] not in decisions.kernels)
+    )
 
 
 def _runner(desc: Any, level: DML_FEATURE_LEVEL) -> Runner:

@@ -13,7 +13,6 @@ from building.kernel_list import KERNELS
 
 import directml_py as dml
 from directml_py.cli import main
-from directml_py.cli.chosen_kernels import kernel_lines
 from directml_py.dxdispatch import save_graph
 from directml_py.graph import Graph
 from directml_py.kernels.backend import backend
@@ -163,7 +162,7 @@ def test_every_kernel_is_here():
 @native
 @pytest.mark.parametrize("name", TAKEN)
 def test_the_kernel_is_named(name):
-    first = kernel_lines(TAKEN[name]).splitlines()[0]
+    first = str(dml.explain(TAKEN[name])).splitlines()[0]
     assert first == f"kernel: {name}, native ({backend.isa})"
 
 
@@ -171,7 +170,10 @@ def test_the_kernel_is_named(name):
 @pytest.mark.parametrize("name", DECLINED)
 def test_the_reason_is_given(name):
     desc, reasons = DECLINED[name]
-    assert kernel_lines(desc).splitlines() == ["kernel: NumPy", *(f"  not {reason}" for reason in reasons)]
+    assert str(dml.explain(desc)).splitlines() == [
+        "kernel: NumPy",
+        *(f"  not {reason}" for reason in reasons),
+    ]
 
 
 @native
@@ -186,8 +188,40 @@ def test_arrays_are_declined(name):
 
 @native
 def test_conversions_are_not_what_computes():
-    lines = kernel_lines(largest(500, "FLOAT16")).splitlines()
+    lines = str(dml.explain(largest(500, "FLOAT16"))).splitlines()
     assert lines[0] == f"kernel: NumPy, with half, native ({backend.isa})"
+
+
+@native
+def test_a_compiled_graph_is_explained():
+    graph = Graph()
+    x = graph.input_tensor(0, dml.DML_TENSOR_DATA_TYPE_FLOAT32, [1, 2, 3, 4])
+    scaled = graph.resample1(
+        x,
+        interpolation_mode=dml.DML_INTERPOLATION_MODE_LINEAR,
+        scales=[1, 2, 1, 1],
+        input_pixel_offsets=[0.5] * 4,
+        output_pixel_offsets=[-0.5] * 4,
+        output_sizes=[1, 4, 3, 4],
+    )
+    compiled = graph.compile([graph.lp_normalization(scaled, axis=3, epsilon=0.0, p=2)])
+    choice = dml.explain(compiled.operator)
+    assert not choice.is_native
+    assert choice.declined == (
+        ("resample", "more than the last two dimensions are resampled"),
+        ("softmax_norm", "LP_NORMALIZATION has no native kernel"),
+    )
+
+
+def test_what_cannot_be_compiled_is_not_explained():
+    with pytest.raises(dml.DMLError, match="DML-ELEMENT_WISE_ADD"):
+        dml.explain(
+            dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(
+                tensor([1, 1, 3, 9]), tensor([1, 1, 3, 8]), tensor([1, 1, 3, 9])
+            )
+        )
+    with pytest.raises(TypeError):
+        dml.explain("JOIN")
 
 
 def test_kernels_that_are_not_in_use(monkeypatch):
