@@ -6,6 +6,9 @@ measured so far are reported. ``--output FILE`` keeps a run for pyperf: ``python
 says what a change has made faster, ``pyperf check`` and ``stats`` how steady the figures are. ``--readme`` writes this
 processor's columns of README.md's table. ``--profile NETWORK`` profiles a network by node.
 
+``--isa avx2`` measures what a processor without AVX-512 would do: our loops, NumPy and PyTorch are limited to AVX2.
+ONNX Runtime cannot be, and has a column of its own unless the processor has nothing better.
+
 Ratios are ours / the fastest peer, and ours / limit: this machine's fastest read or copy of the same bytes, or matrix
 product of as many operations. PyTorch and ONNX Runtime are peers where they are installed. The package beside ``tools``
 is measured, whatever the working directory; standard error shows its path.
@@ -24,6 +27,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
+import pyperf
 from rich.console import Console
 from rich.table import Table
 
@@ -31,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import benchmarks
-from benchmarks import architectures, peers, profiler
+from benchmarks import architectures, instruction_sets, peers, profiler
 from benchmarks.benchmark_case import Measurable
 from benchmarks.readme_table import CHOSEN, README, remember, remembered, rewrite
 from benchmarks.runs import Row, comparisons, metadata, suite
@@ -102,6 +106,28 @@ def measured(is_wanted: Wanted, threads: int) -> list[Row]:
     return rows
 
 
+def comparison_table(run: pyperf.BenchmarkSuite, unlimited: Sequence[str]) -> Table:
+    """A line for each row, and in the footer the geometric means of the ratios; peers that are ``unlimited`` by
+    ``--isa`` have columns of their own."""
+    found = [*comparisons(run, unlimited)]
+    table = Table(show_footer=len(found) > 1)
+    for name in ("row", "ours", "fastest peer", "its"):
+        table.add_column(name, "geometric mean" if name == "row" else "")
+    table.add_column("ours / its", mean_of([one.ratio for one in found]))
+    table.add_column("ours / limit")
+    for index, name in enumerate(unlimited):
+        table.add_column(f"ours / {name}, not limited", mean_of([one.apart[index] for one in found]))
+    for one in found:
+        table.add_row(*one[:-1], *one.apart)
+    return table
+
+
+def mean_of(ratios: Sequence[str]) -> str:
+    """The geometric mean of those that there are."""
+    numbers = [float(ratio) for ratio in ratios if ratio]
+    return f"{statistics.geometric_mean(numbers):.2f}" if numbers else ""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -113,8 +139,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--threads", type=int, default=dml.thread_count(), help="for all runtimes (default: %(default)s)")
     add("--output", type=Path, metavar="FILE", help="write the run for pyperf, as JSON")
     add("--readme", action="store_true", help="write this processor's columns of README.md's table")
+    add(
+        "--isa",
+        choices=instruction_sets.VARIABLES,
+        help="limit our loops and the peers to these instructions",
+    )
     add("--profile", choices=architectures.NETWORKS, help="profile a network by node")
     arguments = parser.parse_args(argv)
+    unlimited: Sequence[str] = ()
+    if arguments.isa:
+        if arguments.readme:
+            parser.error("--readme is for processors as they are")
+        instruction_sets.limit_libraries(arguments.isa, sys.argv)
+        try:
+            unlimited = instruction_sets.limit_loops(arguments.isa)
+        except RuntimeError as error:
+            parser.error(str(error))
     console = Console(width=None if sys.stdout.isatty() else 160)
     is_wanted = wanted(arguments.only, arguments.all)
     if arguments.list:
@@ -129,14 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not rows:
         return 1
     run = suite(rows, metadata(arguments.threads))
-    table = Table("row", "ours", "fastest peer", "its", "ours / its", "ours / limit")
-    ratios = []
-    for comparison in comparisons(run):
-        table.add_row(*comparison)
-        ratios += [float(comparison.ratio)] if comparison.ratio else []
-    console.print(table)
-    if ratios:
-        console.print(f"ours / its: {statistics.geometric_mean(ratios):.2f} in the geometric mean")
+    console.print(comparison_table(run, unlimited))
     if arguments.output:
         run.dump(str(arguments.output), replace=True)
     if arguments.readme:

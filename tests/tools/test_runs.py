@@ -17,6 +17,8 @@ from benchmarks.limits import sgemm
 from benchmarks.networks import LAYERS
 from benchmarks.runs import LIMIT, OURS, Row, RowComparison, comparisons, metadata, suite
 
+from directml_py.kernels.backend import backend
+
 
 def test_the_package_beside_the_benchmark_is_measured(tmp_path):
     """Whatever the working directory and the path."""
@@ -64,6 +66,55 @@ def test_sides_are_compared_by_their_medians(tmp_path):
         RowComparison("small validate", "7.00 us"),
         RowComparison("memory peak", "3072.0 KiB", "ONNX Runtime", "2048.0 KiB", "1.50"),
     ]
+
+
+def test_a_peer_that_is_not_limited_is_compared_by_itself():
+    rows = [
+        Row("ADD", {OURS: [2.0], "NumPy": [4.0], "ONNX Runtime": [1.0]}),
+        Row("SUM", {OURS: [2.0], "NumPy": [1.0]}),
+    ]
+    run = suite(rows, about())
+    assert [(one.best, one.ratio, one.apart) for one in comparisons(run, ["ONNX Runtime"])] == [
+        ("NumPy", "0.50", ("2.00",)),
+        ("NumPy", "2.00", ("",)),
+    ]
+    table = bench.comparison_table(run, ["ONNX Runtime"])
+    assert [(column.header, column.footer) for column in table.columns][4:] == [
+        ("ours / its", "1.00"),
+        ("ours / limit", ""),
+        ("ours / ONNX Runtime, not limited", "2.00"),
+    ]
+
+
+@pytest.mark.skipif(
+    backend.native is None or backend.isa == "baseline",
+    reason="this processor has no AVX2, or there are no loops",
+)
+def test_loops_and_libraries_are_limited(tmp_path):
+    """What each library says of itself, in the process that measures."""
+    output = tmp_path / "run.json"
+    command = [sys.executable, bench.__file__, "--isa", "avx2", "--only", "GEMM 64,", "--output", str(output)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    found = pyperf.BenchmarkSuite.load(str(output)).get_metadata()
+    assert "native (avx2, " in found[f"{OURS}_version"]
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\n"
+        "from benchmarks import instruction_sets\n"
+        "instruction_sets.limit_libraries('avx2', sys.argv)\n"
+        "import numpy as np\n"
+        "print(np.show_config('dicts')['SIMD Extensions']['found'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(bench.__file__).parent)},
+    )
+    assert "AVX2" in done.stdout or "X86_V3" in done.stdout
+    assert "AVX512" not in done.stdout
+    assert "X86_V4" not in done.stdout
 
 
 def test_a_run_says_on_what_it_was_measured_and_names_no_folder_and_no_host():

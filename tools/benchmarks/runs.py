@@ -32,7 +32,8 @@ class Row(NamedTuple):
 
 
 class RowComparison(NamedTuple):
-    """The medians of a row, as pyperf writes them, and ratios of ours; ``best`` is the fastest peer."""
+    """The medians of a row, as pyperf writes them, and ratios of ours; ``best`` is the fastest peer. ``apart`` are the
+    ratios to peers that are not among these."""
 
     title: str
     ours: str = ""
@@ -40,6 +41,7 @@ class RowComparison(NamedTuple):
     theirs: str = ""
     ratio: str = ""
     limit_ratio: str = ""
+    apart: tuple[str, ...] = ()
 
 
 def metadata(threads: int) -> dict[str, str | int]:
@@ -72,8 +74,8 @@ def _name(title: str, side: str) -> str:
     return f"{title} [{side}]"
 
 
-def comparisons(run: pyperf.BenchmarkSuite) -> Iterator[RowComparison]:
-    """Compare the sides of each row."""
+def comparisons(run: pyperf.BenchmarkSuite, apart: Sequence[str] = ()) -> Iterator[RowComparison]:
+    """Compare the sides of each row; with the peers ``apart`` each by itself."""
     rows: dict[str, dict[str, pyperf.Benchmark]] = {}
     for benchmark in run:
         title, _, side = benchmark.get_name().removesuffix("]").rpartition(" [")
@@ -84,8 +86,12 @@ def comparisons(run: pyperf.BenchmarkSuite) -> Iterator[RowComparison]:
         def ratio(other: pyperf.Benchmark, ours: pyperf.Benchmark = ours) -> str:
             return f"{ours.median() / other.median():.2f}"
 
+        others = [sides.pop(name, None) for name in apart]
         comparison = RowComparison(
-            title, ours.format_value(ours.median()), limit_ratio=ratio(limit) if limit else ""
+            title,
+            ours.format_value(ours.median()),
+            limit_ratio=ratio(limit) if limit else "",
+            apart=tuple("" if other is None else ratio(other) for other in others),
         )
         if sides:
             best = min(sides, key=lambda side: sides[side].median())
