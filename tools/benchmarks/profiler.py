@@ -10,6 +10,8 @@ from rich.table import Table
 
 from directml_py.dml.compiler.graph_program import GraphProgram
 from directml_py.dml.compiler.plan import Step
+from directml_py.kernels.launch import NativeRun, RunSequence
+from directml_py.kernels.native_arrays import Run
 from directml_py.session import Session
 
 from .architectures import NETWORKS
@@ -26,6 +28,7 @@ class Timed:
         self._program = program
         self.rounds: list[Counter[int]] = []
         self.steps: dict[int, Step] = {}
+        self.calls: dict[int, Run] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._program, name)
@@ -33,6 +36,7 @@ class Timed:
     def bind(self, *arguments: Any) -> Any:
         calls = self._program.calls(*arguments)
         self.steps = {step.node: step for step, _ in calls}
+        self.calls = {step.node: call for step, call in calls}
 
         def run() -> None:
             spent: Counter[int] = Counter()
@@ -49,10 +53,12 @@ class Spent(NamedTuple):
     """The minimum of several runs; ``operations`` are those of a convolution, counting additions.
 
     For fused nodes, ``node`` is the last one, and ``tensors`` are those of the convolution, or else of the last.
+    ``is_native``: whether native kernels are all that is called.
     """
 
     node: int
     operator: str
+    is_native: bool
     tensors: str
     nanoseconds: int
     operations: int
@@ -74,8 +80,13 @@ def profile(name: str) -> list[Spent]:
         step = timed.steps[index]
         desc = max((program.graph.node(node).desc for node in reversed(step.nodes)), key=operations)
         least = min(spent[index] for spent in timed.rounds)
-        entries.append(Spent(index, step.operator, tensors(desc), least, operations(desc)))
+        native = is_native(timed.calls[index])
+        entries.append(Spent(index, step.operator, native, tensors(desc), least, operations(desc)))
     return sorted(entries, key=lambda one: -one.nanoseconds)
+
+
+def is_native(run: Run) -> bool:
+    return all(map(is_native, run.runs)) if isinstance(run, RunSequence) else isinstance(run, NativeRun)
 
 
 def tensors(desc: Any) -> str:
@@ -104,19 +115,25 @@ def operations(desc: Any) -> int:
 def profile_table(name: str) -> Table:
     entries = profile(name)
     total = sum(entry.nanoseconds for entry in entries)
-    by_operator: Counter[str] = Counter()
+    by_operator: Counter[tuple[str, bool]] = Counter()
     table = Table(
-        "node", "operator", "tensors", "ms", "share", "GFLOP/s", title=f"{name}: {total / 1e6:.2f} ms"
+        "node", "operator", "by", "tensors", "ms", "share", "GFLOP/s", title=f"{name}: {total / 1e6:.2f} ms"
     )
 
-    def add(node: str, operator: str, sizes: str, nanoseconds: int, speed: str = "") -> None:
-        table.add_row(node, operator, sizes, f"{nanoseconds / 1e6:.3f}", f"{nanoseconds / total:.1%}", speed)
+    def add(node: str, operator: str, native: bool, sizes: str, nanoseconds: int, speed: str = "") -> None:
+        by = "native" if native else "Python"
+        table.add_row(
+            node, operator, by, sizes, f"{nanoseconds / 1e6:.3f}", f"{nanoseconds / total:.1%}", speed
+        )
 
     for entry in entries:
-        by_operator[entry.operator] += entry.nanoseconds
+        by_operator[entry.operator, entry.is_native] += entry.nanoseconds
         speed = f"{entry.operations / entry.nanoseconds:.0f}" if entry.operations else ""
-        add(str(entry.node), entry.operator, entry.tensors, entry.nanoseconds, speed)
+        add(str(entry.node), entry.operator, entry.is_native, entry.tensors, entry.nanoseconds, speed)
     table.add_section()
-    for operator, nanoseconds in by_operator.most_common():
-        add("all", operator, "", nanoseconds)
+    for (operator, native), nanoseconds in by_operator.most_common():
+        add("all", operator, native, "", nanoseconds)
+    table.add_section()
+    in_python = sum(spent for (_, native), spent in by_operator.items() if not native)
+    add("all", "all", False, "", in_python)
     return table
