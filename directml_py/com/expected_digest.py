@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "6a18a125"
+DECLARATIONS = "d0d45809"

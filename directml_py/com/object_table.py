@@ -6,6 +6,7 @@ import threading
 import weakref
 from contextlib import suppress
 from functools import partial
+from sys import getrefcount
 from typing import Any
 
 from ..abi.arguments import WrongObject
@@ -22,6 +23,15 @@ from .foreign_objects import ForeignUnknown, is_com_object
 from .interfaces import INTERFACES
 from .program_abi import ProgramAbi
 from .released_objects import Quarantine, Released
+
+
+def _references_of_a_variable() -> int:
+    item = object()
+    return getrefcount(item)
+
+
+# What getrefcount says of an object that one variable of a function refers to.
+ALONE = _references_of_a_variable()
 
 
 class Objects:
@@ -43,7 +53,7 @@ class Objects:
         self.held = self._held.get
         self._released: dict[int, tuple[weakref.ref[IUnknown], Released]] = {}
         self._addresses: dict[int, int] = {}
-        self._tables: dict[type[IUnknown], bytes] = {}
+        self._tables: dict[type[IUnknown], int] = {}
         self._iids: dict[type[IUnknown], frozenset[bytes]] = {}
         self._quarantine = Quarantine(lib, ffi)
 
@@ -79,11 +89,11 @@ class Objects:
             address = self._addresses.get(id(item))
             return None if address is None else int(self._lib.dmlpy_references(address))
 
-    def _table(self, kind: type[IUnknown]) -> bytes:
-        """The name of the most derived interface that ``kind`` implements."""
+    def _table(self, kind: type[IUnknown]) -> int:
+        """The address of the vtable of the most derived interface that ``kind`` implements."""
         if kind not in self._tables:
             name = next(base.__name__ for base in kind.__mro__ if base.__name__ in INTERFACES)
-            self._tables[kind] = name.encode()
+            self._tables[kind] = int(self._lib.dmlpy_vtable(name.encode()))
         return self._tables[kind]
 
     def released(self, address: int) -> None:
@@ -97,9 +107,12 @@ class Objects:
             if address not in self._held or self._lib.dmlpy_references(address):
                 return
             key = id(item)
+            del self._held[address]
+            if getrefcount(item) == ALONE:
+                self._forget(address, key, record)
+                return
             reference = weakref.ref(item, lambda reference: self._destroyed(address, key, reference))
             self._released[address] = (reference, record)
-            del self._held[address]
 
     def _destroyed(self, address: int, key: int, reference: weakref.ref[IUnknown]) -> None:
         """Python's last reference is gone too."""
@@ -107,9 +120,14 @@ class Objects:
             entry = self._released.get(address)
             if entry is None or entry[0] is not reference:
                 return
-            del self._released[address], self._addresses[key]
-            forget_handle(address)
-            self._quarantine.add(address, entry[1])
+            del self._released[address]
+            self._forget(address, key, entry[1])
+
+    def _forget(self, address: int, key: int, record: Released) -> None:
+        """Nobody has the object at an address any more. Called with the lock held."""
+        del self._addresses[key]
+        forget_handle(address)
+        self._quarantine.add(address, record)
 
     def at(self, address: int, call: str) -> IUnknown:
         """The object at the address ``this`` of a C call. Reports the call if the object has no references; raises
@@ -193,18 +211,14 @@ class Objects:
         return ForeignUnknown(self._lib, address)
 
     def query(self, item: IUnknown, riid: int, ppv: int) -> None:
-        """QueryInterface: write the interface with the IID at ``riid`` to ``ppv``, or null.
+        """QueryInterface: write the interface with the IID at ``riid`` to ``ppv``, where the caller has written null.
 
         Raises ``DMLError`` ``E_NOINTERFACE``.
         """
         iid = peek(riid, GUID_SIZE, "riid")
-        try:
-            own = iid in self._own_iids(type(item))
-            answer = item if own else item.QueryInterface(GUID.from_buffer_copy(iid))
-        except DMLError:
-            poke_pointer(ppv, NULL, "ppv")
-            raise
-        self.give(answer, ppv, "ppv")
+        own = iid in self._own_iids(type(item))
+        answer = item if own else item.QueryInterface(GUID.from_buffer_copy(iid))
+        poke_pointer(ppv, self.add_reference(answer), "ppv")
 
     def give(self, item: IUnknown, address: int, name: str) -> None:
         """Write a pointer to ``item``, with a reference added for the caller, to ``address``.

@@ -31,6 +31,17 @@ static uint32_t dmlpy_call_dmlpy_revived(uintptr_t self);
 static void dmlpy_call_dmlpy_released_again(uintptr_t self);
 static uintptr_t dmlpy_call_dmlpy_object_text(uintptr_t self);
 
+/* An object with one reference; 0 if there is no memory. */
+static uintptr_t dmlpy_new(uintptr_t vtable)
+{
+    dmlpy_object *const object = calloc(1, sizeof *object);
+    if (object != NULL) {
+        object->methods = (const void *const *)vtable;
+        object->references = 1;
+    }
+    return (uintptr_t)object;
+}
+
 static uint32_t dmlpy_add_reference(uintptr_t self)
 {
     return __atomic_add_fetch(&((dmlpy_object *)self)->references, 1, __ATOMIC_RELAXED);

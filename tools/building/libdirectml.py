@@ -101,7 +101,8 @@ uint32_t dmlpy_add_reference(uintptr_t self);
 uint32_t dmlpy_references(uintptr_t self);
 uintptr_t dmlpy_released_by(uintptr_t self, uint32_t frame);
 uintptr_t dmlpy_retire(uintptr_t self);
-uintptr_t dmlpy_new(const char *interface);
+uintptr_t dmlpy_vtable(const char *interface);
+uintptr_t dmlpy_new(uintptr_t vtable);
 uint32_t dmlpy_foreign_AddRef(uintptr_t object);
 uint32_t dmlpy_foreign_Release(uintptr_t object);
 void dmlpy_report_message(uintptr_t function, uint32_t category, uint32_t severity, uint32_t id,
@@ -237,7 +238,7 @@ class Source:
             *(self._slot(prototype) for prototype in slots),
             (HERE / "answers.c").read_text(encoding="utf-8"),
             *(self._vtable(interface) for interface in self.interfaces.values()),
-            self._new(),
+            self._vtables(),
             *(self._export(function) for function in self.functions),
             self._function_table(),
         )
@@ -253,22 +254,17 @@ class Source:
         entries = "".join(f"    (const void *)&{slot},\n" for slot in slots)
         return f"static const void *const {interface.name}_methods[] = {{\n{entries}}};\n"
 
-    def _new(self) -> str:
+    def _vtables(self) -> str:
         rows = "".join(f'        {{"{name}", {name}_methods}},\n' for name in self.interfaces)
         return f"""\
-/* An object with one reference whose table is that of the interface; 0 if there is no memory or no such table. */
-static uintptr_t dmlpy_new(const char *interface)
+/* The table of an interface; 0 if there is none of that name. */
+static uintptr_t dmlpy_vtable(const char *interface)
 {{
     static const struct {{ const char *name; const void *const *methods; }} tables[] = {{
 {rows}    }};
-    for (size_t index = 0; index < sizeof tables / sizeof tables[0]; index++) {{
-        if (strcmp(tables[index].name, interface) != 0)
-            continue;
-        dmlpy_object *object = malloc(sizeof *object);
-        if (object != NULL)
-            *object = (dmlpy_object){{tables[index].methods, 1, 0, {{0}}, {{0}}}};
-        return (uintptr_t)object;
-    }}
+    for (size_t index = 0; index < sizeof tables / sizeof tables[0]; index++)
+        if (strcmp(tables[index].name, interface) == 0)
+            return (uintptr_t)tables[index].methods;
     return 0;
 }}
 """
