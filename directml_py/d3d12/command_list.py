@@ -5,6 +5,8 @@ Texture, graphics pipeline and ray tracing methods are not emulated.
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
@@ -14,6 +16,7 @@ import numpy.typing as npt
 from ..abi.arguments import child, counted, enumerator, invalid, uint, unsigned
 from ..abi.counted_structs import structs_at
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
+from ..abi.memory import MemoryFault, read_argument
 from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE,
@@ -36,6 +39,8 @@ from ..api.d3d12_enums import (
     D3D12_QUERY_HEAP_TYPE_COPY_QUEUE_TIMESTAMP,
     D3D12_QUERY_TYPE,
     D3D12_QUERY_TYPE_TIMESTAMP,
+    D3D12_RESOURCE_BARRIER_FLAG_NONE,
+    D3D12_RESOURCE_BARRIER_TYPE_UAV,
     D3D12_ROOT_PARAMETER_TYPE,
     D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS,
     D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE,
@@ -56,7 +61,7 @@ from ..api.iids import (
 from ..runtime.buffer import BufferRange
 from ..runtime.execution import CommandMemory, Recording, Validator, program_of
 from ..runtime.observers import watchers
-from ..runtime.recording import Barrier, Barriers, Command
+from ..runtime.recording import Barrier, Barriers, Command, UAVBarrier
 from ..text.plural import counted_words
 from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
@@ -91,6 +96,10 @@ ERROR: Final = D3D12_MESSAGE_SEVERITY_ERROR
 EXECUTION: Final = D3D12_MESSAGE_CATEGORY_EXECUTION
 MANIPULATION: Final = D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION
 WARNING: Final = D3D12_MESSAGE_SEVERITY_WARNING
+
+# A barrier of all unordered accesses: the first members of its D3D12_RESOURCE_BARRIER, and the command.
+UAV_OF_ALL: Final = struct.pack("=iiQ", D3D12_RESOURCE_BARRIER_TYPE_UAV, D3D12_RESOURCE_BARRIER_FLAG_NONE, 0)
+ALL_BEFORE: Final = Barriers((UAVBarrier(None),))
 
 
 class ID3D12CommandList(ID3D12DeviceChild):
@@ -235,6 +244,8 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
 
     def ResourceBarrier(self, numBarriers: Any, barriers: Any = None) -> None:
         """``(count, barriers)`` as in C, or a sequence of D3D12_RESOURCE_BARRIER, or a single one."""
+        if numBarriers == 1 and type(barriers) is int and self._waits_for_all(barriers):
+            return
         descs = structs_at(numBarriers, barriers, D3D12_RESOURCE_BARRIER, "numBarriers", "barriers")
         decoded = [
             decode(desc, f"barriers[{index}]", self.device, self.type) for index, desc in enumerate(descs)
@@ -249,6 +260,20 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
             return
         text = "; ".join(f"ResourceBarrier: {problem.text}" for problem in problems)
         self.fail(problems[0].id, text)
+
+    def _waits_for_all(self, address: int) -> bool:
+        """Record the barrier in C if it is the one that most programs have between two dispatches, which no check can
+        refuse; False if it is another, if the list cannot record it, or if the debug layer looks on."""
+        if not self.open or self.type is COPY or self.device.info_queue is not None:
+            return False
+        try:
+            is_plain = read_argument(address, ctypes.sizeof(D3D12_RESOURCE_BARRIER)).startswith(UAV_OF_ALL)
+        except MemoryFault:
+            return False
+        if is_plain and not self.device.scheduler.removed:
+            self._append(ALL_BEFORE)
+            return True
+        return False
 
     def _question(self, barriers: tuple[Barrier, ...]) -> None:
         """Report valid but pointless barriers to the info queue."""
