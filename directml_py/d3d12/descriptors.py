@@ -6,6 +6,7 @@ import bisect
 import threading
 import weakref
 from collections import deque
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -127,6 +128,10 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
 
     def write(self, index: int, descriptor: Any) -> None:
         self._slots[self._index(index)] = descriptor
+
+    def write_all(self, index: int, descriptors: Sequence[Any]) -> None:
+        """Write consecutive descriptors, which lie inside the heap."""
+        self._slots.update(zip(range(index, index + len(descriptors)), descriptors))
 
     def _index(self, index: int) -> int:
         if type(index) is int and 0 <= index < self.size:

@@ -1,11 +1,13 @@
-"""Binding points, and the memory bound to them."""
+"""Binding points, the memory bound to them, and the descriptors of a table."""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from ..d3d12 import ID3D12DescriptorHeap
 from ..runtime.buffer import BufferRange
 
 
@@ -46,6 +48,26 @@ class Bound(NamedTuple):
 
 Views: TypeAlias = Mapping[BindingPoint, BufferRange | None]
 NO_VIEWS: Views = MappingProxyType({})
+
+
+class DescriptorRange:
+    """The descriptors of one heap from ``start``, with a weak reference to the heap, which the program owns."""
+
+    def __init__(self, heap: ID3D12DescriptorHeap, start: int) -> None:
+        self._heap = weakref.ref(heap)
+        self.life = heap.life
+        self.shader_visible = heap.shader_visible
+        self.start = start
+
+    @property
+    def heap(self) -> ID3D12DescriptorHeap | None:
+        """None if the heap was released."""
+        return self._heap()
+
+    def read(self, place: int) -> BufferRange | None:
+        heap = self.heap
+        view = None if heap is None else heap.read(self.start + place)
+        return view if isinstance(view, BufferRange) else None
 
 
 def do_overlap(ranges: Iterable[tuple[int, int]]) -> bool:

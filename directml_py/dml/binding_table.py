@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from threading import get_ident
 from typing import Any
 
 from ..abi.call_site import caller
@@ -10,13 +12,13 @@ from ..api.iids import IID_IDMLBindingTable
 from ..runtime.buffer import BufferRange
 from ..validation.report import Report
 from .binding_point import BindingPoint, Views
-from .bindings import Need, bindable_heaps, names_at, read_binding, read_bindings, single_view
+from .bindings import Names, Need, bindable_heaps, names_at, read_binding, read_bindings, single_view
 from .device_removal import hresult_method, void_method
 from .dispatch_command import RecordedDispatch, prepare
 from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable, Run
 from .dml_object import IDMLDeviceChild, OwnerDevice
 from .exclusive_access import OneThread, one_thread
-from .kept_bindings import BoundViews
+from .kept_bindings import BoundViews, KeptBindings
 from .table_desc import SIZE, TableDesc, read_table_desc
 
 EMPTY_TABLE = rule(
@@ -29,6 +31,8 @@ ONE_THREAD = rule(
     "No thread uses a binding table while another thread is in one of its methods",
     "dml-binding",
 )
+
+NOWHERE: tuple[int, Sequence[BindingPoint]] = (0, ())
 
 
 class Prepared:
@@ -65,13 +69,20 @@ class IDMLBindingTable(IDMLDeviceChild):
     def _about(self) -> str:
         if self.desc is None:
             return "of nothing"
-        return f"{len(self.views)} of {len(self.needs)} bound, for {self.desc.dispatchable.title}"
+        count = sum(len(views) for views in self._bound.values())
+        return f"{count} of {len(self.needs)} bound, for {self.desc.dispatchable.title}"
 
     def _take(self, desc: TableDesc | None) -> None:
         self.desc = desc
-        self.views: dict[BindingPoint, BufferRange] = {}
-        self.needs = {} if desc is None else desc.dispatchable.needs
+        # By the kind of binding point.
+        self._bound: dict[str, BoundViews] = {}
         self._prepared: Prepared | None = None
+        if desc is None:
+            self.needs: Mapping[BindingPoint, Need] = {}
+            self._kept: KeptBindings | None = None
+        else:
+            self.needs = desc.dispatchable.needs
+            self._kept = desc.dispatchable.kept
 
     def follow(self, report: Report) -> bool:
         """After the Reset of an initializer, drop the bindings if the new operators have other needs.
@@ -82,7 +93,7 @@ class IDMLBindingTable(IDMLDeviceChild):
             return False
         needs = self.desc.dispatchable.needs
         if needs is not self.needs and needs != self.needs:
-            self.views, self.needs, self._prepared = {}, needs, None
+            self._bound, self.needs, self._prepared = {}, needs, None
         count = self.desc.dispatchable.descriptor_count
         fits = count <= self.desc.size
         if not fits:
@@ -95,22 +106,50 @@ class IDMLBindingTable(IDMLDeviceChild):
 
     def prepared(self, dispatchable: IDMLDispatchable, report: Report) -> Prepared | None:
         """The dispatch that its bindings make, kept until they change; None if there is an error."""
-        kept, revision = self._prepared, dispatchable.revision
-        if kept is not None and kept.revision == revision:
-            return kept
-        views = {slot: self.views.get(slot) for slot in self.needs}
-        memory = dispatchable.kept
-        run = None if memory is None else memory.run(views) or memory.moved(views)
+        known, revision = self.prepared_again(dispatchable), dispatchable.revision
+        if known is None:
+            known = self._prepared
+        if known is not None and known.revision == revision:
+            return known
+        views, kept = self._views(), dispatchable.kept
+        run = prepare(dispatchable, views, report)
         if run is None:
-            run = prepare(dispatchable, views, report)
-            if run is None:
-                return None
-            if memory is not None and not report.diagnostics and not dispatchable.takes_memory(views):
-                memory.keep_run(views, run)
+            return None
+        if kept is not None and not report.diagnostics and not dispatchable.takes_memory(views):
+            kept.keep_run(views, run)
         made = Prepared(revision, views, run)
         # Warnings are given each time.
         self._prepared = None if report.diagnostics else made
         return made
+
+    def prepared_again(self, dispatchable: Any) -> Prepared | None:
+        """The dispatch if the operator keeps one for the bindings, or can move one there; so there is nothing to
+        report."""
+        desc, kept = self.desc, self._kept
+        if desc is None or kept is None or desc.dispatchable is not dispatchable:
+            return None
+        if self._prepared is None:
+            bound = tuple(self._bound.values())
+            found = kept.dispatch(bound)
+            if found is None:
+                views = self._views()
+                run = kept.run(views)
+                if run is not None:
+                    kept.keep_dispatch(bound, views, run)
+                else:
+                    run = kept.moved(views)
+                    if run is None:
+                        return None
+                found = views, run
+            self._prepared = Prepared(desc.dispatchable.revision, *found)
+        return self._prepared
+
+    def _views(self) -> Views:
+        """The ranges of all needs, in their order."""
+        bound: dict[BindingPoint, BufferRange] = {}
+        for views in self._bound.values():
+            bound.update(views)
+        return {slot: bound.get(slot) for slot in self.needs}
 
     @property
     def dispatchable(self) -> IDMLDispatchable | None:
@@ -161,22 +200,44 @@ class IDMLBindingTable(IDMLDeviceChild):
             report.add(EMPTY_TABLE, method, "needs a table that was created or reset for a dispatchable")
         return self.dispatchable if self.follow(report) else None
 
+    def bind_plain(self, kind: str, names: Names | None) -> bool:
+        """Bind tensors as BindInputs and BindOutputs do, where there is nothing to report; False where there may be,
+        which is left to them."""
+        desc, kept = self.desc, self._kept
+        guard, thread = self.one_thread, get_ident()
+        if (
+            names is None
+            or kept is None
+            or desc is None
+            or not (guard.inside is None or guard.inside == thread)
+        ):
+            return False
+        views = kept.views(kind, names)
+        if views is None:
+            views = desc.dispatchable.plain_views(kind, names)
+            if views is None:
+                return False
+            kept.keep_views(kind, names, views)
+        if self.removal.alive():
+            guard.inside = thread
+            try:
+                self._set(desc, kind, views)
+            finally:
+                guard.inside = None
+        return True
+
     def _bind_tensors(self, method: str, kind: str, count: Any, bindings: Any) -> None:
         report, names = Report(), names_at(bindings, count)
-        kept = None if names is None or self.desc is None else self.desc.dispatchable.kept
-        views = None if kept is None or names is None else kept.views(kind, names)
-        records = read_bindings(count, bindings, report, names) if views is None else None
-        dispatchable = self._ready(method, report)
+        records = read_bindings(count, bindings, report, names)
+        dispatchable, views = self._ready(method, report), {}
         if dispatchable is not None and records is not None:
             read = dispatchable.input_views if kind == "input" else dispatchable.output_views
             views = read(records, report)
-            if kept is not None and names is not None and not report.diagnostics:
-                kept.keep_views(kind, names, views)
-        self._finish(method, kind, views or {}, report)
+        self._finish(method, kind, names, views, report)
 
     def _bind_single(self, method: str, kind: str, binding: Any) -> None:
-        report = Report()
-        record = read_binding(binding, report)
+        report, names = Report(), names_at(binding, 1)
+        record = read_binding(binding, report, names)
         views = {}
         dispatchable = self._ready(method, report)
         if dispatchable is not None and not report.errors:
@@ -191,31 +252,30 @@ class IDMLBindingTable(IDMLDeviceChild):
                 views[slot] = view
             elif not report.diagnostics:
                 dispatchable.report_null(kind, self.needs[slot], report)
-        self._finish(method, kind, views, report)
+        self._finish(method, kind, names, views, report)
 
-    def _finish(self, method: str, kind: str, views: BoundViews, report: Report) -> None:
+    def _finish(self, method: str, kind: str, names: Names | None, views: BoundViews, report: Report) -> None:
         """Write the descriptors; on an error remove the device and keep the previous bindings."""
         if report.diagnostics and self.removal.strict:
             report.make_strict()
         if self.desc is not None and not report.errors:
-            self._prepared = None
-            if self.views:
-                for slot in [slot for slot in self.views if slot.kind == kind]:
-                    del self.views[slot]
-            self.views.update(views)
-            if self.device.d3d12_device.sync_validator is not None:
-                self.bound_at = caller()
-            self._write_descriptors(self.desc, kind)
+            if self._kept is not None and names is not None and not report.diagnostics:
+                self._kept.keep_views(kind, names, views)
+            self._set(self.desc, kind, views)
         if report.diagnostics:
             self.removal.remove(f"{method} failed:", report)
 
-    def _write_descriptors(self, desc: TableDesc, kind: str) -> None:
+    def _set(self, desc: TableDesc, kind: str, views: BoundViews) -> None:
+        self._prepared = None
+        self._bound[kind] = views
+        if self.device.d3d12_device.sync_validator is not None:
+            self.bound_at = caller()
         count, heap, start = desc.dispatchable.descriptor_count, desc.cpu.heap, desc.cpu.start
         # Without a count there are no descriptors.
         if heap is None or not count:
             return
-        for index, slot in enumerate(self.needs):
-            if slot.kind == kind:
-                heap.write(start + index, self.views.get(slot))
-        for index in range(len(self.needs), count):
-            heap.write(start + index, None)
+        first, slots = desc.dispatchable.places.get(kind, NOWHERE)
+        heap.write_all(start + first, [views.get(slot) for slot in slots])
+        end = len(self.needs)
+        if count > end:
+            heap.write_all(start + end, [None] * (count - end))

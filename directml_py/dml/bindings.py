@@ -199,9 +199,9 @@ def read_bindings(
     return [_read(start.address + index * step, f"bindings[{index}]", report) for index in range(count)]
 
 
-def read_binding(value: Any, report: Report) -> Binding:
-    """Decode one DML_BINDING_DESC; null gives an empty binding."""
-    plain = _plain_bindings(names_at(value, 1))
+def read_binding(value: Any, report: Report, names: Names | None = None) -> Binding:
+    """Decode one DML_BINDING_DESC, of which ``names_at`` says ``names``; null gives an empty binding."""
+    plain = _plain_bindings(names)
     if plain is not None:
         return plain[0]
     if isinstance(value, Record):
@@ -261,6 +261,28 @@ def buffer_view(
     view = BufferRange(resource.buffer, offset, size)
     check_view(view, need, path, report)
     return view
+
+
+def plain_view(name: tuple[int, int, int], need: Need, device: ID3D12Device) -> BufferRange | None:
+    """The range that a handle, an offset and a size name; None if there is anything to report about it."""
+    handle, offset, size = name
+    resource = ID3D12Resource.from_handle(handle)
+    if resource is None or resource.device is not device or not 0 < size <= resource.width - offset:
+        return None
+    view = BufferRange(resource.buffer, offset, size)
+    return view if satisfies(view, need) else None
+
+
+def satisfies(view: BufferRange, need: Need) -> bool:
+    """Whether ``check_view`` has nothing to report."""
+    buffer = cast(ResourceBuffer, view.buffer)
+    return (
+        view.offset % need.alignment == 0
+        and view.size >= need.size
+        and view.size % 4 == 0
+        and buffer.heap_type in need.heap_types
+        and (buffer.heap_type == UPLOAD or buffer.allows_unordered_access)
+    )
 
 
 def check_view(view: BufferRange, need: Need, path: str, report: Report) -> None:

@@ -13,13 +13,12 @@ from ..api.d3d12_enums import (
 from ..api.iids import IID_IDMLCommandRecorder
 from ..d3d12 import ID3D12GraphicsCommandList
 from ..validation.report import Report
-from .binding_point import Views
-from .binding_table import IDMLBindingTable
+from .binding_point import DescriptorRange, Views
+from .binding_table import IDMLBindingTable, Prepared
 from .device_removal import same_device, void_method
 from .dispatch_command import RecordedDispatch
 from .dispatchable import IDMLDispatchable, Run
 from .dml_object import SAME_DEVICE, IDMLDeviceChild
-from .table_desc import DescriptorRange
 
 DIRECT = D3D12_COMMAND_LIST_TYPE_DIRECT
 ALLOWED_TYPES = (DIRECT, D3D12_COMMAND_LIST_TYPE_COMPUTE)
@@ -65,6 +64,27 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         if report.diagnostics:
             self.removal.remove("RecordDispatch failed:", report)
 
+    def record_again(self, commandList: Any, dispatchable: Any, bindings: Any) -> bool:
+        """Record a dispatch that the operator keeps for the bindings, as RecordDispatch does; False if it keeps none,
+        or if anything is to be reported, which is left to RecordDispatch."""
+        device = self.device
+        if (
+            not isinstance(bindings, IDMLBindingTable)
+            or not isinstance(commandList, ID3D12GraphicsCommandList)
+            or bindings.device is not device
+            or commandList.device is not device.d3d12_device
+            or commandList.type not in ALLOWED_TYPES
+            or not commandList.open
+            or not bindings.one_thread.is_free()
+        ):
+            return False
+        desc, prepared = bindings.desc, bindings.prepared_again(dispatchable)
+        if desc is None or prepared is None or desc.gpu.heap not in commandList.descriptor_heaps:
+            return False
+        if self.removal.alive():
+            commandList.record(_command_of(prepared, dispatchable, bindings, desc.gpu))
+        return True
+
     def _check_list(self, commandList: ID3D12GraphicsCommandList, report: Report) -> None:
         if commandList.type is not DIRECT and commandList.type not in ALLOWED_TYPES:
             names = " or ".join(kind.name for kind in ALLOWED_TYPES)
@@ -101,12 +121,18 @@ class IDMLCommandRecorder(IDMLDeviceChild):
         prepared = bindings.prepared(dispatchable, report)
         if prepared is None:
             return None
-        command = prepared.command
-        if command is None:
-            command = _new_command(dispatchable, bindings, desc.gpu, prepared.views, prepared.run)
-            if not command.is_watched:
-                prepared.command = command
-        return command
+        return _command_of(prepared, dispatchable, bindings, desc.gpu)
+
+
+def _command_of(
+    prepared: Prepared, dispatchable: IDMLDispatchable, bindings: IDMLBindingTable, gpu: DescriptorRange
+) -> RecordedDispatch:
+    command = prepared.command
+    if command is None:
+        command = _new_command(dispatchable, bindings, gpu, prepared.views, prepared.run)
+        if not command.is_watched:
+            prepared.command = command
+    return command
 
 
 def _new_command(

@@ -35,9 +35,9 @@ from .binding_aliasing import (
     overlapping,
 )
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views
-from .bindings import UPLOAD, Binding, Need, bindable_heaps
+from .bindings import UPLOAD, Binding, Names, Need, bindable_heaps, plain_view
 from .debug_checks import check_operator
-from .dispatchable import DebugCheck, IDMLDispatchable, Run
+from .dispatchable import DebugCheck, IDMLDispatchable, Run, tensor_points
 from .dml_object import SAME_DEVICE, IDMLDeviceChild, OwnerDevice
 from .kept_bindings import KeptBindings
 from .long_dispatch import is_long
@@ -193,6 +193,10 @@ class IDMLCompiledOperator(IDMLDispatchable):
         return {slot: need for slot, need in needs.items() if need is not None}
 
     @lazy
+    def places(self) -> Mapping[str, tuple[int, Sequence[BindingPoint]]]:
+        return super().places
+
+    @lazy
     def temporary_size(self) -> int:
         return self.device.profile.temporary_size(align(self.program.temporary_size, 4))
 
@@ -205,6 +209,20 @@ class IDMLCompiledOperator(IDMLDispatchable):
 
     def input_views(self, records: Sequence[Binding], report: Report) -> dict[BindingPoint, BufferRange]:
         return self.tensor_views("input", records, self.input_needs, report)
+
+    def plain_views(self, kind: str, names: Names) -> dict[BindingPoint, BufferRange] | None:
+        needs = self.input_needs if kind == "input" else self.output_needs
+        if len(names) != len(needs):
+            return None
+        device, views = self.device.d3d12_device, {}
+        for (slot, _), name, need in zip(tensor_points(kind, len(names)), names, needs):
+            if name is None and need is None:
+                continue
+            view = None if name is None or need is None else plain_view(name, need, device)
+            if view is None:
+                return None
+            views[slot] = view
+        return views
 
     def describe_count(self, kind: str, count: int) -> str:
         return f"the operator has {count} {kind}s, absent optional ones among them"

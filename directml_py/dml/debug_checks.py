@@ -10,8 +10,7 @@ import numpy as np
 from ..abi.lifetime import Lifetime
 from ..abi.rules import rule
 from ..validation.report import Report
-from .binding_point import PERSISTENT, Views
-from .table_desc import DescriptorRange
+from .binding_point import PERSISTENT, DescriptorRange, Views
 
 if TYPE_CHECKING:
     from ..runtime.buffer import BufferRange

@@ -14,11 +14,10 @@ from ..runtime.interruptible import run_interruptibly
 from ..runtime.recording import Access, Command
 from ..validation.report import Report
 from .binding_aliasing import check_hazards
-from .binding_point import BindingPoint, Views
+from .binding_point import BindingPoint, DescriptorRange, Views
 from .bindings import Need, check_view
 from .debug_checks import check_descriptors, check_resident
 from .dispatchable import IDMLDispatchable, Run
-from .table_desc import DescriptorRange
 
 # The page calls a dispatch without bindings both an error and undefined behaviour; here it is an error.
 UNBOUND = rule(

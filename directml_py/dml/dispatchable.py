@@ -18,7 +18,7 @@ from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access
 from ..validation.report import Report
 from .binding_point import NO_VIEWS, TEMPORARY, BindingPoint, Bound, Views
-from .bindings import BUFFER_ARRAY, NONE, Binding, Need, bindable_heaps, binds_nothing, single_view
+from .bindings import BUFFER_ARRAY, NONE, Binding, Names, Need, bindable_heaps, binds_nothing, single_view
 from .dml_object import IDMLPageable
 from .kept_bindings import KeptBindings
 from .program import NO_BYTES
@@ -151,6 +151,16 @@ class IDMLDispatchable(IDMLPageable):
         """The required bindings of a dispatch, in the order of the descriptors."""
 
     @property
+    def places(self) -> Mapping[str, tuple[int, Sequence[BindingPoint]]]:
+        """Where the descriptors of each kind of binding point begin, and the points, in their order."""
+        needs = list(self.needs)
+        kinds = [slot.kind for slot in needs]
+        return {
+            kind: (kinds.index(kind), [slot for slot in needs if slot.kind == kind])
+            for kind in dict.fromkeys(kinds)
+        }
+
+    @property
     def has_descriptors(self) -> bool:
         """Whether bindings are written as descriptors. Late bindings always are, as they are read from there."""
         return self.volatile or self.device.profile.descriptors is not None
@@ -190,6 +200,10 @@ class IDMLDispatchable(IDMLPageable):
             elif binds_nothing(record, path, report):
                 self.report_required(slot, need, path, report)
         return views
+
+    def plain_views(self, kind: str, names: Names) -> dict[BindingPoint, BufferRange] | None:
+        """As ``tensor_views``, of what bindings in C's memory name; None if there is anything to report."""
+        return None
 
     def report_required(self, slot: BindingPoint, need: Need, path: str, report: Report) -> None:
         """Report a missing binding of a tensor, or of a resource that an initializer fills."""

@@ -18,11 +18,14 @@ from typing import TypeAlias, TypeVar
 
 from ..kernels.relocation import MemoryRanges, Relocation, Snapshot, relocation, snapshot
 from ..runtime.buffer import Buffer, BufferRange
-from .binding_point import BindingPoint, Views, do_overlap
+from .binding_point import BindingPoint, DescriptorRange, Views, do_overlap
 from .bindings import Names
 
 Run: TypeAlias = Callable[[], None]
 BoundViews: TypeAlias = Mapping[BindingPoint, BufferRange]
+# CPU and GPU handle, and the number of descriptors.
+Handles: TypeAlias = tuple[int, int, int]
+Ranges: TypeAlias = tuple[DescriptorRange, DescriptorRange]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
@@ -34,7 +37,17 @@ KEPT = 8
 class KeptBindings:
     """For a dispatchable whose needs do not change. Threads share it, and each step is one of a dictionary's."""
 
-    __slots__ = ("__weakref__", "_buffers", "_is_fixed", "_relocation", "_runs", "_sample", "_views")
+    __slots__ = (
+        "__weakref__",
+        "_buffers",
+        "_dispatches",
+        "_is_fixed",
+        "_ranges",
+        "_relocation",
+        "_runs",
+        "_sample",
+        "_views",
+    )
 
     def __init__(self) -> None:
         # Those that tell when they are released.
@@ -45,6 +58,30 @@ class KeptBindings:
         self._is_fixed = False
         self._views: dict[tuple[str, Names], BoundViews] = {}
         self._runs: dict[tuple[BufferRange | None, ...], Run] = {}
+        # By the identities of bound views, which are kept with it.
+        self._dispatches: dict[tuple[int, ...], tuple[Sequence[BoundViews], Views, Run]] = {}
+        self._ranges: dict[Handles, Ranges] = {}
+
+    def ranges(self, handles: Handles) -> Ranges | None:
+        """The descriptors once found for the handles of a table. Handles mean the same as long as the heaps live."""
+        ranges = self._ranges.get(handles)
+        if ranges is None or ranges[0].heap is None or ranges[1].heap is None:
+            return None
+        return ranges
+
+    def keep_ranges(self, handles: Handles, ranges: Ranges) -> None:
+        """Keep ``ranges``, about which there was nothing to report."""
+        _keep(self._ranges, handles, ranges, KEPT)
+
+    def dispatch(self, bound: Sequence[BoundViews]) -> tuple[Views, Run] | None:
+        """The dispatch that was prepared for ``bound``, which ``views`` has returned, in this order."""
+        found = self._dispatches.get(tuple(map(id, bound)))
+        return None if found is None else found[1:]
+
+    def keep_dispatch(self, bound: Sequence[BoundViews], views: Views, run: Run) -> None:
+        """Keep ``run``, which is kept for ``views`` too."""
+        _keep(self._dispatches, tuple(map(id, bound)), (bound, views, run), KEPT)
+        self._depend_on(views)
 
     def views(self, kind: str, names: Names) -> BoundViews | None:
         """The ranges once bound to the tensors of a kind by ``names``. A handle means the same resource as long as
@@ -53,7 +90,7 @@ class KeptBindings:
 
     def keep_views(self, kind: str, names: Names, views: BoundViews) -> None:
         """Keep ``views``, about which there was nothing to report."""
-        _keep(self._views, (kind, names), views, 2 * KEPT)
+        _keep(self._views, (kind, names), views, 4 * KEPT)
         self._depend_on(views)
 
     def run(self, views: Views) -> Run | None:
@@ -105,6 +142,7 @@ class KeptBindings:
         self._buffers.clear()
         self._views.clear()
         self._runs.clear()
+        self._dispatches.clear()
 
 
 def _ranges(views: Sequence[BufferRange]) -> MemoryRanges:

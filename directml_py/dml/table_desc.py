@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import weakref
 from typing import Any, NamedTuple
 
 from ..abi.interface import IUnknown
@@ -11,11 +10,10 @@ from ..abi.memory import MemoryFault, read_argument
 from ..abi.pointers import locate
 from ..abi.rules import rule
 from ..api.d3d12_enums import D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
-from ..d3d12 import ID3D12DescriptorHeap
 from ..descs.decode import decode_struct
-from ..runtime.buffer import BufferRange
 from ..validation.decode_rules import FAULT_RULES, check_faults
 from ..validation.report import Report
+from .binding_point import DescriptorRange
 from .dispatchable import IDMLDispatchable
 from .dml_object import SAME_DEVICE, OwnerDevice
 
@@ -46,26 +44,6 @@ SIZE = rule(
 FIELDS = struct.Struct("=QQQI4x")
 
 
-class DescriptorRange:
-    """The descriptors of one heap from ``start``, with a weak reference to the heap, which the program owns."""
-
-    def __init__(self, heap: ID3D12DescriptorHeap, start: int) -> None:
-        self._heap = weakref.ref(heap)
-        self.life = heap.life
-        self.shader_visible = heap.shader_visible
-        self.start = start
-
-    @property
-    def heap(self) -> ID3D12DescriptorHeap | None:
-        """None if the heap was released."""
-        return self._heap()
-
-    def read(self, place: int) -> BufferRange | None:
-        heap = self.heap
-        view = None if heap is None else heap.read(self.start + place)
-        return view if isinstance(view, BufferRange) else None
-
-
 class TableDesc(NamedTuple):
     dispatchable: IDMLDispatchable
     cpu: DescriptorRange
@@ -87,7 +65,7 @@ def read_table_desc(device: OwnerDevice, value: Any, method: str) -> TableDesc |
         if record is not None and record.Dispatchable is not None:
             cpu, gpu = record.CPUDescriptorHandle.ptr, record.GPUDescriptorHandle.ptr
             fields = record.Dispatchable, cpu, gpu, record.SizeInDescriptors
-    desc = None if fields is None else _check(device, *fields, report)
+    desc = None if fields is None else _kept(device, *fields) or _check(device, *fields, report)
     device.removal.fail(f"{method} failed:", report)
     return desc
 
@@ -100,6 +78,15 @@ def _fields_at(address: int) -> tuple[Any, int, int, int] | None:
         return None
     dispatchable = IUnknown.from_handle(handle)
     return None if dispatchable is None else (dispatchable, cpu, gpu, size)
+
+
+def _kept(device: OwnerDevice, dispatchable: Any, cpu: int, gpu: int, size: int) -> TableDesc | None:
+    """The desc if an earlier one had the same fields, and there was nothing to report about it."""
+    kept = dispatchable.kept if isinstance(dispatchable, IDMLDispatchable) else None
+    if kept is None or dispatchable.device is not device:
+        return None
+    ranges = kept.ranges((cpu, gpu, size))
+    return None if ranges is None else TableDesc(dispatchable, *ranges, size)
 
 
 def _check(
@@ -131,6 +118,8 @@ def _check(
     gpu = _range(device, "GPUDescriptorHandle", gpu_handle, size, report)
     if cpu is None or gpu is None:
         return None
+    if dispatchable.kept is not None and not report.diagnostics:
+        dispatchable.kept.keep_ranges((cpu_handle, gpu_handle, size), (cpu, gpu))
     return TableDesc(dispatchable, cpu, gpu, size)
 
 

@@ -143,6 +143,52 @@ namespace
         hresult("without an output", bench.dml->GetDeviceRemovedReason(), DeviceRemoved);
     }
 
+    void test_closed_list()
+    {
+        Bench bench;
+        const auto op = identity(bench, 4);
+        const auto input = bench.holding<float>({1, 2, 3, 4}), output = bench.buffer(16);
+        const auto heap = bench.descriptors(op->GetBindingProperties().RequiredDescriptorCount);
+        const auto table = bench.table(op.Get(), heap.Get());
+        const Binding in(input.Get()), out(output.Get());
+        const DML_BINDING_DESC source = in.desc(), target = out.desc();
+        ID3D12DescriptorHeap* const heaps[] = {heap.Get()};
+        bench.list->SetDescriptorHeaps(1, heaps);
+        for (int time = 0; time < 4; time++)
+        {
+            hresult("an open list", bench.dml->GetDeviceRemovedReason(), Fine);
+            if (time == 3)
+                need(bench.list->Close(), "Close");
+            table->BindInputs(1, &source);
+            table->BindOutputs(1, &target);
+            bench.recorder->RecordDispatch(bench.list.Get(), op.Get(), table.Get());
+        }
+        hresult("a closed list", bench.dml->GetDeviceRemovedReason(), DeviceRemoved);
+    }
+
+    void test_handles_of_a_heap_that_is_gone()
+    {
+        Bench bench, stranger;
+        const auto op = identity(bench, 4);
+        auto heap = bench.descriptors(op->GetBindingProperties().RequiredDescriptorCount);
+        DML_BINDING_TABLE_DESC wants = {};
+        wants.Dispatchable = op.Get();
+        wants.CPUDescriptorHandle = heap->GetCPUDescriptorHandleForHeapStart();
+        wants.GPUDescriptorHandle = heap->GetGPUDescriptorHandleForHeapStart();
+        wants.SizeInDescriptors = heap->GetDesc().NumDescriptors;
+        ComPtr<IDMLBindingTable> table;
+        for (int time = 0; time < 2; time++)
+            hresult("handles of a heap", bench.dml->CreateBindingTable(&wants, IID_PPV_ARGS(&table)), Fine);
+        hresult(
+            "on another device", stranger.dml->CreateBindingTable(&wants, IID_PPV_ARGS(&table)), E_INVALIDARG);
+        heap.Reset();
+        hresult("after its release", bench.dml->CreateBindingTable(&wants, IID_PPV_ARGS(&table)), E_INVALIDARG);
+        const auto successor = bench.descriptors(wants.SizeInDescriptors);
+        wants.CPUDescriptorHandle = successor->GetCPUDescriptorHandleForHeapStart();
+        wants.GPUDescriptorHandle = successor->GetGPUDescriptorHandleForHeapStart();
+        hresult("of the next heap", bench.dml->CreateBindingTable(&wants, IID_PPV_ARGS(&table)), Fine);
+    }
+
     void test_another_heap()
     {
         Bench bench;
@@ -181,6 +227,8 @@ namespace
         test_other_places();
         test_another_operator();
         test_unbound();
+        test_closed_list();
+        test_handles_of_a_heap_that_is_gone();
         test_another_heap();
     }
 
