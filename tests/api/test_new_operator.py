@@ -140,6 +140,7 @@ def python(root, *arguments):
     return run.returncode, run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_an_operator_is_added(copy, highest_operator):
     family = copy / "tools" / "api" / "operators" / "reduction.toml"
     classes = copy / "directml_py" / "operators" / "reduction" / "cumulative.py"
@@ -228,6 +229,7 @@ def test_a_function_of_elements_is_added(with_sinc):
     assert len(re.findall(r"^ELEMENT_WISE_SINC +[01] +[12] ", output, re.MULTILINE)) == 2, output
 
 
+@pytest.mark.slow
 def test_classes_without_an_entry_and_in_another_module_are_named(copy):
     entry = copy / "tools" / "api" / "operators" / "reduction.toml"
     text = entry.read_text(encoding="utf-8")

@@ -80,6 +80,7 @@ def test_a_difference_is_more_than_a_cut(copied, capsys):
     assert "its last line is cut off" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_children_of_multiprocessing(tmp_path, method):
     """They exit by _exit. A child that does nothing with DirectML leaves no recording."""

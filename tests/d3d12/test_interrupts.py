@@ -342,6 +342,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_an_interrupted_program_ends():
     """A BLAS whose thread was lost within a call would wait for it forever."""
     ended = subprocess.run(

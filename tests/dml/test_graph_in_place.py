@@ -258,6 +258,7 @@ def random_graph(choice):
     return descs, from_input, [(index, 0, position) for position, index in enumerate(out)], between
 
 
+@pytest.mark.slow
 def test_random_graphs_in_place(bench):
     """Where a graph says that it works in place, results are the same as with separate outputs."""
     tried = 0

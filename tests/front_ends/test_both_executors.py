@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.operators import SCHEMAS, operator_of
@@ -23,7 +24,7 @@ from ..rules.layer import debug_layer
 
 OPERATORS = sorted(SCHEMAS)
 HIGHEST = max(dml.DML_FEATURE_LEVEL)
-SEEDS = 4
+SAMPLES, MORE_SAMPLES = 1, 4
 LARGEST_ALIGNMENT = 1 << 16
 UNUSUAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5]
 
@@ -103,15 +104,25 @@ def differently_laid_out(array):
     return array
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_results(operator):
-    for seed in range(SEEDS):
+def check_results(operator, seeds):
+    for seed in seeds:
         desc = valid_desc(RandomSource(seed), operator)
         arrays = arrays_for(desc, seed)
         found = assert_alike(desc, arrays)
         assert runs(found), found
         assert outcome(desc, [differently_laid_out(array) for array in arrays]) == found
         assert runs(assert_alike(desc, unusual(desc, seed)))
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_results(operator):
+    check_results(operator, range(SAMPLES))
+
+
+@pytest.mark.slow
+@swept("operator", OPERATORS)
+def test_results_of_more_samples(operator):
+    check_results(operator, range(SAMPLES, MORE_SAMPLES))
 
 
 def broken_rules(operator):

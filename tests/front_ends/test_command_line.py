@@ -333,7 +333,7 @@ def test_no_bar_is_shown_where_nobody_looks(monkeypatch):
     assert file.getvalue() == ""
 
 
-@pytest.mark.parametrize("command", [["info"], ["run", "script.py"]])
+@pytest.mark.parametrize("command", [["info"], *later(["run", "script.py"])])
 @pytest.mark.parametrize(
     ("variable", "value", "problem"),
     [

@@ -85,6 +85,7 @@ def test_no_submodule_hides_a_name():
     assert not {path.stem for path in PACKAGE.iterdir()} & set(dml.__all__)
 
 
+@pytest.mark.slow
 def test_rooms_can_be_imported_in_any_order():
     """Each as the first one, in a process that has NumPy and nothing else."""
     code = """

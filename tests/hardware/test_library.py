@@ -235,6 +235,7 @@ def test_the_command(files):
     assert "there accepted; here accepted\n  OutputTensor is the same" in found.stdout
 
 
+@pytest.mark.slow
 def test_the_command_on_graphs_and_captures(files):
     graph = Graph()
     doubled = graph.add(*[graph.input_tensor(0, np.float32, (2, 3))] * 2)
@@ -263,6 +264,7 @@ dml.evaluate(dml.DML_ACTIVATION_RELU_OPERATOR_DESC(rows, rows), [np.ones((2, 3),
 """
 
 
+@pytest.mark.slow
 def test_the_command_asks_for_a_library(files):
     found = run(files / "desc.json")
     assert found.returncode == 2

@@ -271,6 +271,7 @@ def transformed(x, filters, window, groups=1, **options):
     return output
 
 
+@pytest.mark.slow
 @swept("padding", [0, 1, 2, 5])
 @swept("image", [(13, 13), (21, 20), (40, 41), (5, 290), (301, 4), (64, 34)])
 @pytest.mark.usefixtures("threads")

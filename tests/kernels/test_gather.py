@@ -81,6 +81,7 @@ def random_sizes(rng, rank, choices, limit):
             return sizes
 
 
+@pytest.mark.slow
 @swept("index_rank", range(4))
 @swept("rank", range(1, 9))
 @pytest.mark.parametrize("item", DTYPES)
@@ -139,6 +140,7 @@ def test_extreme_indices(size, index_type):
             np.testing.assert_array_equal(output[0], x[safe_indices(np.array(index), size - 1)])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("item", DTYPES)
 @swept("width", [1, 2, 3, 12, 100, 128, 2000, 70_000])
@@ -153,6 +155,7 @@ def test_rows_beyond_the_blocks_and_the_streaming_threshold(width, item):
         assert_picks(x, indices, output, memory, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("item", DTYPES)
 @swept("index_sizes", [(), (5,), (16,), (17,), (3, 5), (9001,), (70, 130)])

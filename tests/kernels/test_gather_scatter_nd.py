@@ -142,6 +142,7 @@ def test_without_native_loops(monkeypatch, number):
         assert_writes(rng, CASES[number], layout, np.uint32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(LARGE)))
 def test_native_blocks_and_threads(number, set_threads):
     set_threads(3)
@@ -180,6 +181,7 @@ def test_reversed_places(sizes, set_threads):
             assert_same_bytes(memory, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(4_200, 1_010), (1_010, 4_200)])
 def test_much_memory_is_reversed(native, set_threads, sizes):
     set_threads(3)
@@ -195,6 +197,7 @@ def test_much_memory_is_reversed(native, set_threads, sizes):
         np.testing.assert_array_equal(output, reversed_elements(x, lengths, axis))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("index_type", INDEX_TYPES)
 def test_what_is_written_past_the_caches(native, set_threads, index_type, axis):
@@ -222,6 +225,7 @@ def test_what_is_written_past_the_caches(native, set_threads, index_type, axis):
         np.testing.assert_array_equal(taken, np.where(outside, kept, updates))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(LARGE)))
 def test_blocks_and_threads(monkeypatch, number):
     """Places are found in blocks; elements are the sums of all that differ."""

@@ -416,6 +416,7 @@ def test_layouts(native, data):
     np.testing.assert_array_equal(memory, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 def test_large_in_place_and_streamed(native, threads, dtype):
     x, y = (np.resize(numbers(dtype, 99_991, seed), (2300, 2311)) for seed in (1, 2))

@@ -88,6 +88,7 @@ def test_products_are_exact_in_all_layouts(sizes, left, right):
             assert (room[..., columns:] == 7).all()
 
 
+@pytest.mark.slow
 @swept("rows", [1, 2, 7, 8, 9])
 @swept("depth", [1, 300, 4099])
 @swept("columns", [16, 33, 64, 65, 150])

@@ -69,6 +69,7 @@ def random_sizes(rng, rank, limit=4000):
             return sizes
 
 
+@pytest.mark.slow
 @swept("input_layout", LAYOUTS)
 @swept("rank", range(9))
 @pytest.mark.parametrize("item", DTYPES)
@@ -93,6 +94,7 @@ def test_random_layouts(data):
     assert_move(rng, sizes, output_strides, input_strides, item, data.draw(st.integers(0, 70)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", DTYPES)
 @swept("layout", ["rows", "padded", "transposed", "reversed", "every-second", "scalar", "row", "column"])
 def test_beyond_the_blocks_and_the_streaming_threshold(layout, item, threads):

@@ -17,6 +17,7 @@ NARROW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", NARROW)
 def test_one_step_of_narrow_elements(native, dtype):
     """Whole vectors and their remainders, rows that repeat or have gaps, in place, and beyond the caches."""

@@ -169,6 +169,7 @@ def alike(function: str, x: Array, found: Array, expected: Array) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "dtype"), PAIRS)
 def test_every_shape_layout_and_choice_of_axes(function: str, dtype: str) -> None:
     rng = np.random.default_rng(7)
@@ -219,6 +220,7 @@ def test_sums_are_at_least_as_exact_as_numpys(dtype: str) -> None:
     assert errors[0] <= errors[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [*FLOATS, "int8", "int64", "uint32"])
 @swept("function", ["SUM", "L1", "MIN", "MAX", "ARGMIN", "ARGMAX", "LOG_SUM_EXP"])
 @swept(
@@ -455,6 +457,7 @@ def test_logarithms() -> None:
     assert (found == expected.astype(np.float32)).sum() > x.size - 20
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_random_cases(data: st.DataObject) -> None:

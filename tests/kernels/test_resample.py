@@ -100,6 +100,7 @@ def test_nothing_is_read_that_has_no_weight(dtype):
     check(x, {2: (nearest(np.array([8, 0, 4]), 9),), 3: (columns,)}, *guarded((1, 2, 3, 80), dtype))
 
 
+@pytest.mark.slow
 def test_more_taps_than_there_is_room_for():
     x = numbers((1, 1, 2000, 3000), np.float32)
     for width in (2.0, 700.0):

@@ -55,6 +55,7 @@ def expected(function, x, axis, exclusive, decreasing):
         return (np.flip(results, axis) if decreasing else results).astype(x.dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [*FLOATS, np.int8, np.uint32, np.int64])
 @swept("shape", SHAPES)
 def test_every_shape_axis_and_direction(shape, dtype, kernels):
@@ -156,6 +157,7 @@ def test_every_layout_byte_for_byte(dtype):
                 np.testing.assert_array_equal(memory, right)
 
 
+@pytest.mark.slow
 def test_long_rows_in_parts():
     """Integers go on from part to part, in place too; floats are one after the other."""
     rng = np.random.default_rng(9)

@@ -373,6 +373,7 @@ def test_in_place_and_beside_it(shift):
     np.testing.assert_array_equal(output, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("count", [1024, 1023, 8192])
 def test_in_threads_and_past_the_caches(dtype, count):

@@ -58,6 +58,7 @@ def compile_alone(compiler: str, file: str, *flags: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("compiler", "file"),
     [

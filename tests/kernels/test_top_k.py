@@ -40,6 +40,7 @@ def expected(row, count, decreasing):
     return sorted(range(len(row)), key=key)[:count]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [*FLOATS, *TYPES], ids=str)
 @swept(
     "sizes, count",

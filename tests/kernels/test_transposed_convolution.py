@@ -37,6 +37,7 @@ def cases():
             yield number, window._replace(output_padding=tuple(more)), steps, outputs, reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [1 << 22, 300, 4])
 def test_every_window(part, monkeypatch):
     """Phases at once, or some groups or features of them at a time."""

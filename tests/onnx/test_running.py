@@ -161,6 +161,7 @@ def test_the_debug_layer_sees_a_run():
         assert sum("index outside [-2, 1]" in text for text in said) == 1, said
 
 
+@pytest.mark.slow
 def test_a_long_model_is_interrupted():
     """A product of a second does not hold back Ctrl-C; the next run waits for it, whose memory it takes."""
     size = 5000

@@ -37,6 +37,7 @@ for name in SCHEMAS:
 """
 
 
+@pytest.mark.slow
 def test_each_operator_can_be_asked_for_first_and_alone():
     run = subprocess.run(
         [sys.executable, "-c", ASK_FOR_EACH_ALONE], capture_output=True, text=True, cwd=PACKAGE.parent

@@ -83,6 +83,7 @@ def test_a_wrong_answer_is_seen(monkeypatch, wrong, text):
         fuzz_cases.Fuzzer().case(0)
 
 
+@pytest.mark.slow
 @linux_only
 def test_the_script():
     command = [sys.executable, str(FUZZ), "--count", "600", "--seed", "5", "--workers", "2"]

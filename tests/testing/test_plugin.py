@@ -24,14 +24,18 @@ def report(device, severity, text):
 
 
 @pytest.fixture
-def suite(pytester):
-    """Run a user's tests in a separate process without a configuration."""
+def suite(pytester, monkeypatch):
+    """Run a user's tests in a separate process without a configuration. Unless it is ``as_installed``, the plugins of
+    others, which take most of the time of so few tests, are not loaded."""
 
-    def run(*tests, arguments=(), head=HEAD):
+    def run(*tests, arguments=(), head=HEAD, as_installed=False):
         pytester.makepyfile(test_suite="\n".join([head, *tests]))
-        return pytester.runpytest_subprocess(
-            "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments
-        )
+        if as_installed:
+            plugin = "no:hypothesispytest"
+        else:
+            monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            plugin = "directml_py.testing.pytest_plugin"
+        return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", plugin, *arguments)
 
     return run
 
@@ -410,6 +414,7 @@ def test_right(dml): assert dml.feature_level == d.DML_FEATURE_LEVEL_4_1
 def test_of_no_level(dml_device): pass
 """,
         arguments=workers,
+        as_installed=True,
     )
     result.assert_outcomes(passed=2, errors=2)
     result.stdout.fnmatch_lines_random(
@@ -441,6 +446,7 @@ def test_own_fixtures(dml_device, dml):
     assert (dml_device, dml) == ("mine", "mine too")
     assert "directml_py.testing.plugin" not in sys.modules
 """,
+        as_installed=True,
         head="",
         arguments=["-W", "error"],
     )
@@ -448,7 +454,7 @@ def test_own_fixtures(dml_device, dml):
 
 
 def test_the_plugin_can_be_left_out(suite):
-    result = suite("def test_it(dml_device): pass", arguments=["-p", "no:directml_py"])
+    result = suite("def test_it(dml_device): pass", arguments=["-p", "no:directml_py"], as_installed=True)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*fixture 'dml_device' not found"])
 

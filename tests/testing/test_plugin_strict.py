@@ -12,13 +12,14 @@ import directml_py as d
 
 
 @pytest.fixture
-def suite(pytester):
-    """Run tests in a separate process without a configuration."""
+def suite(pytester, monkeypatch):
+    """Run tests in a separate process without a configuration, or the plugins of others."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
     def run(tests, arguments=()):
         pytester.makepyfile(test_suite=HEAD + tests)
         return pytester.runpytest_subprocess(
-            "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments
+            "-p", "no:cacheprovider", "-p", "directml_py.testing.pytest_plugin", *arguments
         )
 
     return run

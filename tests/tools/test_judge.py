@@ -74,6 +74,7 @@ print(sum(1 for _ in _cases_done(running)), running)
 """
 
 
+@pytest.mark.slow
 def test_every_case_is_counted_while_it_runs():
     """For the bar on a terminal: 21 cases of two workers, and nobody is left."""
     found = subprocess.run(
@@ -86,6 +87,7 @@ def test_every_case_is_counted_while_it_runs():
     assert found.stdout == "21 []\n", found.stderr
 
 
+@pytest.mark.slow
 def test_a_library_that_refuses_and_crashes(tmp_path):
     """Every valid desc is a false green, except every fiftieth, at which a worker is restarted."""
     (tmp_path / "library.c").write_text(LIBRARY)

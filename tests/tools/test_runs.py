@@ -20,6 +20,7 @@ from benchmarks.runs import LIMIT, OURS, Row, RowComparison, comparisons, metada
 from directml_py.kernels.backend import backend
 
 
+@pytest.mark.slow
 def test_the_package_beside_the_benchmark_is_measured(tmp_path):
     """Whatever the working directory and the path."""
     (tmp_path / "directml_py.py").write_text("raise SystemExit('another package')")
@@ -187,6 +188,7 @@ def test_what_is_listed(capsys):
     assert "REDUCE MIN all, packed, float32, 1 KiB" in every - usual
 
 
+@pytest.mark.slow
 def test_a_case_is_measured_beside_its_limit():
     """A limit has several candidates; only the fastest is measured again."""
     import benchmarks.benchmark_case as cases

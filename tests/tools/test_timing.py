@@ -61,6 +61,7 @@ def test_rounds_end_when_they_agree(process):
     assert sorted(found["wild"]) == pytest.approx([0.06, 0.06, 0.065, 0.065, 0.065, 0.07, 0.07])
 
 
+@pytest.mark.slow
 def test_what_is_hopeless_is_measured_once(process):
     calls, found = measured(process, fast=[0.06], slow=[0.5], hopeless=[9.0, 0.7])
     assert calls == {"fast": 5, "slow": 5, "hopeless": 2}
