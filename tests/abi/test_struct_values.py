@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from toolchain import later
 
 import directml_py
 
@@ -36,7 +37,7 @@ def printed(*lines):
     return run.stdout.splitlines()
 
 
-@pytest.mark.parametrize("first", [STRUCTS, ABI, DESCS, PACKAGE])
+@pytest.mark.parametrize("first", [STRUCTS, *later(ABI, DESCS, PACKAGE)])
 def test_equality_does_not_depend_on_what_was_imported_first(first):
     assert printed(first, LOOK, DESCS, LOOK) == [EXPECTED] * 2
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from toolchain import later
 
 import directml_py
 from directml_py.capturing.parser import read_capture
@@ -29,7 +30,7 @@ def capture(*words, folder):
     return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, cwd=folder)
 
 
-@pytest.mark.parametrize("name", ["out", "show"])
+@pytest.mark.parametrize("name", [*later("out"), "show"])
 def test_a_script_and_its_page(tmp_path, name):
     """With a -- it is a recording, whatever the folder is called."""
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")

@@ -105,6 +105,7 @@ if __name__ == "__main__":
 NAME = "\udc80 été \x1b[31m \u202e"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "streams", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}]
 )

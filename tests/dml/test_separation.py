@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.descs.encode import encode
@@ -201,7 +202,8 @@ class Sharing:
         )
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.slow
+@swept("name", OPERATORS)
 def test_every_operator_has_the_results_of_separate_memory(name):
     for seed in range(2):
         sharing = Sharing(seed, name)

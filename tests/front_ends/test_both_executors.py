@@ -132,7 +132,8 @@ def broken_rules(operator):
     return enforced[:1] + of_the_page_alone
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.slow
+@swept("operator", OPERATORS)
 def test_descs_that_break_rules(operator):
     for rule in broken_rules(operator):
         breach = invalid_desc_of(rule)
@@ -158,7 +159,7 @@ def wrong_inputs(arrays):
             yield [*arrays[:index], other, *arrays[index + 1 :]]
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@swept("operator", OPERATORS)
 def test_inputs_that_do_not_fit(operator):
     desc = valid_desc(RandomSource(0), operator)
     for arrays in wrong_inputs(arrays_for(desc, 0)):

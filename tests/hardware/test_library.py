@@ -229,6 +229,7 @@ def files(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_command(files):
     found = run(files / "desc.json", "--directml", DIRECTML, "--d3d12", D3D12)
     assert found.returncode == 0, found.stderr

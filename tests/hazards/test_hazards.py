@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.operators import every_rule
@@ -43,7 +44,7 @@ def test_found(hazard, caplog):
     assert bench.d3d12.GetDeviceRemovedReason() == dml.S_OK
 
 
-@every_hazard
+@swept("hazard", HAZARDS)
 def test_clean(hazard, caplog):
     bench = HazardBench(breaks=True)
     hazard.scenario(bench, None)
@@ -51,7 +52,7 @@ def test_clean(hazard, caplog):
     assert not caplog.records
 
 
-@every_hazard
+@swept("hazard", HAZARDS)
 def test_raised(hazard):
     """Raised by the call that read too early or let the commands run; the device keeps working."""
     bench = HazardBench(breaks=True)
@@ -66,7 +67,7 @@ def test_raised(hazard):
     assert bench.read(source).tolist() == [1, 2]
 
 
-@every_hazard
+@swept("hazard", HAZARDS)
 def test_muted_by_identifier(hazard, caplog):
     bench = HazardBench(breaks=True)
     deny = dml.D3D12_INFO_QUEUE_FILTER_DESC(pIDList=[dml.message_id(hazard.rule)])

@@ -9,6 +9,7 @@ import random
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS
@@ -65,7 +66,7 @@ def bits(elements):
     return np.array(elements).view(f"u{elements.itemsize}")
 
 
-@pytest.mark.parametrize("name", sorted(schema.name for schema in OPERATORS.values()))
+@swept("name", sorted(schema.name for schema in OPERATORS.values()))
 def test_results_are_the_same(name):
     compared = 0
     for seed in range(DESCS):

@@ -159,6 +159,7 @@ def script(*arguments, timeout=120):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 
 
+@pytest.mark.slow
 def test_the_script():
     result = script("--only", "RECIP", "ACTIVATION_TANH", "SOFTMAX1", "--samples", "2")
     assert (result.returncode, result.stderr) == (0, "")
@@ -174,6 +175,7 @@ def test_all_functions_over_all_magnitudes():
     assert len(result.stdout.splitlines()) == 2 + 2 * len(FUNCTIONS)
 
 
+@pytest.mark.slow
 def test_the_script_knows_its_functions():
     result = script("--only", "SIN", "GATHER")
     assert result.returncode == 2
