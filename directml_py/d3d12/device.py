@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..abi.arguments import (
@@ -97,7 +98,7 @@ from .command_list import ID3D12GraphicsCommandList4, check_initial_state
 from .command_queue import ID3D12CommandQueue, check_queue_desc
 from .compute_state import ID3D12RootSignature
 from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from .debug import ID3D12DebugDevice, debug_layer_enabled
+from .debug import ID3D12DebugDevice, debug_layer_enabled, devices_of_c
 from .descriptor_copies import Ranges, copy_descriptors, report_instead
 from .descriptors import (
     CBV_SRV_UAV,
@@ -584,6 +585,19 @@ class ID3D12Device(ParentDevice):
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         if self.info_queue is not None:
             self.info_queue.put(message_of(diagnostic), E_INVALIDARG)
+
+    def report_deadlock(self, diagnostic: Diagnostic, is_over: Callable[[], bool]) -> DMLError | None:
+        # A C program may have threads that Python does not know, which can end the wait.
+        is_for_c = self in devices_of_c
+        try:
+            passed = self.info_queue is not None and self.info_queue.put(
+                message_of(diagnostic), E_INVALIDARG, raised=not is_for_c
+            )
+        except DMLError as error:
+            return error
+        if is_for_c or not passed or is_over():
+            return None
+        return DMLError(E_INVALIDARG, str(diagnostic), [diagnostic], reported=True)
 
     def check_alive(self) -> None:
         """Raises ``DXGI_ERROR_DEVICE_REMOVED`` on a removed device."""

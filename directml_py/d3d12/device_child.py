@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
@@ -71,6 +72,11 @@ class ParentDevice(ID3D12Object):
     @abstractmethod
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         """As ``report``, for a violation of a named rule."""
+
+    @abstractmethod
+    def report_deadlock(self, diagnostic: Diagnostic, is_over: Callable[[], bool]) -> DMLError | None:
+        """Report a wait that never ends. Returns the exception that is to end it: in a Python program, unless a filter
+        denies the message or, then, the wait ``is_over``."""
 
     @abstractmethod
     def fail_call(self, call: str, text: str) -> bool:

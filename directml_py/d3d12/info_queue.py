@@ -179,8 +179,9 @@ class ID3D12InfoQueue(IUnknown):
         own = any(same_interface(riid, kind) for kind in (ID3D12InfoQueue, ID3D12InfoQueue1))
         return self if own else self._device.QueryInterface(riid)
 
-    def put(self, message: Message, hresult: int) -> None:
-        """Store, log and possibly raise ``message``, in this order; ``hresult`` is the code of the exception."""
+    def put(self, message: Message, hresult: int, raised: bool = False) -> bool:
+        """Store, log and possibly raise ``message``, in this order; ``hresult`` is the code of the exception. Returns
+        whether it passed the filter. With ``raised`` the caller raises it."""
         with self._lock:
             denied = bool(self._filters) and not self._filters[-1].passes(message)
             callbacks = [each for each in self._callbacks.values() if each.takes(denied)]
@@ -194,14 +195,15 @@ class ID3D12InfoQueue(IUnknown):
         for callback in callbacks:
             callback.call(message)
         if denied:
-            return
+            return False
         for observer in watchers.all:
             observer.reported(message)
         if not muted:
-            debug_output(message.Severity, message.pDescription, raised=breaks)
+            debug_output(message.Severity, message.pDescription, raised=raised or breaks)
         if breaks:
             diagnostics = () if message.diagnostic is None else (message.diagnostic,)
             raise DMLError(hresult, message.pDescription, diagnostics, reported=True)
+        return True
 
     def _trim(self) -> None:
         while self._limit >= 0 and len(self._messages) > self._limit:

@@ -249,6 +249,8 @@ class FenceValue(Lifetime):
     def when_reached(self, target: int, event: Event) -> None:
         """Set ``event`` once the value has reached ``target``, maybe at once."""
         if self.await_value(Awaited(target, event)):
+            if self.scheduler.layer is not None:
+                self.scheduler.layer.gives_event(event, self, target)
             self.scheduler.progress()
         else:
             self.looked_at(target)
@@ -346,9 +348,13 @@ class SchedulingLayer(ABC):
 
     @abstractmethod
     def cpu_waits(
-        self, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
+        self, event: threading.Event, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
     ) -> AbstractContextManager[None]:
-        """Context in which the calling thread waits for fences."""
+        """Context in which the calling thread waits for ``event``, which fences set."""
+
+    @abstractmethod
+    def gives_event(self, event: Event, fence: FenceValue, target: int) -> None:
+        """The program will wait for ``event``, which ``fence`` sets."""
 
     @abstractmethod
     def thread(self) -> int | None:
@@ -483,7 +489,7 @@ class Scheduler:
         if self.layer is None:
             event.wait()
         else:
-            with self.layer.cpu_waits(targets, any_of_them):
+            with self.layer.cpu_waits(event, targets, any_of_them):
                 event.wait()
 
     def run_first(self, queue: WorkQueue, failures: list[Exception]) -> bool:

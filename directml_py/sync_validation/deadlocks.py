@@ -4,19 +4,21 @@ A queue's wait may precede its signal, and any thread may still signal a fence, 
 when the device is flushed and at interpreter exit, including after an interrupt.
 
 A waiting thread submits nothing more. It is reported if no submitted work can end its wait and every other thread
-known to Python is deadlocked too: any other thread might be about to signal. A C program may have threads that Python
-has never seen, so the message is a warning, which the info queue does not break on by default.
+known to Python is deadlocked too: any other thread might be about to signal. In a Python program the wait then ends
+with an exception. A C program may have threads that Python has never seen, and goes on waiting.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..abi.hresult import DMLError
 from ..abi.lifetime import Lifetime
 from ..runtime.scheduler import FenceSignal, FenceValue, FenceWait, Scheduler
 
@@ -84,23 +86,37 @@ def _is_over(wait: FenceWait) -> bool:
 class DeadlockReporter(Protocol):
     scheduler: Scheduler
 
-    def around(self, call: Callable[[], None]) -> None:
-        """Make the call, and raise what is to be raised about it."""
-
-    def report_cpu_deadlock(self, text: str) -> None:
-        """Report a wait that never ends."""
+    def report_cpu_deadlock(self, text: str, is_over: Callable[[], bool]) -> DMLError | None:
+        """Report a wait that never ends, unless whoever hears of it ends it: ``is_over``. Returns the exception to end
+        it with, if any."""
 
 
 class _CPUWait:
-    """A CPU thread's wait for fences of one device: for all of ``targets``, or for any of them."""
+    """A CPU thread's wait for ``event``, which fences of one device set when all of ``targets``, or any of them, are
+    reached."""
 
     def __init__(
-        self, reporter: DeadlockReporter, targets: tuple[tuple[FenceValue, int], ...], any_of_them: bool
+        self,
+        reporter: DeadlockReporter,
+        event: threading.Event,
+        targets: tuple[tuple[FenceValue, int], ...],
+        any_of_them: bool,
     ) -> None:
         self.reporter = reporter
+        self._event = event
         self._targets = targets
         self._any_of_them = any_of_them
-        self.reported = False
+        self._is_reported = False
+        self.error: DMLError | None = None
+
+    def report(self, problem: str) -> None:
+        """Report the deadlock once, and end the wait if that is to raise an exception."""
+        if self._is_reported:
+            return
+        self._is_reported = True
+        self.error = self.reporter.report_cpu_deadlock(problem, lambda: self.problem() is None)
+        if self.error is not None:
+            self._event.set()
 
     def problem(self) -> str | None:
         """Why it never ends; None if submitted work can end it, whichever thread runs that."""
@@ -120,27 +136,57 @@ _waits: dict[int, _CPUWait] = {}
 
 @contextmanager
 def waiting(
-    reporter: DeadlockReporter, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
+    reporter: DeadlockReporter,
+    event: threading.Event,
+    targets: Iterable[tuple[FenceValue, int]],
+    any_of_them: bool = False,
 ) -> Iterator[None]:
-    """Context in which the calling thread waits; on entry reports the waits that have become deadlocks."""
+    """Context in which the calling thread waits for ``event``; on entry reports the waits that have become deadlocks,
+    and on exit raises what this one was ended with."""
     thread = threading.get_ident()
-    wait = _CPUWait(reporter, tuple(targets), any_of_them)
+    wait = _CPUWait(reporter, event, tuple(targets), any_of_them)
     try:
         _waits[thread] = wait
         for deadlocked, problem in _deadlocked_waits():
-            reporter = deadlocked.reporter
-            if not deadlocked.reported:
-                deadlocked.reported = True
-                report = partial(reporter.report_cpu_deadlock, problem)
-                # Only this thread's own wait may raise here.
-                if deadlocked is wait:
-                    reporter.around(report)
-                else:
-                    report()
+            deadlocked.report(problem)
         yield
     finally:
         if _waits.get(thread) is wait:
             del _waits[thread]
+    if wait.error is not None:
+        event.clear()
+        raise wait.error
+
+
+class WatchedWait:
+    """Takes the place of ``wait`` of an event of the program that fences set."""
+
+    def __init__(self, reporter: DeadlockReporter, event: threading.Event) -> None:
+        self._reporter = reporter
+        # It is an attribute of the event.
+        self._event = weakref.ref(event)
+        self._targets: list[tuple[FenceValue, int]] = []
+
+    def add(self, fence: FenceValue, target: int) -> None:
+        self._targets = [pair for pair in self._targets if pair[0].value < pair[1]] + [(fence, target)]
+
+    def __call__(self, timeout: float | None = None) -> bool:
+        event = self._event()
+        assert event is not None
+        wait = partial(threading.Event.wait, event, timeout)
+        if timeout is not None or event.is_set():
+            return wait()
+        with waiting(self._reporter, event, self._targets, any_of_them=True):
+            return wait()
+
+
+def watch_event(reporter: DeadlockReporter, event: Any, fence: FenceValue, target: int) -> None:
+    """Check waits for ``event``, which ``fence`` is to set, for deadlocks."""
+    if type(event) is threading.Event:
+        watched = event.__dict__.get("wait")
+        if not isinstance(watched, WatchedWait):
+            watched = event.__dict__["wait"] = WatchedWait(reporter, event)
+        watched.add(fence, target)
 
 
 def _deadlocked_waits() -> list[tuple[_CPUWait, str]]:

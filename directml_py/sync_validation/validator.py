@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -32,7 +33,7 @@ from ..runtime.recording import Access, AliasingBarrier, Barriers, Command, Tran
 from ..runtime.scheduler import FenceValue, Scheduler, WorkQueue
 from . import shadow_memory, sync_rules
 from .aliasing import AliasingTracker, activation
-from .deadlocks import deadlocked_queues, waiting
+from .deadlocks import deadlocked_queues, waiting, watch_event
 from .deferred_execution import Deferral
 from .happens_before import HappensBefore
 from .host_memory import HOSTS, HostMemory, Problem, host_memory
@@ -61,6 +62,9 @@ class ValidatedDevice(Protocol):
 
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         """Report a violation. Raises ``DMLError`` if the info queue breaks on its severity."""
+
+    def report_deadlock(self, diagnostic: Diagnostic, is_over: Callable[[], bool]) -> DMLError | None:
+        """Report a wait that never ends. Returns the exception that is to end it, if any."""
 
 
 class Submission:
@@ -340,17 +344,23 @@ class SyncValidator(Validator):
         for text in () if self.scheduler.removed else self._splits.begun():
             self.report_diagnostic(sync_rules.SPLIT_BEGUN.violated(text))
 
-    def report_cpu_deadlock(self, text: str) -> None:
-        """Report a thread that begins a wait which, as far as is known, never ends."""
-        self.report_diagnostic(sync_rules.ENDLESS_CPU_WAIT.violated(f"the CPU waits forever: {text}"))
+    def report_cpu_deadlock(self, text: str, is_over: Callable[[], bool]) -> DMLError | None:
+        """Report a thread whose wait, as far as is known, never ends. In a Python program every thread is known, so
+        that the wait ends with an exception, unless a filter denies the message."""
+        diagnostic = sync_rules.ENDLESS_CPU_WAIT.violated(f"the CPU waits forever: {text}")
+        return self.device.report_deadlock(diagnostic, is_over)
 
     @contextmanager
     def cpu_waits(
-        self, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
+        self, event: Event, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
     ) -> Iterator[None]:
-        """Context in which the calling thread waits for fences."""
-        with waiting(self, targets, any_of_them):
+        """Context in which the calling thread waits for ``event``, which fences set."""
+        with waiting(self, event, targets, any_of_them):
             yield
+
+    def gives_event(self, event: Any, fence: FenceValue, target: int) -> None:
+        """The program will wait for ``event``, which ``fence`` sets."""
+        watch_event(self, event, fence, target)
 
     def _check_fence(self, fence: FenceValue, call: str) -> None:
         if fence.released:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from unittest import mock
+
 import numpy as np
 
 import directml_py as dml
@@ -56,6 +59,22 @@ def a_forgotten_wait(bench, wrong):
     target.Map()
     target.Unmap()
     bench.wait()
+
+
+@bug(
+    "a fence that nothing signals",
+    "D3D12-Fence-endless-wait",
+    repair="the fence, its value and the value awaited",
+)
+def a_signal_forgotten(bench, wrong):
+    fence = bench.d3d12.CreateFence(0)
+    fence.SetName("fence")
+    done = threading.Event()
+    if not wrong:
+        bench.queue.Signal(fence, 1)
+    fence.SetEventOnCompletion(1, done)
+    with mock.patch.object(threading, "enumerate", return_value=[threading.current_thread()]):
+        done.wait()
 
 
 @bug(
