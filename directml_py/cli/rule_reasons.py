@@ -26,6 +26,10 @@ REASONS = {
     "D3D12-Contents-undefined": (
         "New memory has arbitrary contents, so that results change from run to run."
     ),
+    "D3D12-Contents-unwritten": (
+        "New buffers hold zeros unless their heap says otherwise. A program that reads them usually lacks the copy, "
+        "the dispatch or the execution that was to fill them."
+    ),
     "D3D12-CopyDescriptors-*": (
         "A heap has a fixed size, and the CPU can read descriptors only in heaps that are not shader-visible."
     ),

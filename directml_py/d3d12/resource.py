@@ -76,6 +76,7 @@ class ResourceBuffer(Buffer):
         self.initial_state = initial_state
         self.has_fixed_state = self.heap_type in FIXED_STATES
         self.is_host_visible = cpu_accessible(placement.properties)
+        self.is_read_back = self.heap_type == D3D12_HEAP_TYPE_READBACK
         self.is_shared = bool(placement.flags & D3D12_HEAP_FLAG_SHARED)
 
 
@@ -259,16 +260,16 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
                 f"array: {self} is in a {self.heap_type.name} heap, for which Map fails on Windows; there a program "
                 "reads a copy in a READBACK heap",
             )
-        self._check_read("array", BufferRange(self.buffer, start, prod(sizes) * kind.itemsize))
+        self._check_read("array", BufferRange(self.buffer, start, prod(sizes) * kind.itemsize), is_view=True)
         view: npt.NDArray[np.generic] = np.ndarray(sizes, kind, buffer=self.memory, offset=start)
         if not self.cpu_accessible:
             view.flags.writeable = False
         return view
 
-    def _check_read(self, call: str, read: BufferRange) -> None:
+    def _check_read(self, call: str, read: BufferRange, *, is_view: bool = False) -> None:
         validator = self.device.sync_validator
         if validator is not None:
-            validator.cpu_reads(call, read)
+            validator.cpu_reads(call, read, is_view=is_view)
 
     @staticmethod
     def _shape(shape: Any, available: int) -> tuple[int, ...]:

@@ -34,6 +34,7 @@ class Buffer(Lifetime):
         "heap",
         "initial_state",
         "is_host_visible",
+        "is_read_back",
         "is_shared",
         "maps",
         "memory",
@@ -54,6 +55,8 @@ class Buffer(Lifetime):
         self.memory: Bytes = allocation.bytes[offset : offset + width]
         # Whether the CPU may access its memory, and other devices.
         self.is_host_visible = False
+        # Whether the CPU only reads it: a READBACK heap.
+        self.is_read_back = False
         self.is_shared = False
         self.initial_state = 0
         self.has_fixed_state = False

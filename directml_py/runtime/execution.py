@@ -196,8 +196,8 @@ class Validator(SchedulingLayer):
         """``command`` depends on what the program has done at ``sites``."""
 
     @abstractmethod
-    def cpu_reads(self, call: str, read: BufferRange) -> None:
-        """The CPU reads memory by ``call``. Raises what is to be raised about it."""
+    def cpu_reads(self, call: str, read: BufferRange, *, is_view: bool = False) -> None:
+        """The CPU reads memory by ``call``, or with ``is_view`` from now on. Raises what is to be raised about it."""
 
     @abstractmethod
     def cpu_writes(self, written: BufferRange) -> None:

@@ -30,6 +30,20 @@ Bytes = npt.NDArray[np.uint8]
 Problem: TypeAlias = tuple[Rule, str]
 
 
+# Marks of bytes: nothing defined, defined, or zeros since the memory was allocated.
+UNDEFINED, DEFINED, ZEROED = 0, 1, 2
+
+
+class Result(NamedTuple):
+    """What a command has left: ``mark`` is that of all bytes of ``source`` if they were copied from there."""
+
+    mark: int
+    source: str
+
+
+WRITTEN: Final = Result(DEFINED, "")
+
+
 class _InFlight:
     """The bytes that one submission accesses, as offsets in the allocation."""
 
@@ -55,9 +69,8 @@ class HostMemory:
         # What the bytes in flight hold if only commands have written them; created when commands first access them.
         self._expected: Bytes | None = None
         self._in_flight: dict[int, _InFlight] = {}
-        # The ranges written by commands, each with the name of the source if undefined bytes were copied from it, else
-        # an empty string.
-        self.results: RangeMap[str] = RangeMap()
+        # The ranges written by commands.
+        self.results: RangeMap[Result] = RangeMap()
         # Resources in this memory that are or were mapped.
         self._mapped: WeakSet[Buffer] = WeakSet()
         self._maps = 0
@@ -120,12 +133,12 @@ class HostMemory:
         are copies of unwritten bytes; else None. Padding between defined bytes is valid. Where the pattern of undefined
         bytes is gone, the CPU has written since."""
         parts = list(self.results.parts(*extent(read)))
-        if not parts or not all(source for _, _, source in parts):
+        if not parts or any(result.mark != UNDEFINED for _, _, result in parts):
             return None
         if any((self._memory[first:last] != PATTERN).any() for first, last, _ in parts):
             return None
-        base, (first, last, source) = read.buffer.offset, parts[0]
-        return first - base, last - base, source
+        base, (first, last, result) = read.buffer.offset, parts[0]
+        return first - base, last - base, result.source
 
     def reads(self, call: str, read: BufferRange) -> Iterator[Problem]:
         """What is wrong with a read of the CPU now."""

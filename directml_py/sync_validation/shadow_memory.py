@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..runtime.allocation import PATTERN
 from ..runtime.recording import Access, AccessKind
 from . import sync_rules
-from .host_memory import extent, host_memory
+from .host_memory import DEFINED, UNDEFINED, WRITTEN, ZEROED, Result, extent, host_memory
 from .range_map import RangeMap
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..runtime.allocation import Allocation
     from ..runtime.buffer import BufferRange
     from ..runtime.recording import Command
-
-DEFINED, UNDEFINED = 1, 0
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -30,8 +28,8 @@ class ShadowMemory:
 
     def __init__(self, memory: Bytes, defined: bool) -> None:
         self._memory = memory
-        self._marks = np.full(memory.size, DEFINED if defined else UNDEFINED, np.uint8)
-        # The sources that undefined bytes were copied from, by destination range.
+        self._marks = np.full(memory.size, ZEROED if defined else UNDEFINED, np.uint8)
+        # The sources that undefined and unwritten bytes were copied from, by destination range.
         self.copies: RangeMap[str] = RangeMap()
         if not defined:
             memory[:] = PATTERN
@@ -47,7 +45,7 @@ class ShadowMemory:
 SHADOWS: Final[WeakKeyDictionary[Allocation, ShadowMemory]] = WeakKeyDictionary()
 
 
-def _shadow(part: BufferRange) -> tuple[ShadowMemory | None, int]:
+def shadow_of(part: BufferRange) -> tuple[ShadowMemory | None, int]:
     return SHADOWS.get(part.buffer.allocation), part.buffer.offset + part.offset
 
 
@@ -58,7 +56,7 @@ def _all_defined(elements: npt.NDArray[Any]) -> Any:
 
 def first_undefined(access: Access) -> tuple[int, ...] | None:
     """The coordinates of the first undefined element that an access reads; None if all are defined."""
-    shadow, start = _shadow(access.range)
+    shadow, start = shadow_of(access.range)
     if shadow is None:
         return None
     marks = shadow.marks(start, access.range.size)
@@ -66,14 +64,14 @@ def first_undefined(access: Access) -> tuple[int, ...] | None:
         return None
     if access.elements is None:
         return (int(marks.argmin()),)
-    elements = access.elements(marks)
+    elements = access.elements(np.minimum(marks, DEFINED))
     undefined = elements != _all_defined(elements)
     return tuple(int(i) for i in np.argwhere(undefined)[0]) if undefined.any() else None
 
 
 def why_undefined(access: Access) -> tuple[Rule, str]:
     """The rule that a read of undefined elements violates, and the end of the message about it."""
-    shadow, start = _shadow(access.range)
+    shadow, start = shadow_of(access.range)
     assert shadow is not None
     for begin, end, source in shadow.copies.parts(start, start + access.range.size):
         if not shadow.marks(begin, end - begin).all():
@@ -83,21 +81,27 @@ def why_undefined(access: Access) -> tuple[Rule, str]:
 
 def copy_marks(destination: BufferRange, source: BufferRange) -> None:
     """Copy the marks along with the bytes: copying undefined bytes, such as padding, is valid; reading them is not."""
-    destination_shadow, start = _shadow(destination)
-    source_shadow, source_start = _shadow(source)
+    destination_shadow, start = shadow_of(destination)
+    source_shadow, source_start = shadow_of(source)
     marks = None if source_shadow is None else source_shadow.marks(source_start, source.size)
-    is_undefined = marks is not None and not marks.any()
-    _record_result(destination, str(source.buffer) if is_undefined else "")
+    mark = DEFINED if marks is None else uniform_mark(marks)
+    _record_result(destination, WRITTEN if mark == DEFINED else Result(mark, str(source.buffer)))
     if destination_shadow is not None:
         destination_shadow.marks(start, destination.size)[:] = DEFINED if marks is None else marks
         if marks is not None and not marks.all():
             destination_shadow.copies.put(start, start + destination.size, str(source.buffer))
 
 
-def _record_result(part: BufferRange, undefined: str) -> None:
+def uniform_mark(marks: Bytes) -> int:
+    """The mark of all bytes; DEFINED if they differ."""
+    first = int(marks[0]) if marks.size else DEFINED
+    return first if first == DEFINED or (marks == first).all() else DEFINED
+
+
+def _record_result(part: BufferRange, result: Result) -> None:
     host = host_memory(part)
     if host is not None:
-        host.results.put(*extent(part), undefined)
+        host.results.put(*extent(part), result)
 
 
 def after_command(command: Command) -> None:
@@ -114,8 +118,8 @@ def after(access: Access) -> None:
     """Update the marks after an access: written elements become defined; padding between them and scratch memory become
     undefined."""
     if access.writes:
-        _record_result(access.range, "")
-    shadow, start = _shadow(access.range)
+        _record_result(access.range, WRITTEN)
+    shadow, start = shadow_of(access.range)
     if shadow is None or access.use is AccessKind.READ:
         return
     size = access.range.size

@@ -164,6 +164,14 @@ UNDEFINED = rule(
     "nf-d3d12-createcommittedresource",
     debug=True,
 )
+UNWRITTEN = rule(
+    "D3D12-Contents-unwritten",
+    "A dispatch and the CPU read no memory of which nothing has written a single byte",
+    # Committed buffers begin as zeros, which a program may mean. Usually a copy or ExecuteCommandLists was forgotten.
+    OWN,
+    Severity.WARNING,
+    debug=True,
+)
 CLEAR_DESCRIPTOR = rule(
     "D3D12-ClearUAV-descriptor",
     "The descriptors of a clear are not changed between its recording and the end of its execution",

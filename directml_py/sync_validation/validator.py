@@ -41,6 +41,7 @@ from .resource_states import DecayedStates, ResourceStates
 from .shadow_memory import SHADOWS, ShadowMemory
 from .split_barriers import BEGIN_ONLY, SplitBarriers
 from .uav_barriers import AccessesSinceBarrier
+from .unwritten import UnwrittenMaps, unwritten_for_command, unwritten_for_cpu
 
 if TYPE_CHECKING:
     from ..runtime.execution import CallSites, CommandMemory, Program, Recording
@@ -175,6 +176,7 @@ class SyncValidator(Validator):
         self._aliasing = AliasingTracker()
         self._splits = SplitBarriers()
         self._decayed = DecayedStates()
+        self._unwritten_maps = UnwrittenMaps(lambda *message: self.report_unwritten(*message))
         self._submissions = itertools.count(1)
         # The submissions that have not finished.
         self.in_flight: weakref.WeakSet[Submission] = weakref.WeakSet()
@@ -251,6 +253,7 @@ class SyncValidator(Validator):
             failures = self._deferral.flush()
             self.report_deadlocks()
             self.report_begun_splits()
+            self.report_unwritten_maps()
             return failures
 
         return self.around(run_all)
@@ -273,10 +276,17 @@ class SyncValidator(Validator):
                 E_OUTOFMEMORY, f"there is no memory for the debug layer's shadow of {size} bytes"
             ) from None
 
-    def cpu_reads(self, call: str, read: BufferRange) -> None:
+    def cpu_reads(self, call: str, read: BufferRange, *, is_view: bool = False) -> None:
         host = host_memory(read)
-        if host is not None:
-            self._report_at_call(host.reads(call, read))
+        if host is not None and not self._report_at_call(host.reads(call, read)):
+            self._check_unwritten(call, read, is_over=not is_view)
+            if is_view:
+                self._unwritten_maps.begin(read)
+
+    def _check_unwritten(self, call: str, read: BufferRange, is_over: bool) -> None:
+        problem = unwritten_for_cpu(read, is_over=is_over)
+        if problem is not None:
+            self.around(partial(self.report_unwritten, f"{call}: {read.buffer} is read, {problem}"))
 
     def cpu_writes(self, written: BufferRange) -> None:
         host = host_memory(written)
@@ -287,15 +297,20 @@ class SyncValidator(Validator):
         host = host_memory(read)
         if host is None:
             return read
-        if sync_rules.READBACK_READ in self._report_at_call(host.reads("Map", read)):
+        broken = self._report_at_call(host.reads("Map", read))
+        if sync_rules.READBACK_READ in broken:
             read = read._replace(size=0)
+        if not broken:
+            self._check_unwritten("Map", read, is_over=False)
         host.map(read.buffer)
+        self._unwritten_maps.begin(read)
         return read
 
     def cpu_unmaps(self, ended: BufferRange, written: BufferRange) -> None:
         host = host_memory(ended)
         if host is not None:
             self._report_at_call(host.unmap(ended, written))
+            self.around(partial(self._unwritten_maps.end, ended.buffer))
 
     def _report_at_call(self, problems: Iterable[Problem]) -> list[Rule]:
         """Report what is wrong with a call, which raises what the info queue breaks on. Returns the broken rules."""
@@ -527,6 +542,18 @@ class SyncValidator(Validator):
                 coordinates = "{" + ",".join(map(str, element)) + "}"
                 rule, why = self._aliasing.why_undefined(access) or shadow_memory.why_undefined(access)
                 self._report(rule, f"{title} reads {access}, whose element {coordinates} {why}", progress)
+            elif unwritten_for_command(access.range) and not progress.muted:
+                self.report_unwritten(f"{title} reads {access}, which nothing has written")
+
+    def report_unwritten_maps(self) -> None:
+        """Report maps that have shown nothing, when nothing more is submitted."""
+        self._unwritten_maps.end()
+
+    def report_unwritten(self, text: str, origin: str = "") -> None:
+        """Report a read of memory that nothing has written. A map may end after its device."""
+        rule = sync_rules.UNWRITTEN
+        if self._device_of() is not None and not self.scheduler.removed:
+            self.report_diagnostic(Diagnostic(rule.severity, rule.id, "", text, origin))
 
     def _report(self, rule: Rule, text: str, progress: Progress) -> None:
         if not progress.muted:
@@ -541,3 +568,4 @@ def _at_exit() -> None:
     for validator in list(_validators):
         validator.report_deadlocks()
         validator.report_begun_splits()
+        validator.report_unwritten_maps()

@@ -61,6 +61,27 @@ def a_forgotten_wait(bench, wrong):
     bench.wait()
 
 
+@bug("the copy from the upload buffer left out", "D3D12-Contents-unwritten", repair="the input")
+def an_upload_left_out(bench, wrong):
+    bench.minds_zeros()
+    op, x = bench.ready(identity()), bench.buffer(16, name="x")
+    if not wrong:
+        bench.fill(x, np.zeros(4, np.float32))
+    bench.dispatch(op, [x], [bench.buffer(16)])
+    bench.execute()
+
+
+@bug("no ExecuteCommandLists, or no copy to the readback buffer", "D3D12-Contents-unwritten")
+def an_execution_left_out(bench, wrong):
+    bench.minds_zeros()
+    source, target = bench.holding(0, 0, 0, 0), bench.buffer(16, READBACK, name="results")
+    bench.commands.CopyResource(target, source)
+    if not wrong:
+        bench.execute()
+    target.Map()
+    target.Unmap()
+
+
 @bug(
     "a fence that nothing signals",
     "D3D12-Fence-endless-wait",

@@ -73,7 +73,7 @@ def test_several_dispatches_in_one_list(session):
     """Nothing runs before execute; the list is open again after it."""
     joining, splitting = session.compile(join(1, 3)), session.compile(split(2, 2))
     kept = [session.initialize(op) for op in (joining, splitting)]
-    whole, parts = session.buffer(16), [session.buffer(8), session.buffer(8)]
+    whole, parts = session.upload(floats(0, 0, 0, 0)), [session.buffer(8), session.buffer(8)]
     for first in (1, 5):
         inputs = [session.upload(floats(first)), session.upload(floats(2, 3, 4))]
         before = session.read(whole, np.float32).tolist()

@@ -8,10 +8,11 @@ import directml_py as dml
 
 from ..dml.graphs import graph
 from ..dml.helpers import identity, join, log_sum_exp, spans, tensor
-from .hazard import COPY_DEST, COPY_SOURCE, READBACK, UNORDERED_ACCESS, binding, hazard
+from .hazard import COMMON, COPY_DEST, COPY_SOURCE, READBACK, UNORDERED_ACCESS, binding, hazard
 
 UNDEFINED = "D3D12-Contents-undefined"
 UNWRITTEN = "was never written"
+UNWRITTEN_RULE = "D3D12-Contents-unwritten"
 UINT32 = dml.DML_TENSOR_DATA_TYPE_UINT32
 
 
@@ -103,6 +104,43 @@ def undefined_memory_that_the_cpu_reads(bench, wrong):
         result.Map(0, dml.D3D12_RANGE(31, 40))
     else:
         result.array(offset=8)
+
+
+@hazard(UNWRITTEN_RULE, "InputTensor", "'x'", "which nothing has written", ways=["upload"])
+@hazard(UNWRITTEN_RULE, "ID3D12Resource 'result' was mapped for reading, but nothing", ways=["copy"])
+@hazard(UNWRITTEN_RULE, "'result'", "mapped", ways=["execution", "array", "no end"])
+@hazard(
+    UNWRITTEN_RULE, "Map: ID3D12Resource 'result'", "a copy of bytes of ID3D12Resource 'y'", ways=["dispatch"]
+)
+@hazard(UNWRITTEN_RULE, "ReadFromSubresource: ID3D12Resource 'result' is read, but nothing", ways=["box"])
+def a_step_left_out(bench, wrong):
+    """Of upload, dispatch and readback; what is read is zeros."""
+    bench.minds_zeros()
+    op, values = bench.ready(identity()), np.zeros(4, np.float32)
+    x, y = bench.buffer(16, name="x"), bench.buffer(16, name="y")
+    result = bench.buffer(16, READBACK, name="result")
+    early = result.Map(0, dml.D3D12_RANGE(0, 16)) if not wrong or wrong == "execution" else None
+    if wrong != "upload":
+        bench.fill(x, values)
+    if wrong != "dispatch":
+        bench.dispatch(op, [x], [y])
+    if not wrong or wrong in ("upload", "dispatch"):
+        bench.transition(y, UNORDERED_ACCESS if wrong != "dispatch" else COMMON, COPY_SOURCE)
+        bench.commands.CopyResource(result, y)
+    if wrong != "execution":
+        bench.execute()
+    if wrong == "array":
+        assert not result.array().any()
+    elif wrong == "box":
+        result.ReadFromSubresource(np.empty(16, np.uint8))
+    elif early is None:
+        result.Map()
+    if wrong not in ("array", "no end", "box"):
+        result.Unmap(0, dml.D3D12_RANGE(0, 0))
+    # Each resource is reported once.
+    bench.dispatch(op, [x], [bench.buffer(16)])
+    bench.execute()
+    bench.d3d12.flush()
 
 
 @hazard(UNDEFINED, "InputTensors[0]", "operators[0]")

@@ -44,6 +44,17 @@ def test_without_the_debug_layer_memory_is_zero():
     assert SHADOWS.get(buffer.placement.allocation) is None
 
 
+def test_a_map_that_ends_with_its_resource(bench):
+    bench.minds_zeros()
+    made = bench.buffer(16, READBACK)
+    made.Map()
+    bench.kept.clear()
+    del made
+    (told,) = bench.messages()
+    assert (told.rule, told.origin.startswith("mapped at " + __file__)) == ("D3D12-Contents-unwritten", True)
+    bench.info.ClearStoredMessages()
+
+
 @pytest.mark.parametrize("heap", [UPLOAD, READBACK])
 def test_what_the_cpu_reaches_is_defined(bench, heap):
     """CPU writes cannot be tracked."""
@@ -51,7 +62,7 @@ def test_what_the_cpu_reaches_is_defined(bench, heap):
     made = bench.d3d12.CreateCommittedResource(
         dml.CD3DX12_HEAP_PROPERTIES(heap), NOT_ZEROED, dml.CD3DX12_RESOURCE_DESC.Buffer(16), state
     )
-    assert made.Map().tolist() == [PATTERN] * 16
+    assert made.array().tolist() == [PATTERN] * 16
     if heap == UPLOAD:
         made.array("float32")[:] = 3
         x, op = bench.undefined(16), bench.ready(identity())

@@ -8,11 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from directml_py.abi.hresult import DMLError
+from directml_py.abi.rules import message_id
 from directml_py.api import d3d12_enums as d3d
 from directml_py.api.d3d12_structs import (
     D3D12_BUFFER_UAV,
     D3D12_COMMAND_QUEUE_DESC,
     D3D12_DESCRIPTOR_HEAP_DESC,
+    D3D12_INFO_QUEUE_FILTER,
+    D3D12_INFO_QUEUE_FILTER_DESC,
     D3D12_RANGE,
     D3D12_UNORDERED_ACCESS_VIEW_DESC,
 )
@@ -72,6 +75,9 @@ def debug_session() -> Session:
     assert session.d3d12.info_queue is not None
     session.d3d12.info_queue.SetBreakOnSeverity(d3d.D3D12_MESSAGE_SEVERITY_ERROR, False)
     session.d3d12.info_queue.SetMuteDebugOutput(True)
+    # The zeros of new buffers are inputs of the programs.
+    deny = D3D12_INFO_QUEUE_FILTER_DESC(pIDList=[message_id("D3D12-Contents-unwritten")])
+    session.d3d12.info_queue.PushStorageFilter(D3D12_INFO_QUEUE_FILTER(DenyList=deny))
     return session
 
 
