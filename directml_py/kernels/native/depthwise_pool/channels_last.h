@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "../common/dimensions.h"
+#include "dispatch.h"
 #include "packed.h"
 #include "vectors.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../half/convert.h"
+#include "dispatch.h"
 #include "norm.h"
 
 /* Channels that lie next to each other, up to DML_SOFTMAX_NORM_STRIP of them. `is_long` if some need FLOAT64. */
