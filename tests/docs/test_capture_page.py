@@ -99,4 +99,4 @@ def test_barriers_are_described() -> None:
 def test_the_version_is_the_one_that_is_written() -> None:
     from directml_py.capturing.content_store import FORMAT, VERSION
 
-    assert f"Format `{FORMAT}`, version {VERSION}." in PAGE.read_text(encoding="utf-8")
+    assert f"format `{FORMAT}`, version {VERSION}" in PAGE.read_text(encoding="utf-8")
