@@ -20,7 +20,7 @@ import numpy as np
 from .._version import __version__
 from ..abi.lifetime import Lifetime
 from ..d3d12.clears import ClearView
-from ..d3d12.command_list import ID3D12GraphicsCommandList
+from ..d3d12.command_list import Copy, DescriptorHeaps, ID3D12GraphicsCommandList
 from ..d3d12.command_queue import ID3D12CommandQueue
 from ..d3d12.fence import ID3D12Fence
 from ..d3d12.heap import ID3D12Heap
@@ -28,7 +28,6 @@ from ..d3d12.immediate import WriteImmediate
 from ..d3d12.info_queue import Message
 from ..d3d12.markers import Marker
 from ..d3d12.queries import EndQuery, Queries, ResolveQueries
-from ..d3d12.recorded_commands import Copy, DescriptorHeaps
 from ..d3d12.resource import ID3D12Resource, ResourceBuffer
 from ..dml.compiled_operator import IDMLCompiledOperator
 from ..dml.dispatch_command import RecordedDispatch

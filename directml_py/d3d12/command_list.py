@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..abi.arguments import child, counted, enumerator, invalid, uint, unsigned
 from ..abi.counted_structs import structs_at
 from ..abi.hresult import E_FAIL, E_NOTIMPL, DMLError
+from ..abi.lifetime import Lifetime
 from ..abi.memory import MemoryFault, read_argument
 from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
@@ -41,6 +42,8 @@ from ..api.d3d12_enums import (
     D3D12_QUERY_TYPE_TIMESTAMP,
     D3D12_RESOURCE_BARRIER_FLAG_NONE,
     D3D12_RESOURCE_BARRIER_TYPE_UAV,
+    D3D12_RESOURCE_STATE_COPY_DEST,
+    D3D12_RESOURCE_STATE_COPY_SOURCE,
     D3D12_ROOT_PARAMETER_TYPE,
     D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS,
     D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE,
@@ -61,7 +64,7 @@ from ..api.iids import (
 from ..runtime.buffer import BufferRange
 from ..runtime.execution import CommandMemory, Recording, Validator, program_of
 from ..runtime.observers import watchers
-from ..runtime.recording import Barrier, Barriers, Command, UAVBarrier
+from ..runtime.recording import Access, AccessKind, Barrier, Barriers, Command, UAVBarrier
 from ..text.plural import counted_words
 from .barriers import Problem, decode, transitioned_twice
 from .clears import Refused, clear_float, clear_uint
@@ -84,11 +87,12 @@ from .device_child import ID3D12DeviceChild, ParentDevice, short
 from .immediate import WriteImmediate, check_modes, destination
 from .markers import Marked, Marker
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
-from .recorded_commands import Copy, DescriptorHeaps
 from .resource import ID3D12Resource, ResourceBuffer
 from .untracked import Tracking, untrack, without_methods
 
 COPY: Final = D3D12_COMMAND_LIST_TYPE_COPY
+COPY_DEST: Final = D3D12_RESOURCE_STATE_COPY_DEST
+COPY_SOURCE: Final = D3D12_RESOURCE_STATE_COPY_SOURCE
 
 QUERY_PARAMETERS: Final = D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_BEGIN_END_QUERY_INVALID_PARAMETERS
 RESOLVE_PARAMETERS: Final = D3D12_MESSAGE_ID.D3D12_MESSAGE_ID_RESOLVE_QUERY_DATA_INVALID_PARAMETERS
@@ -100,6 +104,44 @@ WARNING: Final = D3D12_MESSAGE_SEVERITY_WARNING
 # A barrier of all unordered accesses: the first members of its D3D12_RESOURCE_BARRIER, and the command.
 UAV_OF_ALL: Final = struct.pack("=iiQ", D3D12_RESOURCE_BARRIER_TYPE_UAV, D3D12_RESOURCE_BARRIER_FLAG_NONE, 0)
 ALL_BEFORE: Final = Barriers((UAVBarrier(None),))
+
+
+class Copy(Command):
+    """CopyBufferRegion or CopyResource: a copy between disjoint ranges of equal size."""
+
+    title = "the copy"
+
+    def __init__(self, destination: BufferRange, source: BufferRange) -> None:
+        self.destination = destination
+        self.source = source
+
+    def execute(self) -> None:
+        self.destination.bytes[:] = self.source.bytes
+
+    def accesses(self) -> Iterable[Access]:
+        return (
+            Access(self.source, AccessKind.READ, COPY_SOURCE, "the copy's source"),
+            Access(self.destination, AccessKind.WRITE, COPY_DEST, "the copy's destination"),
+        )
+
+    def copied(self) -> tuple[BufferRange, BufferRange]:
+        return self.destination, self.source
+
+    def lives(self) -> Iterable[Lifetime]:
+        return (self.source.buffer, self.destination.buffer)
+
+
+class DescriptorHeaps(Command):
+    """SetDescriptorHeaps: the heaps that the following commands may take descriptors from."""
+
+    title = "SetDescriptorHeaps"
+    keeps_order = takes_step = False
+
+    def __init__(self, heaps: tuple[Lifetime, ...]) -> None:
+        self.heaps = heaps
+
+    def lives(self) -> Iterable[Lifetime]:
+        return self.heaps
 
 
 class ID3D12CommandList(ID3D12DeviceChild):

@@ -11,7 +11,7 @@ from directml_py import d3d12
 from directml_py.abi.hresult import DXGI_ERROR_INVALID_CALL, E_FAIL, E_INVALIDARG, E_NOTIMPL, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
-from directml_py.d3d12.recorded_commands import Copy, DescriptorHeaps
+from directml_py.d3d12.command_list import Copy, DescriptorHeaps
 from directml_py.runtime.recording import AliasingBarrier, Barriers, Command, UAVBarrier
 
 DIRECT, COPY = e.D3D12_COMMAND_LIST_TYPE_DIRECT, e.D3D12_COMMAND_LIST_TYPE_COPY
