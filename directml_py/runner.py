@@ -14,8 +14,7 @@ from .descs.operator_desc import TensorSlot
 from .descs.tensor import TensorDesc
 from .dml import IDMLCompiledOperator, IDMLDevice
 from .dml.dispatchable import Run
-from .dml.long_dispatch import is_long
-from .dml.program import DispatchProgram, OperatorProgram
+from .dml.program import DispatchProgram, OperatorProgram, is_long
 from .garbage_collector import paused
 from .operators.operator import WeightLayout
 from .runtime.allocation import CACHE_LINE, Allocation, Bytes

@@ -16,8 +16,7 @@ from .bindings import Names, Need, bindable_heaps, names_at, read_binding, read_
 from .device_removal import hresult_method, void_method
 from .dispatch_command import RecordedDispatch, prepare
 from .dispatchable import RESOURCE_ALIGNMENT, IDMLDispatchable, Run
-from .dml_object import IDMLDeviceChild, OwnerDevice
-from .exclusive_access import OneThread, one_thread
+from .dml_object import IDMLDeviceChild, OneThread, OwnerDevice, one_thread
 from .kept_bindings import BoundViews, KeptBindings
 from .table_desc import SIZE, TableDesc, read_table_desc
 

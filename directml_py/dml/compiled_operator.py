@@ -40,9 +40,8 @@ from .debug_checks import check_operator
 from .dispatchable import DebugCheck, IDMLDispatchable, Run, tensor_points
 from .dml_object import SAME_DEVICE, IDMLDeviceChild, OwnerDevice
 from .kept_bindings import KeptBindings
-from .long_dispatch import is_long
-from .poison import poisoned
-from .program import NO_BYTES, Bytes, DispatchProgram
+from .profiles import poisoned
+from .program import NO_BYTES, Bytes, DispatchProgram, is_long
 from .separation import Separation
 from .tensor_accesses import resource_access, results_access, share_elements, tensor_access
 

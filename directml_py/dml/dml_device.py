@@ -274,8 +274,7 @@ class IDMLDevice1(IDMLDevice):
         with loading:
             from .compiler.graph_desc import read_graph_desc
             from .compiler.graph_program import GraphProgram
-            from .compiler.graph_validation import check_graph, refusal
-            from .compiler.uninitialized_reads import check_padding
+            from .compiler.graph_validation import check_graph, check_padding, refusal
         with paused():
             report = self.removal.new_report()
             graph = read_graph_desc(partial(desc_of_operator, self), desc, report)

@@ -1,15 +1,18 @@
-"""Base classes of the DirectML interfaces."""
+"""Base classes of the DirectML interfaces, and the guard of those that are not thread safe."""
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..abi.call_site import caller
 from ..abi.hresult import S_FALSE
 from ..abi.lifetime import Lifetime, LivingObject
 from ..abi.private_data import PrivateDataObject, PrivateDataRules
-from ..abi.rules import Severity, rule
+from ..abi.rules import Rule, Severity, rule
 from ..abi.wintypes import GUID
 from ..api.enums import DML_CREATE_DEVICE_FLAGS, DML_FEATURE_LEVEL
 from ..api.iids import IID_IDMLDeviceChild, IID_IDMLObject, IID_IDMLPageable
@@ -20,6 +23,8 @@ from .profiles import Profile
 
 if TYPE_CHECKING:
     from ..abi.interface import IUnknown
+
+M = TypeVar("M", bound=Callable[..., Any])
 
 SAME_DEVICE = rule(
     "DML-Object-device",
@@ -125,3 +130,49 @@ class IDMLPageable(LivingObject, IDMLDeviceChild):
     def __init__(self, device: OwnerDevice) -> None:
         super().__init__(device)
         self.life = Lifetime(type(self).__name__)
+
+
+class OneThread:
+    """Tracks the thread that is inside a method of an object. Reentrant calls are allowed."""
+
+    def __init__(self, rule: Rule) -> None:
+        self._rule = rule
+        self.inside: int | None = None
+
+    def __enter__(self) -> None:
+        self.inside = get_ident()
+
+    def __exit__(self, *error: object) -> None:
+        self.inside = None
+
+    def is_free(self) -> bool:
+        """Whether no other thread is inside."""
+        inside = self.inside
+        return inside is None or inside == get_ident()
+
+    def report(self, path: str, report: Report) -> None:
+        """Report that another thread is inside."""
+        report.add(self._rule, path, "is called while another thread is in a method of the same object")
+
+
+def one_thread(method: M) -> M:
+    """Method decorator for objects with a ``one_thread``: if another thread is inside, the call has no effect but to
+    remove the device, or to raise ``DMLError`` ``E_INVALIDARG`` where it returns an HRESULT."""
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        guard = self.one_thread
+        thread, inside = get_ident(), guard.inside
+        if inside is None or inside == thread:
+            # As ``with`` does it, in half the time.
+            guard.inside = thread
+            try:
+                return method(self, *args, **kwargs)
+            finally:
+                guard.inside = None
+        report = Report()
+        guard.report(method.__name__, report)
+        consequence = self.removal.fail if method.__name__ == "Reset" else self.removal.remove
+        return consequence(f"{method.__name__} failed:", report)
+
+    return cast(M, call)

@@ -30,9 +30,8 @@ from .compiled_operator import IDMLCompiledOperator
 from .debug_checks import check_initializer
 from .device_removal import hresult_method, same_device
 from .dispatchable import COUNTS, NOT_BINDABLE, DebugCheck, IDMLDispatchable, Run
-from .dml_object import SAME_DEVICE, OwnerDevice
-from .exclusive_access import OneThread, one_thread
-from .poison import poisoned
+from .dml_object import SAME_DEVICE, OneThread, OwnerDevice, one_thread
+from .profiles import poisoned
 from .separation import Separation
 from .tensor_accesses import resource_access, tensor_access
 

@@ -9,8 +9,12 @@ no device can require more.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from ..abi.hresult import E_INVALIDARG
 from ..abi.rules import rule, violation
@@ -21,6 +25,11 @@ from ..api.enums import (
     DML_TENSOR_DATA_TYPE_INT64,
     DML_TENSOR_DATA_TYPE_UINT64,
 )
+from ..kernels.native_arrays import Run
+from ..runtime.allocation import PATTERN
+from ..runtime.buffer import BufferRange
+
+Bytes = npt.NDArray[np.uint8]
 
 PROFILE_VARIABLE = "DIRECTML_PY_PROFILE"
 REMOVAL = "removal_after="
@@ -150,3 +159,20 @@ def profile_of(value: ProfileLike) -> Profile:
             E_INVALIDARG,
         )
     return replace(profile, removal_after=int(count[:20]))
+
+
+def poisoned(run: Run, outputs: Iterable[BufferRange], inputs: Sequence[BufferRange], scratch: Bytes) -> Run:
+    """``run`` with outputs poisoned before it, and temporary memory before and after it.
+
+    An output that is written in place of an input is not poisoned.
+    """
+    fresh = [out.bytes for out in outputs if not any(out.overlaps(source) for source in inputs)]
+
+    def call() -> None:
+        for memory in fresh:
+            memory[:] = PATTERN
+        scratch[:] = PATTERN
+        run()
+        scratch[:] = PATTERN
+
+    return call

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from math import isqrt, prod
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -11,10 +12,18 @@ import numpy.typing as npt
 
 from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
+from ..kernels.backend import backend
 from ..kernels.native_arrays import Run
 from ..operators import kernel_of, operator_of
 from ..operators.operator import Kernel, Operator, WeightLayout
 from ..validation.report import Report
+
+# The families of sums of products, whose number grows faster than the size of their tensors.
+FAMILIES = frozenset(("matrix", "window", "quantized", "recurrent"))
+# Some 30 ms on one core with AVX2 in the native kernels, which handle interrupts between operators; NumPy takes as long
+# for fewer products where it has no BLAS. Another thread delays a dispatch by a fifth of a millisecond.
+LONG = 1 << 29
+LONG_IN_NUMPY = 1 << 26
 
 Bytes = npt.NDArray[np.uint8]
 Notify: TypeAlias = Callable[[Report], None]
@@ -230,3 +239,23 @@ class OperatorProgram:
             NO_BYTES if temporary is None else temporary[: self.temporary_size],
             inspector(self._desc, notify),
         )
+
+
+def is_long(descs: Iterable[OperatorDesc]) -> bool:
+    """Whether a keyboard interrupt should not wait for the end of a dispatch of these operators."""
+    most = LONG_IN_NUMPY if backend.native is None else LONG
+    return any(products(desc) > most for desc in descs)
+
+
+@lru_cache(maxsize=1024)
+def products(desc: OperatorDesc) -> int:
+    """The approximate number of multiply-adds; exact for a product of two matrices, from their element counts MK, KN
+    and MN. 0 for operators without sums of products."""
+    if desc.schema.family not in FAMILIES:
+        return 0
+    exact = operator_of(desc.name).products(desc)
+    if exact is not None:
+        return exact
+    tensors = [slot.tensor for slot in (*desc.inputs, *desc.outputs) if slot.tensor is not None]
+    largest = sorted(prod(tensor.sizes) for tensor in tensors)[-3:]
+    return isqrt(prod(largest)) if len(largest) == 3 else 0
