@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,11 @@ from ..api.structs import (
 from ..descs.decode import decode_operator_desc
 from ..descs.encode import encode
 from ..descs.operator_desc import OperatorDesc
+from ..dml import IDMLCompiledOperator
+from ..runner import Runner
 from ..shortcuts import input_array
-from .com_calls import Object, iid_of
+from .com_calls import Object, RealDevice, RealOperator, iid_of
 from .comparison import Comparison, compare_with
-from .gpu_execution import GpuExecution
 from .loading import HardwareError, Libraries, PathLike, load_libraries
 
 Array = npt.NDArray[Any]
@@ -135,14 +136,15 @@ class Library:
             )
         arrays = [input_array(slot, value) for slot, value in zip(decoded.inputs, inputs)]
         created: list[Object] = []
-        execution = GpuExecution(self._d3d12, self._dml)
         try:
             compiled = self._compile(decoded, created)
-            return execution.run(compiled, decoded.inputs, decoded.outputs, arrays)
+            assert isinstance(compiled, RealOperator)
+            compiled.device, compiled.inputs, compiled.outputs = self._dml, decoded.inputs, decoded.outputs
+            # The methods and properties that a runner asks for are those of the emulator's class.
+            return Runner(cast(IDMLCompiledOperator, compiled)).run(arrays)
         except _Refused as refusal:
             raise DMLError(refusal.verdict.hresult, f"{refusal.verdict.stage} failed") from None
         finally:
-            execution.release()
             _release(created)
 
     def compare(self, desc: Any, inputs: Sequence[Any] | None = None) -> Comparison:
@@ -209,7 +211,7 @@ def _create_d3d12(libraries: Libraries) -> Object:
     raise HardwareError(f"D3D12CreateDevice found no device: 0x{result & 0xFFFFFFFF:08X}")
 
 
-def _create_dml(libraries: Libraries, d3d12: Object) -> Object:
+def _create_dml(libraries: Libraries, d3d12: Object) -> RealDevice:
     function = libraries.directml.DMLCreateDevice1
     function.restype = ctypes.c_int32
     function.argtypes = [
@@ -224,7 +226,9 @@ def _create_dml(libraries: Libraries, d3d12: Object) -> Object:
     result = function(d3d12.address, 0, lowest, ctypes.addressof(iid), ctypes.addressof(device))
     if result < 0 or not device.value:
         raise HardwareError(f"DMLCreateDevice1 failed: 0x{result & 0xFFFFFFFF:08X}")
-    return Object(device.value, "IDMLDevice1")
+    created = RealDevice(device.value, "IDMLDevice1")
+    created.d3d12_device = d3d12
+    return created
 
 
 _opened: list[Library] = []

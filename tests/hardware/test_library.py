@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -19,6 +20,7 @@ from directml_py.descs.build import build_operator_desc
 from directml_py.dxdispatch import save_graph
 from directml_py.graph import Graph
 from directml_py.graph.to_desc import graph_desc, operator_node
+from directml_py.hardware.com_calls import Object
 from directml_py.hardware.loading import OWN
 from directml_py.operators import SCHEMAS
 from directml_py.testing.decision_source import RandomSource
@@ -60,6 +62,12 @@ def test_what_it_says_and_computes(library):
     comparison = hardware.compare(add(), [ROWS, ROWS])
     assert comparison.same
     assert "OutputTensor is the same" in str(comparison)
+
+
+def test_an_evaluation_releases_what_it_creates(library):
+    hardware.evaluate(add(), [ROWS, ROWS])
+    held = [item for item in gc.get_objects() if isinstance(item, Object) and item.address]
+    assert {item.interface for item in held} == {"ID3D12Device", "IDMLDevice1"}
 
 
 def test_what_only_compiling_refuses(library):

@@ -36,9 +36,8 @@ from directml_py.d3d12 import CD3DX12_HEAP_PROPERTIES, CD3DX12_RESOURCE_DESC
 from directml_py.descs.encode import encode
 from directml_py.descs.operator_desc import OperatorDesc, TensorSlot
 from directml_py.hardware.com_calls import Object, iid_of
-from directml_py.hardware.gpu_execution import DIRECT, VIEWS
 from directml_py.hardware.real_directml import Library, Verdict
-from directml_py.session import Session
+from directml_py.session import DIRECT, VIEWS, Session
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import operators_at, valid_desc
 
