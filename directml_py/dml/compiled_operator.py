@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ from .binding_aliasing import (
 )
 from .binding_point import NO_VIEWS, PERSISTENT, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import UPLOAD, Binding, Names, Need, bindable_heaps, plain_view
-from .debug_checks import check_operator
+from .debug_checks import check_operator, remember_persistent
 from .dispatchable import DebugCheck, IDMLDispatchable, Run, tensor_points
 from .dml_object import SAME_DEVICE, IDMLDeviceChild, OwnerDevice
 from .kept_bindings import KeptBindings
@@ -112,8 +111,6 @@ class IDMLCompiledOperator(IDMLDispatchable):
         self.flags = flags
         self.program = program
         self.initialized = False
-        self.persistent: BufferRange | None = None
-        self.persistent_content: Any = None
         # Debug layers and strict devices check each dispatch.
         if device.d3d12_device.sync_validator is None and not self.removal.debug and not self.removal.strict:
             self.kept = KeptBindings()
@@ -333,8 +330,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
                 packing.store(tensor.view(source), persistent.bytes[start : start + packing.size])
         self.initialized = True
         if (self.removal.debug or self.removal.strict) and persistent is not None:
-            self.persistent = persistent
-            self.persistent_content = persistent.bytes[: self.persistent_size].copy()
+            remember_persistent(self, persistent)
 
     def _memory(self, views: Views, separation: Separation) -> dict[BindingPoint, Bytes]:
         """The memory to use for each binding: the bound one, or a copy where another binding would change it."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from ..abi.lifetime import Lifetime
 from ..abi.rules import rule
@@ -91,27 +93,40 @@ class Initializable(Protocol):
 
     life: Lifetime
     initialized: bool
-    persistent: BufferRange | None
-    persistent_content: Any
 
     @property
     def persistent_size(self) -> int: ...
+
+
+class PersistentCopy(NamedTuple):
+    """What an operator was initialized with, and what initialization stored there."""
+
+    view: BufferRange
+    content: npt.NDArray[np.uint8]
+
+
+_persistent: WeakKeyDictionary[Initializable, PersistentCopy] = WeakKeyDictionary()
+
+
+def remember_persistent(op: Initializable, view: BufferRange) -> None:
+    """``op`` has been initialized with ``view``."""
+    _persistent[op] = PersistentCopy(view, view.bytes[: op.persistent_size].copy())
 
 
 def check_operator(op: Initializable, views: Views, title: str, report: Report) -> None:
     """Check that the operator is initialized and its persistent resource unchanged."""
     if not op.initialized:
         report.add(UNINITIALIZED, title, "runs before any initializer has initialized the operator")
-    persistent = views.get(PERSISTENT)
-    if op.initialized and persistent is not None and op.persistent is not None:
-        if (persistent.buffer, persistent.offset) != (op.persistent.buffer, op.persistent.offset):
+    persistent, remembered = views.get(PERSISTENT), _persistent.get(op)
+    if op.initialized and persistent is not None and remembered is not None:
+        if persistent[:2] != remembered.view[:2]:
             report.add(
                 OTHER_PERSISTENT,
                 title,
                 f"binds byte {persistent.offset} of {persistent.buffer} as its persistent resource; the operator "
-                f"was initialized with byte {op.persistent.offset} of {op.persistent.buffer}",
+                f"was initialized with byte {remembered.view.offset} of {remembered.view.buffer}",
             )
-        elif not np.array_equal(persistent.bytes[: op.persistent_size], op.persistent_content):
+        elif not np.array_equal(persistent.bytes[: op.persistent_size], remembered.content):
             report.add(
                 PERSISTENT_CHANGED, title, "finds its persistent resource changed since initialization"
             )
