@@ -116,6 +116,12 @@ class Object(IUnknown):
         """The address, which structs store."""
         return self.address
 
+    def QueryInterface(self, riid: GUID | type[IUnknown]) -> Object:
+        """Another object with the same address, typed as IUnknown. Raises ``DMLError`` ``E_NOINTERFACE``."""
+        found = ctypes.c_void_p()
+        self.call("QueryInterface", riid if isinstance(riid, GUID) else riid.IID, found)
+        return Object(found.value or 0, "IUnknown")
+
     def __getattr__(self, name: str) -> Any:
         if name not in table_of(self.interface):
             raise AttributeError(f"{self.interface} has no {name}")

@@ -65,9 +65,9 @@ class Library:
             self.close()
             raise
 
-    def device(self) -> tuple[Object, Object]:
-        """The Direct3D 12 device, and another DirectML device on it, which the caller releases."""
-        return self._d3d12, _create_dml(self._libraries, self._d3d12)
+    def device(self) -> RealDevice:
+        """Another DirectML device, which an error may remove."""
+        return _create_dml(self._libraries, self._d3d12)
 
     def close(self) -> None:
         """Release the devices; idempotent."""

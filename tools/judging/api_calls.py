@@ -6,38 +6,21 @@ some, one binding is wrong. Operators without owned inputs need no initializer.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import directml_py as dml
 from directml_py.abi.rules import Diagnostic
-from directml_py.api.d3d12_enums import (
-    D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE,
-    D3D12_HEAP_FLAG_NONE,
-    D3D12_HEAP_TYPE_DEFAULT,
-    D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS,
-    D3D12_RESOURCE_STATE_COMMON,
-)
-from directml_py.api.d3d12_structs import (
-    D3D12_CPU_DESCRIPTOR_HANDLE,
-    D3D12_DESCRIPTOR_HEAP_DESC,
-    D3D12_GPU_DESCRIPTOR_HANDLE,
-)
 from directml_py.api.enums import DML_BINDING_TYPE_BUFFER
 from directml_py.api.structs import (
     DML_BINDING_DESC,
-    DML_BINDING_PROPERTIES,
-    DML_BINDING_TABLE_DESC,
     DML_BUFFER_BINDING,
     DML_OPERATOR_DESC,
 )
-from directml_py.d3d12 import CD3DX12_HEAP_PROPERTIES, CD3DX12_RESOURCE_DESC
 from directml_py.descs.encode import encode
 from directml_py.descs.operator_desc import OperatorDesc, TensorSlot
-from directml_py.hardware.com_calls import Object, iid_of
 from directml_py.hardware.real_directml import Library, Verdict
-from directml_py.session import DIRECT, VIEWS, Session
+from directml_py.session import Session
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import operators_at, valid_desc
 
@@ -90,35 +73,35 @@ class ApiCalls(NamedTuple):
         )
 
     def theirs(self, library: Library) -> Verdict:
-        objects = TheirObjects(library)
-        try:
-            return Verdict(objects.answer(self), NAME)
-        finally:
-            objects.release()
+        # Objects of the library have the methods of ours.
+        number, _ = self._answer(Session(cast(dml.IDMLDevice, library.device())))
+        return Verdict(number, NAME)
 
     def ours(self, level: int) -> tuple[int, list[Diagnostic]]:
-        session = Session(dml.DMLCreateDevice(dml.D3D12CreateDevice(), feature_level=level))
+        return self._answer(Session(dml.DMLCreateDevice(dml.D3D12CreateDevice(), feature_level=level)))
+
+    def _answer(self, session: Session) -> tuple[int, list[Diagnostic]]:
         device = session.dml
-        op = device.CreateOperator(encode(self.desc))
-        compiled = device.CompileOperator(op)
+        op = device.CreateOperator(DML_OPERATOR_DESC(self.desc.schema.value, encode(self.desc)))
+        compiled = device.CompileOperator(op, 0)
         recorder, table = device.CreateCommandRecorder(), session.table(compiled)
         queries = [_has(thing, self.interface) for thing in (device, op, compiled, recorder, table)]
         space = session.buffer(SPACE)
-
-        def bindings(kind: str) -> list[DML_BINDING_DESC]:
-            return [_bound(space, one) for one in self.ranges(kind)]
-
-        table.BindInputs(bindings("inputs"))
-        table.BindOutputs(bindings("outputs"))
-        size = compiled.GetBindingProperties().TemporaryResourceSize
-        if size:
-            end = self.temporary + -(-size // 4) * 4
+        table.BindInputs([_bound(space, one) for one in self.ranges("inputs")])
+        table.BindOutputs([_bound(space, one) for one in self.ranges("outputs")])
+        properties = compiled.GetBindingProperties()
+        if properties.TemporaryResourceSize:
+            # The library's temporary resources may be larger than ours.
+            end = self.temporary + -(-properties.TemporaryResourceSize // 4) * 4
             where = space if end <= SPACE else session.buffer(end)
             table.BindTemporaryResource(_bound(where, (self.temporary, end - self.temporary)))
-        session.commands.SetDescriptorHeaps([session.heap])
+        if properties.PersistentResourceSize:
+            # The library keeps more there than owned inputs, for some operators.
+            size = -(-properties.PersistentResourceSize // 4) * 4
+            table.BindPersistentResource(_bound(session.buffer(size), (0, size)))
         recorder.RecordDispatch(session.commands, compiled, table)
         try:
-            device.GetParentDevice()
+            device.removal.check()
         except dml.DMLError as error:
             return answer(queries, True), list(error.diagnostics)
         return answer(queries, False), []
@@ -183,7 +166,6 @@ def answer(queries: Sequence[bool], removed: bool) -> int:
 
 
 def _bound(buffer: Any, place: tuple[int, int] | None) -> DML_BINDING_DESC:
-    """A binding of our side, whose objects are Python's."""
     if place is None:
         return DML_BINDING_DESC()
     return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, DML_BUFFER_BINDING(buffer, *place))
@@ -195,91 +177,3 @@ def _has(thing: Any, interface: str) -> bool:
     except dml.DMLError:
         return False
     return True
-
-
-class TheirObjects:
-    """What a dispatch takes with Microsoft's library. Its device is new, as an error removes it."""
-
-    def __init__(self, library: Library) -> None:
-        self._created: list[Object] = []
-        self._d3d12, device = library.device()
-        self._dml = self._keep(device)
-
-    def release(self) -> None:
-        while self._created:
-            self._created.pop().release()
-
-    def answer(self, calls: ApiCalls) -> int:
-        typed = encode(calls.desc)
-        holder = DML_OPERATOR_DESC(calls.desc.schema.value, ctypes.addressof(typed))
-        op = self._make("CreateOperator", "IDMLOperator", holder)
-        compiled = self._make("CompileOperator", "IDMLCompiledOperator", op, 0)
-        recorder = self._make("CreateCommandRecorder", "IDMLCommandRecorder")
-        properties = compiled.struct("GetBindingProperties", DML_BINDING_PROPERTIES)
-        count = max(1, properties.RequiredDescriptorCount)
-        visible = D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
-        heap = self._make_d3d12(
-            "CreateDescriptorHeap", "ID3D12DescriptorHeap", D3D12_DESCRIPTOR_HEAP_DESC(VIEWS, count, visible)
-        )
-        cpu = heap.struct("GetCPUDescriptorHandleForHeapStart", D3D12_CPU_DESCRIPTOR_HANDLE)
-        gpu = heap.struct("GetGPUDescriptorHandleForHeapStart", D3D12_GPU_DESCRIPTOR_HANDLE)
-        desc = DML_BINDING_TABLE_DESC(compiled.address, cpu, gpu, count)
-        table = self._make("CreateBindingTable", "IDMLBindingTable", desc)
-        queries = [self._has(thing, calls.interface) for thing in (self._dml, op, compiled, recorder, table)]
-        space = self._buffer(SPACE)
-        for method, kind in (("BindInputs", "inputs"), ("BindOutputs", "outputs")):
-            descs = [_binding(space, one) for one in calls.ranges(kind)]
-            table.call(method, len(descs), (DML_BINDING_DESC * max(1, len(descs)))(*descs))
-        size = properties.TemporaryResourceSize
-        if size:
-            # Its temporary resources may be larger than ours.
-            fits = calls.temporary + size + 4 <= SPACE
-            where = space if fits else self._buffer(calls.temporary + size + 4)
-            table.call("BindTemporaryResource", _binding(where, (calls.temporary, -(-size // 4) * 4)))
-        if properties.PersistentResourceSize:
-            # Some operators keep more there than owned inputs.
-            size = -(-properties.PersistentResourceSize // 4) * 4
-            table.call("BindPersistentResource", _binding(self._buffer(size), (0, size)))
-        allocator = self._make_d3d12("CreateCommandAllocator", "ID3D12CommandAllocator", int(DIRECT))
-        commands = self._make_d3d12(
-            "CreateCommandList", "ID3D12GraphicsCommandList", 0, int(DIRECT), allocator, None
-        )
-        commands.call("SetDescriptorHeaps", 1, (ctypes.c_void_p * 1)(heap.address))
-        recorder.call("RecordDispatch", commands, compiled, table)
-        try:
-            self._dml.call("GetDeviceRemovedReason")
-        except dml.DMLError:
-            return answer(queries, True)
-        return answer(queries, False)
-
-    def _keep(self, thing: Object) -> Object:
-        self._created.append(thing)
-        return thing
-
-    def _make(self, method: str, interface: str, *arguments: Any) -> Object:
-        return self._keep(self._dml.create(method, interface, *arguments))
-
-    def _make_d3d12(self, method: str, interface: str, *arguments: Any) -> Object:
-        return self._keep(self._d3d12.create(method, interface, *arguments))
-
-    def _buffer(self, size: int) -> Object:
-        desc = CD3DX12_RESOURCE_DESC.Buffer(size, D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS)
-        heap, state = CD3DX12_HEAP_PROPERTIES(D3D12_HEAP_TYPE_DEFAULT), int(D3D12_RESOURCE_STATE_COMMON)
-        flags = int(D3D12_HEAP_FLAG_NONE)
-        return self._make_d3d12("CreateCommittedResource", "ID3D12Resource", heap, flags, desc, state, None)
-
-    @staticmethod
-    def _has(thing: Object, interface: str) -> bool:
-        found = ctypes.c_void_p()
-        try:
-            thing.call("QueryInterface", iid_of(interface), found)
-        except dml.DMLError:
-            return False
-        Object(found.value or 0, "IDMLObject").release()
-        return True
-
-
-def _binding(buffer: Object, place: tuple[int, int] | None) -> DML_BINDING_DESC:
-    if place is None:
-        return DML_BINDING_DESC()
-    return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, DML_BUFFER_BINDING(buffer.address, *place))
