@@ -31,7 +31,7 @@ ONE_THREAD = rule(
     "dml-binding",
 )
 
-NOWHERE: tuple[int, Sequence[BindingPoint]] = (0, ())
+NO_DESCRIPTORS: tuple[int, Sequence[BindingPoint]] = (0, ())
 
 
 class Prepared:
@@ -273,7 +273,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         # Without a count there are no descriptors.
         if heap is None or not count:
             return
-        first, slots = desc.dispatchable.places.get(kind, NOWHERE)
+        first, slots = desc.dispatchable.descriptor_layout.get(kind, NO_DESCRIPTORS)
         heap.write_all(start + first, [views.get(slot) for slot in slots])
         end = len(self.needs)
         if count > end:

@@ -189,8 +189,8 @@ class IDMLCompiledOperator(IDMLDispatchable):
         return {slot: need for slot, need in needs.items() if need is not None}
 
     @lazy
-    def places(self) -> Mapping[str, tuple[int, Sequence[BindingPoint]]]:
-        return super().places
+    def descriptor_layout(self) -> Mapping[str, tuple[int, Sequence[BindingPoint]]]:
+        return super().descriptor_layout
 
     @lazy
     def temporary_size(self) -> int:

@@ -151,7 +151,7 @@ class IDMLDispatchable(IDMLPageable):
         """The required bindings of a dispatch, in the order of the descriptors."""
 
     @property
-    def places(self) -> Mapping[str, tuple[int, Sequence[BindingPoint]]]:
+    def descriptor_layout(self) -> Mapping[str, tuple[int, Sequence[BindingPoint]]]:
         """Where the descriptors of each kind of binding point begin, and the points, in their order."""
         needs = list(self.needs)
         kinds = [slot.kind for slot in needs]
