@@ -57,6 +57,7 @@ def test_a_program_says_what_the_example_says(example, capsys):
             np.testing.assert_array_equal(np.array(given).astype(expected.dtype), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", CASES)
 def test_the_page_prints_what_its_programs_print(operator):
     """Each block of Python runs, and the block of text behind it is what it prints."""

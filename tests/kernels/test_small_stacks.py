@@ -72,6 +72,7 @@ print(min(faults(run_in_thread) for _ in range(5)) - min(faults(run) for _ in ra
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [SAMPLES, LARGE], ids=["samples of every operator", "large tensors"])
 def test_a_thread_of_128_kib(text: str) -> None:
     command = [sys.executable, "-c", CALLS + ON_SMALL_STACK + text]
@@ -79,6 +80,7 @@ def test_a_thread_of_128_kib(text: str) -> None:
     assert run.returncode == 0, (run.returncode, run.stdout.splitlines()[-1:], run.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.sysconf("SC_PAGESIZE") != 4096, reason="pages of 4 KiB")
 def test_threads_reuse_work_stacks() -> None:
     """A new stack has some 60 faults."""

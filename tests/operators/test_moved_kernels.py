@@ -6,7 +6,6 @@ from itertools import count, islice
 
 import numpy as np
 import pytest
-from toolchain import later
 
 import directml_py as dml
 from directml_py.api.enums import DML_FEATURE_LEVEL
@@ -79,6 +78,9 @@ def dispatched(session, op, ranges, arrays):
     return session.read(buffer)
 
 
+SAMPLES = 6
+
+
 def samples_of(operator):
     """Descs of tensors that are small and may lie anywhere."""
     for seed in count():
@@ -108,10 +110,10 @@ def rounds_of(desc, seed, monkeypatch):
         yield is_moved, found, dispatched(session, session.compile(desc), ranges, arrays)
 
 
-@pytest.mark.parametrize("samples", [1, *later(6)])
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_moved_kernels_compute_what_bound_ones_do(operator, samples, monkeypatch):
-    for seed, desc in islice(samples_of(operator), samples):
+def test_moved_kernels_compute_what_bound_ones_do(operator, monkeypatch):
+    for seed, desc in islice(samples_of(operator), SAMPLES):
         for round, (is_moved, found, expected) in enumerate(rounds_of(desc, seed, monkeypatch)):
             assert not is_moved or round == ROUNDS - 1
             np.testing.assert_array_equal(found, expected)

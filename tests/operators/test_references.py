@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.api.enums import DML_FEATURE_LEVEL
@@ -19,6 +20,8 @@ from .records.onnx_node import BEYOND_OLD_RUNTIME, is_old_runtime
 from .records.record import exactly
 
 MAX_ELEMENTS = 200
+# How many of a record's samples are left to the slow run, of so many.
+LATER, OF = 3, 4
 LEVELS = sorted(DML_FEATURE_LEVEL)
 FUSABLE = [*(name for name in sorted(SCHEMAS) if name.startswith("ACTIVATION_")), "ELEMENT_WISE_CLIP"]
 UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -55,13 +58,24 @@ def activation_for(desc, seed, level):
 
 @pytest.mark.parametrize("operator", sorted(SCHEMAS))
 def test_reference(operator):
+    check_samples(operator, slice(None, None, OF))
+
+
+@pytest.mark.slow
+@swept("operator", sorted(SCHEMAS))
+@swept("first", range(OF - LATER, OF))
+def test_more_samples(operator, first):
+    check_samples(operator, slice(first, None, OF))
+
+
+def check_samples(operator, chosen):
     assert operator in RECORDS, (
         f"{operator} has no record in tests/operators/records/{SCHEMAS[operator].family}.py"
     )
     if operator in BEYOND_OLD_RUNTIME and is_old_runtime():
         pytest.skip("needs ONNX Runtime 1.24 or newer")
     record = RECORDS[operator]
-    for seed in range(record.samples):
+    for seed in range(record.samples)[chosen]:
         desc, level = sample(operator, seed)
         inputs = record.draw(generator(operator, seed), desc)
         results = dml.evaluate(desc, inputs, feature_level=level)

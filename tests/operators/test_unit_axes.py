@@ -66,6 +66,7 @@ def bits(elements):
     return np.array(elements).view(f"u{elements.itemsize}")
 
 
+@pytest.mark.slow
 @swept("name", sorted(schema.name for schema in OPERATORS.values()))
 def test_results_are_the_same(name):
     compared = 0

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from toolchain import later
 
 pytest_plugins = ["pytester"]
 
@@ -357,7 +358,11 @@ def level(device):
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
-    [([], 0x6400), (["--dml-feature-level=2_1"], 0x2100), (["--dml-feature-level", "5.0"], 0x5000)],
+    [
+        *later(([], 0x6400)),
+        (["--dml-feature-level=2_1"], 0x2100),
+        *later((["--dml-feature-level", "5.0"], 0x5000)),
+    ],
 )
 def test_the_feature_level(suite, arguments, expected):
     result = suite(
