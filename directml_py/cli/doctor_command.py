@@ -245,6 +245,8 @@ PARTS = (
     Part("pkg-config", "directml.pc", _program("pkg-config", package="pkg-config")),
     Part("pytest", "the pytest plugin", _module("pytest", "pytest")),
     Part("hypothesis", "directml_py.testing.strategies", _module("hypothesis", "hypothesis")),
+    Part("onnx", "directml_py.onnx, the command onnx", _module("onnx", "'directml-py[onnx]'")),
+    Part("ONNX Runtime", "onnx --compare", _module("onnxruntime", "onnxruntime")),
     Part("rich", "progress bars", _module("rich", "'directml-py[shell]'")),
     Part("argcomplete", "completion in the shell", _module("argcomplete", "'directml-py[shell]'")),
     Part("scikit-learn", "the photograph sample", _module("sklearn", "'directml-py[samples]'")),

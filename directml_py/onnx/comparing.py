@@ -55,8 +55,11 @@ def differences(
 
 
 def _by_onnx_runtime(model: Any, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    with loading:
-        import onnxruntime
+    try:
+        with loading:
+            import onnxruntime
+    except ImportError as error:
+        raise ImportError("the comparison needs ONNX Runtime: pip install onnxruntime") from error
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     try:

@@ -1,10 +1,13 @@
-"""Hypothesis strategies for operator descs (extra ``test``)."""
+"""Hypothesis strategies for operator descs (extra ``testing``)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import strategies as st
+try:
+    from hypothesis import strategies as st
+except ImportError as _error:
+    raise ImportError("directml_py.testing.strategies needs Hypothesis: pip install hypothesis") from _error
 
 from ..abi.structure import Structure
 from ..api.enums import DML_FEATURE_LEVEL

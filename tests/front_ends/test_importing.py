@@ -57,6 +57,25 @@ def test_importing_loads_neither_rooms_nor_libraries():
     assert not {"numpy", "ctypes", "cffi"} & loaded
 
 
+@pytest.mark.parametrize(
+    ("module", "library", "message"),
+    [
+        ("directml_py.testing.strategies", "hypothesis", "needs Hypothesis: pip install hypothesis"),
+        ("directml_py.onnx", "onnx", "needs the package onnx: pip install 'directml-py[onnx]'"),
+    ],
+)
+def test_modules_name_the_package_that_they_lack(module, library, message):
+    code = f"""
+import sys
+sys.modules[{library!r}] = None
+try:
+    import {module}
+except ImportError as error:
+    print(error)
+"""
+    assert printed(code) == f"{module} {message}\n"
+
+
 def test_an_enumerator_loads_its_module_alone():
     code = """
 import sys, directml_py as dml

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -79,6 +80,12 @@ def test_a_run_compared_with_onnx_runtime(model, inputs, tmp_path, capsys):
     assert main(["onnx", model, "--run", inputs, "--compare", "--every-node"]) == 0
     names = [line.split(":")[0] for line in capsys.readouterr().out.splitlines() if "differs" in line]
     assert names == ["s", "z", "r", "y"]
+
+
+def test_a_comparison_without_onnx_runtime(model, inputs, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert main(["onnx", model, "--run", str(inputs), "--compare"]) == 2
+    assert capsys.readouterr().err == "onnx: the comparison needs ONNX Runtime: pip install onnxruntime\n"
 
 
 def test_a_saved_graph_has_the_constants(model, tmp_path, capsys):
