@@ -82,6 +82,46 @@ def test_what_is_wide_scrolls_in_its_own_box(site, tmp_path):
     assert found == dict.fromkeys(("picture", "table", "levels", "code"), True)
 
 
+@pytest.mark.parametrize("width", [1280, 1366])
+def test_a_laptop_shows_lines_of_100_columns(site, pages, tmp_path, width):
+    """And two columns beside each other, the operators with all they are said to compute, and graphs in their size."""
+    handwritten = [
+        name for name in pages if name not in OWN and not name.startswith(("operators/", "_modules/"))
+    ]
+    script = f"""
+        const found = [];
+        for (const path of {json.dumps([*handwritten, "operators/index.html"])}) {{
+          const page = await open("/" + path, {width});
+          const all = (selector) => [...page.document.querySelectorAll(selector)];
+          for (const block of all("div.highlight pre")) {{
+            const columns = Math.max(...block.textContent.split("\\n").map((line) => line.length));
+            if (columns <= 100 && block.scrollWidth > block.clientWidth + 1) found.push([path, "code", columns]);
+          }}
+          for (const pair of all(".beside")) {{
+            const tops = [...pair.children].map((child) => child.getBoundingClientRect().top);
+            if (tops[0] !== tops[1]) found.push([path, "beside", tops]);
+          }}
+          if (path.startsWith("operators/"))
+            for (const table of all(".table-wrapper"))
+              if (table.scrollWidth > table.clientWidth + 1) found.push([path, "table", table.scrollWidth]);
+          if (path === "notebooks/graphs.html" || path === "index.html")
+            for (const image of all("article img"))
+              if (image.width < image.naturalWidth) found.push([path, image.width, image.naturalWidth]);
+        }}
+        return found;
+    """
+    found, _ = probed(site, script, tmp_path)
+    assert found == []
+
+
+def test_names_break_after_underscores(site):
+    """In the sidebar, on the page and nowhere in texts that are copied."""
+    text = (site / "operators" / "index.html").read_text(encoding="utf-8")
+    name = "ACTIVATION_PARAMETERIZED_RELU"
+    assert text.count(f">{name.replace('_', '_<wbr>')}</a>") == 2
+    assert f">{name}<" not in text
+
+
 def test_pictures_and_code_are_legible_in_light_and_dark(site, tmp_path):
     """Numbers on the page and on coloured cells, and code, have a WCAG contrast of at least 4.5 to 1."""
     script = """
