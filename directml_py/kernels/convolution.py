@@ -70,15 +70,18 @@ def convolution(
         groups,
         [*inputs, output, *([] if scratch is None else [scratch])],
         post_op,
-        type=code(FLOATS[x.dtype]),
-        output_type=code(FLOATS[output.dtype]),
-        activation=getattr(backend.native.lib, f"DML_ACTIVATION_{activation}"),
-        slope=slope,
-        is_turned=is_turned,
-        is_transformed=is_transformed,
-        transformed=0 if scratch is None or scratch.size == 0 else address(scratch),
-        bias_stride=0 if bias is None else elements(bias)[1],
-        bias=0 if bias is None else address(bias),
+        {
+            "type": code(FLOATS[x.dtype]),
+            "output_type": code(FLOATS[output.dtype]),
+            "is_rotated": is_turned,
+            "bias_stride": 0 if bias is None else elements(bias)[1],
+            "bias": 0 if bias is None else address(bias),
+        },
+        post_ops={"activation": getattr(backend.native.lib, f"DML_ACTIVATION_{activation}"), "slope": slope},
+        scratch={
+            "is_transformed": is_transformed,
+            "transformed": 0 if scratch is None or scratch.size == 0 else address(scratch),
+        },
     )
     return run and reorders.around(run)
 
@@ -113,13 +116,15 @@ def transform(filters: Array, groups: int, memory: Array, is_turned: bool) -> No
     task = backend.native.ffi.new(
         "dml_conv *",
         {
-            "groups": groups,
-            "m": filters.shape[0] // groups,
-            "channels": filters.shape[1],
-            "filter_stride": 9 * filters.shape[1],
-            "filters": address(filters),
-            "transformed": address(memory),
-            "is_turned": is_turned,
+            "params": {
+                "groups": groups,
+                "m": filters.shape[0] // groups,
+                "channels": filters.shape[1],
+                "filter_stride": 9 * filters.shape[1],
+                "filters": address(filters),
+                "is_rotated": is_turned,
+            },
+            "scratch": {"transformed": address(memory)},
         },
     )
     backend.native.lib.dml_conv_transform(task)
@@ -185,11 +190,13 @@ def byte_convolution(
     if not readable(*flat.values()):
         return Declined("conv", UNREADABLE)
     output = reorders.write(output, lie_together(output, 2), [x, filters, *flat.values()])
-    strides = {
+    fields = {name: address(array) for name, array in flat.items()}
+    fields |= {
         f"{name}_stride": elements(flat[name])[0]
         for name in ("filter_zero", "filter_scale", "bias")
         if name in flat
     }
+    params: dict[str, Any] = {name: fields.pop(name) for name in ("bias", "bias_stride") if name in fields}
     run = bound_task(
         x,
         filters,
@@ -198,12 +205,14 @@ def byte_convolution(
         groups,
         [x, filters, output, *flat.values()],
         None,
+        {
+            "type": code(BYTES[x.dtype]),
+            "filter_type": code(BYTES[filters.dtype]),
+            "output_type": code(output_type),
+            **params,
+        },
         is_signed=True,
-        type=code(BYTES[x.dtype]),
-        filter_type=code(BYTES[filters.dtype]),
-        output_type=code(output_type),
-        **strides,
-        **{name: address(array) for name, array in flat.items()},
+        quantization=fields,
     )
     return run and reorders.around(run)
 
@@ -249,41 +258,40 @@ def bound_task(
     groups: int,
     memory: Sequence[Array],
     post_op: BatchNormPostOp | None,
+    params: Mapping[str, Any],
     is_signed: bool = False,
-    **fields: Any,
+    **structs: Mapping[str, Any],
 ) -> Run | Declined:
-    """The call of a task; ``memory``: the arrays that it reads and writes.
+    """The call of a task; ``memory``: the arrays that it reads and writes, ``params``: what shapes and addresses do not
+    say, ``structs``: the task's others.
 
     With ``is_signed`` the call allocates memory for the filters as signed bytes, and fills it.
     """
     lib, ffi = backend.native.lib, backend.native.ffi
     missing = backend.native.lib.DML_SPATIAL_DIMENSIONS - len(window.size)
     ones, zeros = (1,) * missing, (0,) * missing
-    task = ffi.new(
-        "dml_conv *",
-        {
-            "batches": x.shape[0],
-            "groups": groups,
-            "channels": x.shape[1] // groups,
-            "m": output.shape[1] // groups,
-            "sizes": ones + x.shape[2:],
-            "steps": ones + output.shape[2:],
-            "window": ones + window.size,
-            "strides": ones + window.strides,
-            "dilations": ones + window.dilations,
-            "padding": zeros + window.start_padding,
-            "input_strides": elements(x)[:2] + zeros + elements(x)[2:],
-            "output_strides": elements(output)[:2],
-            "filter_stride": elements(filters)[0],
-            "input": address(x),
-            "filters": address(filters),
-            "output": address(output),
-            **fields,
-        },
-    )
+    geometry = {
+        "batches": x.shape[0],
+        "groups": groups,
+        "channels": x.shape[1] // groups,
+        "m": output.shape[1] // groups,
+        "sizes": ones + x.shape[2:],
+        "output_sizes": ones + output.shape[2:],
+        "window": ones + window.size,
+        "strides": ones + window.strides,
+        "dilations": ones + window.dilations,
+        "padding": zeros + window.start_padding,
+        "input_strides": elements(x)[:2] + zeros + elements(x)[2:],
+        "output_strides": elements(output)[:2],
+        "filter_stride": elements(filters)[0],
+        "input": address(x),
+        "filters": address(filters),
+        "output": address(output),
+    }
+    task = ffi.new("dml_conv *", {"params": {**geometry, **params}, **structs})
     filters_signed = np.empty(lib.dml_conv_signed_size(task), np.uint8) if is_signed else None
-    task.signed_filters = 0 if filters_signed is None else address(filters_signed)
-    prepared = None if post_op is None else post_op.fill(task.normalization, output)
+    task.scratch.signed_filters = 0 if filters_signed is None else address(filters_signed)
+    prepared = None if post_op is None else post_op.fill(task.post_ops.normalization, output)
     if isinstance(prepared, str):
         return Declined("conv", prepared)
     return NativeRun("dml_conv_run", task, keepalive=(memory, post_op, prepared, filters_signed))

@@ -19,7 +19,10 @@ from .native_arrays import Array, Run, address
 # The results of the kernels that have epilogues, by the type of their task: where they are, and how many matrices,
 # rows and columns of them.
 RESULTS: Mapping[str, Callable[[Any], tuple[int, tuple[int, int, int]]]] = {
-    "dml_conv": lambda task: (task.output, (task.batches, task.groups * task.m, prod(task.steps))),
+    "dml_conv": lambda task: (
+        task.params.output,
+        (task.params.batches, task.params.groups * task.params.m, prod(task.params.output_sizes)),
+    ),
     "dml_depthwise_pool": lambda task: (task.output, (task.batches, task.channels, prod(task.steps))),
     "dml_matmul_products": lambda task: (
         task.out.memory,
@@ -59,7 +62,7 @@ def add_epilogue(run: Run, code: Code, inputs: Sequence[Array | None], outputs: 
     task, arrays = run.task, [*[inputs[number] for number, _ in code.inputs], *outputs]
     if set_activation(task, code, arrays, place, extents):
         return True
-    programs = task.epilogue.programs
+    programs = post_ops_of(task).epilogue.programs
     number = next((number for number, other in enumerate(programs) if other == ffi.NULL), None)
     views = views_of(arrays, outputs[0].shape, extents)
     if number is None or views is None or place not in map(address, views[: len(code.inputs)]):
@@ -74,6 +77,11 @@ def add_epilogue(run: Run, code: Code, inputs: Sequence[Array | None], outputs: 
     return True
 
 
+def post_ops_of(task: Any) -> Any:
+    """The struct of a task, or the task itself, that says what its results become."""
+    return getattr(task, "post_ops", task)
+
+
 def views_of(arrays: Sequence[Any], sizes: Sequence[int], extents: Sequence[int]) -> list[Array] | None:
     """Arrays, broadcast to ``sizes``, as so many matrices of rows and columns; None if one does not lie like that."""
     if prod(sizes) != prod(extents) or 0 in sizes:
@@ -86,12 +94,12 @@ def set_activation(
     task: Any, code: Code, arrays: Sequence[Any], place: int, extents: tuple[int, int, int]
 ) -> bool:
     """Let a kernel itself clip what it stores, if it does so and that is what a program does."""
-    bounds, lib = clip_bounds(code), backend.native.lib
-    if bounds is None or not hasattr(task, "activation"):
+    bounds, post_ops, lib = clip_bounds(code), post_ops_of(task), backend.native.lib
+    if bounds is None or not hasattr(post_ops, "activation"):
         return False
-    is_plain = task.activation == lib.DML_ACTIVATION_IDENTITY and task.normalization.prepared == 0
+    is_plain = post_ops.activation == lib.DML_ACTIVATION_IDENTITY and post_ops.normalization.prepared == 0
     is_stored = getattr(task, "function", 0) == lib.DML_DEPTHWISE_POOL_PRODUCTS
-    if not is_plain or not is_stored or task.epilogue.programs[0] != backend.native.ffi.NULL:
+    if not is_plain or not is_stored or post_ops.epilogue.programs[0] != backend.native.ffi.NULL:
         return False
     stored, result = arrays
     is_whole = stored.shape == result.shape and prod(stored.shape) == prod(extents)
@@ -100,8 +108,8 @@ def set_activation(
     if not address(stored) == address(result) == place:
         return False
     low, high = bounds
-    task.activation = lib.DML_ACTIVATION_RELU if high is None else lib.DML_ACTIVATION_CLIP
-    task.low, task.high = low, high or 0.0
+    post_ops.activation = lib.DML_ACTIVATION_RELU if high is None else lib.DML_ACTIVATION_CLIP
+    post_ops.low, post_ops.high = low, high or 0.0
     return True
 
 
@@ -111,12 +119,13 @@ def set_residual(task: Any, code: Code, views: Sequence[Array]) -> None:
     lib, ffi = backend.native.lib, backend.native.ffi
     if ffi.typeof(task).item.cname != "dml_conv" or len(views) != 3 or len(code.outputs) != 1:
         return
-    others = [view for view in views if address(view) != task.output]
-    is_plain = task.activation == lib.DML_ACTIVATION_IDENTITY and not task.normalization.relu
+    params, post_ops = task.params, task.post_ops
+    others = [view for view in views if address(view) != params.output]
+    is_plain = post_ops.activation == lib.DML_ACTIVATION_IDENTITY and not post_ops.normalization.relu
     if len(others) != 1 or others[0] is views[2]:
         return
-    is_first = task.epilogue.programs[0] == ffi.NULL
-    if not (is_plain and is_first and task.type == task.output_type == lib.DML_CONV_FLOATS):
+    is_first = post_ops.epilogue.programs[0] == ffi.NULL
+    if not (is_plain and is_first and params.type == params.output_type == lib.DML_CONV_FLOATS):
         return
     if any(view.dtype != np.float32 or layout(view) != layout(views[-1]) for view in views):
         return
@@ -126,11 +135,11 @@ def set_residual(task: Any, code: Code, views: Sequence[Array]) -> None:
     bounds = clip_of(code, rest, value)
     if rest and bounds is None:
         return
-    task.residual = address(others[0])
+    post_ops.residual = address(others[0])
     if bounds is not None:
         low, high = bounds
-        task.residual_activation = lib.DML_ACTIVATION_RELU if high is None else lib.DML_ACTIVATION_CLIP
-        task.low, task.high = low, high or 0.0
+        post_ops.residual_activation = lib.DML_ACTIVATION_RELU if high is None else lib.DML_ACTIVATION_CLIP
+        post_ops.low, post_ops.high = low, high or 0.0
 
 
 def layout(view: Array) -> list[tuple[int, int]]:

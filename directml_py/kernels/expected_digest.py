@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "b5b2a4d3"
+DECLARATIONS = "ce9379ae"

@@ -129,7 +129,7 @@ def test_residuals_of_normalized_sums(function):
         return runs[0]
 
     check(run_of, sums, function, [spread(other)])
-    assert runs[0].task.residual != 0
+    assert runs[0].task.post_ops.residual != 0
 
 
 def test_residuals_are_added_once_to_what_is_taken_along():
@@ -140,11 +140,11 @@ def test_residuals_are_added_once_to_what_is_taken_along():
     run = map_results(run, total, [output, other], output)
     run()
     np.testing.assert_array_equal(output, sums + 2 * other)
-    assert run.task.residual != 0
+    assert run.task.post_ops.residual != 0
     run = map_results(convolution(x, weights, None, output, PLAIN, 1), total, [output, output], output)
     run()
     np.testing.assert_array_equal(output, 2 * sums)
-    assert run.task.residual == 0
+    assert run.task.post_ops.residual == 0
     turned = np.asfortranarray(other)
     run = map_results(convolution(x, weights, None, output, PLAIN, 1), total, [output, turned], output)
     run()

@@ -1,4 +1,5 @@
-/* Products of bytes in tiles: registers of 16 rows of 64 bytes, which Linux gives to those alone who ask for them. */
+/* Products of bytes in tiles: registers of 16 rows of 64 bytes, which Linux grants only to processes that ask for them.
+   */
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 /* What the system is asked with arch_prctl. */
 enum { DML_AMX_ASK = 0x1023, DML_AMX_TILES = 18 };
 enum { DML_AMX_ROWS = 16, DML_AMX_FOURS = 16 };
-/* Below so many filters the tiles are mostly empty. */
+/* With fewer filters than this, the tiles are mostly empty. */
 enum { DML_AMX_FEW = 8 };
 
 typedef struct {
@@ -19,7 +20,7 @@ typedef struct {
     uint8_t rows[16];
 } __attribute__((aligned(64))) dml_amx_shape;
 
-/* Asked for when they are needed: from then on a signal's stack must have room for the tiles too. */
+/* A process asks for tiles when it first needs them: from then on the stack of a signal must have room for them too. */
 static int dml_amx_is_allowed(void)
 {
     enum { UNKNOWN, NO, YES };
@@ -32,7 +33,7 @@ static int dml_amx_is_allowed(void)
     return known == YES;
 }
 
-/* Tiles 0 to 3 are sums, 4 has filters, and 5 to 7 have pixels. */
+/* Tiles 0 to 3 hold sums, tile 4 holds filters, and tiles 5 to 7 hold pixels. */
 static void dml_amx_configure(int64_t rows)
 {
     dml_amx_shape shape = {.palette = 1};
@@ -52,9 +53,9 @@ static void dml_amx_configure(int64_t rows)
     else                                                                                                               \
         _tile_zero(SUMS)
 
-/* Up to 16 filters by `vectors` of pixels. */
+/* The products of up to 16 filters and `vectors` of pixels. */
 DML_INLINE void dml_amx_products(int32_t *tile, const int8_t *filters, int64_t row, const uint32_t *panel,
-                                 const int vectors, int64_t steps, int adds)
+                                 const int vectors, int64_t blocks, int adds)
 {
     const int64_t width = 16 * vectors;
     DML_AMX_BEGIN(0);
@@ -67,7 +68,7 @@ DML_INLINE void dml_amx_products(int32_t *tile, const int8_t *filters, int64_t r
     if (vectors > 3) {
         DML_AMX_BEGIN(3);
     }
-    for (int64_t k = 0; k < steps; k++, filters += 64, panel += DML_AMX_FOURS * width) {
+    for (int64_t k = 0; k < blocks; k++, filters += 64, panel += DML_AMX_FOURS * width) {
         _tile_loadd(4, filters, row);
         DML_AMX_PRODUCT(0, 5, 0);
         if (vectors > 1) {
@@ -89,31 +90,31 @@ DML_INLINE void dml_amx_products(int32_t *tile, const int8_t *filters, int64_t r
         _tile_stored(3, tile + 48, width * 4);
 }
 
-/* All rows of a tile of sums. What a filter has behind its `fours` is multiplied by zeros that are put behind those
-   of the panel. */
+/* A tile of sums of all rows. Whatever a filter has behind its `fours` is multiplied by zeros, which are put behind
+   those of the panel. */
 int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel,
                                 int64_t vectors, int64_t fours, int adds)
 {
-    int64_t steps = dml_quotient_up(fours, DML_AMX_FOURS), width = 16 * vectors, shaped = 0;
+    int64_t blocks = dml_quotient_up(fours, DML_AMX_FOURS), width = 16 * vectors, shaped = 0;
     if (rows < DML_AMX_FEW || !dml_amx_is_allowed())
         return 0;
-    memset(panel + fours * width, 0, (size_t)((steps * DML_AMX_FOURS - fours) * width) * 4);
+    memset(panel + fours * width, 0, (size_t)((blocks * DML_AMX_FOURS - fours) * width) * 4);
     for (int64_t i = 0; i < rows; i += DML_AMX_ROWS, tile += DML_AMX_ROWS * width, filters += DML_AMX_ROWS * row) {
         int64_t tile_rows = rows - i < DML_AMX_ROWS ? rows - i : DML_AMX_ROWS;
         if (tile_rows != shaped)
             dml_amx_configure(shaped = tile_rows);
         switch (vectors) {
         case 1:
-            dml_amx_products(tile, filters, row, panel, 1, steps, adds);
+            dml_amx_products(tile, filters, row, panel, 1, blocks, adds);
             break;
         case 2:
-            dml_amx_products(tile, filters, row, panel, 2, steps, adds);
+            dml_amx_products(tile, filters, row, panel, 2, blocks, adds);
             break;
         case 3:
-            dml_amx_products(tile, filters, row, panel, 3, steps, adds);
+            dml_amx_products(tile, filters, row, panel, 3, blocks, adds);
             break;
         default:
-            dml_amx_products(tile, filters, row, panel, 4, steps, adds);
+            dml_amx_products(tile, filters, row, panel, 4, blocks, adds);
         }
     }
     _tile_release();

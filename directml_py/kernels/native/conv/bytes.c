@@ -1,5 +1,6 @@
-/* Integers of 8 bits. Rows of a panel come in fours, whose bytes lie beside each other in lanes of 32 bits, as those
-   of a filter do: unsigned times signed. What is not so is made so by 128, which zero points take back. */
+/* Convolutions of 8-bit integers. Rows of a panel are interleaved in groups of four, whose bytes share a lane of 32
+   bits, as those of a filter do; pixels are unsigned, and filters signed. A tensor of the other kind is shifted by 128,
+   which its zero point takes back. */
 
 #include "../common/vectors.h"
 
@@ -11,8 +12,8 @@ typedef int32_t conv_bytes __attribute__((vector_size(4 * conv_lanes)));
 typedef int32_t conv_unaligned_bytes __attribute__((vector_size(4 * conv_lanes), aligned(4), may_alias));
 typedef uint32_t conv_words __attribute__((vector_size(4 * conv_lanes), may_alias));
 
-/* Sums and four products more in each lane. Pairs of products of a byte by a byte fit into 16 bits only as 16 bits by
-   16 bits, so that odd and even ones are added apart where no instruction takes all four. */
+/* Adds four products to each lane. A product of two bytes and a sum of two such products fit into 32 bits only, so that
+   odd and even products are added separately where no instruction takes all four. */
 DML_INLINE conv_bytes conv_dot(conv_bytes sums, conv_bytes pixels, int32_t filter)
 {
 #if defined(__AVX512VNNI__)
@@ -41,7 +42,7 @@ DML_INLINE conv_bytes conv_dot(conv_bytes sums, conv_bytes pixels, int32_t filte
 }
 
 #define DML_CONV_DOT(SUMS, PIXELS, FILTER) SUMS = conv_dot(SUMS, PIXELS, FILTER)
-/* Sums of bytes go to the tile. */
+/* Sums of bytes are stored in the tile. */
 DML_INLINE void conv_epilogue_bytes(const dml_conv_epilogue *epilogue, int row, int64_t n, const conv_bytes *sums,
                                     const int vectors)
 {
@@ -73,7 +74,7 @@ DML_INLINE void conv_interleave_sixteen(uint32_t *panel, const uint8_t *rows, in
 }
 #endif
 
-/* Interleaves `count` groups of four rows of `width` bytes, which begin `row` bytes apart. */
+/* Interleaves `count` groups of four rows of `width` bytes; rows begin `row` bytes apart. */
 static DML_ONCE void conv_interleave(uint32_t *panel, const uint8_t *rows, int64_t row, int64_t width, int64_t count,
                                      int is_signed)
 {
@@ -93,7 +94,7 @@ static DML_ONCE void conv_interleave(uint32_t *panel, const uint8_t *rows, int64
     }
 }
 
-/* A filter as signed bytes, followed by 0 up to a multiple of four; and their sum. */
+/* Makes a filter signed bytes, padded with 0 to a multiple of four, and returns their sum. */
 static DML_ONCE int32_t conv_sign(int8_t *filter, const uint8_t *bytes, int64_t kc, int is_signed)
 {
     uint8_t flip = is_signed ? 0 : 128;
@@ -107,8 +108,8 @@ static DML_ONCE int32_t conv_sign(int8_t *filter, const uint8_t *bytes, int64_t 
     return sum;
 }
 
-/* Zero point correction of a row of the tile: less `filter_zero` times the column sums of the panel, and less the
-   `correction` of the filter. */
+/* Applies the zero points to a row of the tile: `filter_zero` times the column sums of the panel, and the `correction`
+   of the filter, are subtracted. */
 static DML_ONCE void conv_store_bytes(int32_t *output, const int32_t *tile, const int32_t *pixel_sums, int64_t count,
                                       int32_t filter_zero, uint32_t correction)
 {

@@ -6,51 +6,54 @@
 #include "microkernel.h"
 
 enum { DML_CONV_MAX_VECTORS = 4, DML_CONV_MR_COUNT = 4, DML_CONV_MAX_LANES = 16, DML_CONV_MAX_NR = 64 };
-/* FLOAT32 elements of a cache line. */
+/* A cache line has this many elements of FLOAT32. */
 enum { DML_CONV_LINE_ELEMENTS = 16 };
 
-/* The epilogue of a register tile of FLOAT32: its rows are stored at `target`, `stride` elements apart, with a bias
-   each, unless that is NULL, normalized in FLOAT32, unless `channels` is, added to what lies at `residual` as they do
-   at `target`, unless that is, and then activated. A row has `n` elements: those of one panel, whose last vector has
-   `last_count`, or those of several full ones. */
+/* The epilogue of a register tile of FLOAT32. Its rows are stored at `target`, `stride` elements apart. Each row is
+   added to a bias, normalized in FLOAT32, added to a row at `residual`, and activated; `bias`, `channels` and
+   `residual` are NULL where a stage is absent. A row has `n` elements: those of one panel, whose last vector has
+   `last_count`, or those of several full panels. */
 typedef struct {
     float *target;
     const float *residual;
     int64_t n, stride, last_count, bias_stride;
     const float *bias;
     const dml_batch_norm_channel *channels;
-    const dml_conv *task;
+    const dml_conv_post_ops *post_ops;
     int activation;
 } dml_conv_epilogue;
 
-/* A microkernel: mr filters, `row` elements apart, times a panel of nr pixels, whose k-th of `kc` rows is at
-   `places[k]`. It accumulates in the tile if `adds`. With an `epilogue` the sums go there, and not to the tile, and
-   panels that are packed one behind the other may be as many as its rows take; of bytes it is NULL. */
-typedef void (*dml_conv_tile)(void *tile, const void *filters, int64_t row, const void *panel, const int64_t *places,
-                              int64_t kc, int adds, const dml_conv_epilogue *epilogue);
+/* A microkernel multiplies mr filters, which begin `row` elements apart, by a panel of nr pixels, whose k-th of `kc`
+   rows is at `row_offsets[k]`. It accumulates in the tile if `adds`. If there is an `epilogue`, which bytes have none
+   of, the sums go there instead of to the tile, and the panel may be several, packed one behind the other, as far as
+   the rows of the epilogue reach. */
+typedef void (*dml_conv_tile)(void *tile, const void *filters, int64_t row, const void *panel,
+                              const int64_t *row_offsets, int64_t kc, int adds, const dml_conv_epilogue *epilogue);
 typedef dml_conv_tile dml_conv_tiles[DML_CONV_MAX_VECTORS][DML_CONV_MR_COUNT];
 
-/* A part of a panel's row that comes from one row of the input: `count` pixels from `first` on, and where, in
-   elements, the first pixel of its vector would lie. */
+/* The part of a panel's row that one row of the input fills: `count` lanes of a vector from `first` on, and the offset,
+   in elements, that lane 0 would have in the input. */
 typedef struct {
-    int64_t place;
+    int64_t offset;
     int32_t vector, first, count;
 } dml_conv_run_of_pixels;
 
-/* Taps one above the other see the same, `tap_stride` further in the input, and have rows that are `tap_row` apart. */
+/* How a row of a panel is packed. Taps in one column of the window read rows of the input that are `tap_stride`
+   elements apart, and have rows in the panel that are `tap_row` apart. */
 typedef struct {
-    int64_t channels, channel_stride, step, row, taps, tap_stride, tap_row;
+    int64_t channels, channel_stride, pixel_stride, row, taps, tap_stride, tap_row;
     int type, vectors, runs, zero;
     const dml_conv_run_of_pixels *run;
 } dml_conv_packing;
 
-/* A tile of m filters from `channel` on, and where in the output its n pixels go. */
+/* A tile of m filters, the first of which is `channel`, and the offset of its n pixels in the output. */
 typedef struct {
     const float *tile;
-    int64_t vectors, m, n, place, channel;
+    int64_t vectors, m, n, offset, channel;
 } dml_conv_tile_store;
 
-/* What finishes the sums of a filter of bytes: the zero point, what is taken off each, and how they become bytes. */
+/* What the sums of a filter of bytes are stored with: its zero point, the correction that is subtracted from each sum,
+   and the requantization. */
 typedef struct {
     dml_requantization to;
     int32_t zero;
@@ -68,33 +71,37 @@ typedef struct {
 extern DML_HIDDEN const dml_conv_bytes_table dml_conv_bytes_table_baseline, dml_conv_bytes_table_avx2,
     dml_conv_bytes_table_avx512, dml_conv_bytes_table_vnni;
 
-/* All `rows` of a panel's tile at once, of filters that begin `row` bytes apart; gives 0 if that cannot be. */
+/* Multiplies all `rows` of a panel's tile at once, by filters that begin `row` bytes apart; returns 0 if it cannot. */
 typedef int (*dml_conv_multiply_bytes_kernel)(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows,
                                               uint32_t *panel, int64_t vectors, int64_t fours, int adds);
 int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel,
                                 int64_t vectors, int64_t fours, int adds);
 
-/* A part of a row of the output: where in a channel it begins, and which of what is computed goes there. */
+/* A part of a row of the output: its offset in the channel, and the offset of its pixels in the rows that were
+   computed. */
 typedef struct {
-    int64_t place, from, count;
+    int64_t offset, from, count;
 } dml_conv_piece;
 
 typedef struct {
     int lanes, vectors;
-    /* By the vectors of a panel, from 1 on: the heights of the register tiles, largest first, and their
-       microkernels. */
+    /* The heights of the register tiles, largest first, and their microkernels, by the vectors of a panel, from 1 on.
+       */
     int mr[DML_CONV_MAX_VECTORS][DML_CONV_MR_COUNT];
     dml_conv_tiles tiles;
     void (*dots)(float *sums, const float *filters, int64_t row, const float *column, int64_t kc, int64_t count,
                  int adds);
     void (*pack)(void *panel, const void *input, const dml_conv_packing *packing);
-    void (*store)(const dml_conv *task, const dml_conv_tile_store *tile_store);
-    /* Of 3 by 3 filters, 4 by 4 elements of the input, and their products: see winograd_transform.h. Each of the 16
-       numbers that stand for one of them is `apart` from the next. */
-    void (*transform_filters)(float *transformed, int64_t apart, const float *filters, int64_t channels, int is_turned);
-    void (*transform)(float *transformed, int64_t apart, const float *seen, int64_t vectors);
-    int (*transform_back)(const dml_conv *task, int64_t channel, float *output, const float *products, int64_t apart,
-                          int64_t vectors, const dml_conv_piece *pieces, int64_t count);
+    void (*store)(const dml_conv_params *params, const dml_conv_post_ops *post_ops,
+                  const dml_conv_tile_store *tile_store);
+    /* The transforms of Winograd's method (winograd_transform.h) of 3 by 3 filters, of 4 by 4 windows of the input, and
+       of their products. The 16 numbers of a transform are `stride` elements apart. */
+    void (*transform_filters)(float *transformed, int64_t stride, const float *filters, int64_t channels,
+                              int is_rotated);
+    void (*transform)(float *transformed, int64_t stride, const float *source, int64_t vectors);
+    int (*transform_back)(const dml_conv_params *params, const dml_conv_post_ops *post_ops, int64_t channel,
+                          float *output, const float *products, int64_t stride, int64_t vectors,
+                          const dml_conv_piece *pieces, int64_t count);
 } dml_conv_table;
 
 extern DML_HIDDEN const dml_conv_table dml_conv_table_baseline, dml_conv_table_avx2, dml_conv_table_avx512;

@@ -1,4 +1,5 @@
-/* Rows of panels: what pixels see at one tap, in one channel after the other. Nothing is read but that. */
+/* Packs rows of panels: for each tap and channel, what the input has there for neighbouring pixels. Padding is not
+   read. */
 
 #pragma once
 
@@ -6,24 +7,25 @@
 #include "../elementwise/float32_functions.h"
 #include "../half/scalar.h"
 
-DML_INLINE float conv_element(const void *input, int64_t place, int type)
+DML_INLINE float conv_element(const void *input, int64_t offset, int type)
 {
     if (type == DML_CONV_FLOATS)
-        return ((const float *)input)[place];
-    return dml_float_of_half(((const uint16_t *)input)[place]);
+        return ((const float *)input)[offset];
+    return dml_float_of_half(((const uint16_t *)input)[offset]);
 }
 
 #define DML_CONV_EACH_ROW                                                                                              \
     for (int64_t c = 0; c < packing->channels; c++)                                                                    \
         for (int64_t t = 0; t < packing->taps; t++)
 
-DML_INLINE void conv_pack_any(void *panel, const char *input, const dml_conv_packing *packing, int type, int64_t step)
+DML_INLINE void conv_pack_any(void *panel, const char *input, const dml_conv_packing *packing, int type,
+                              int64_t pixel_stride)
 {
     int64_t size = type == DML_CONV_FLOATS ? 4 : type == DML_CONV_HALVES ? 2 : 1;
     int64_t width = packing->vectors * conv_lanes;
     DML_CONV_EACH_ROW
     {
-        const char *seen = input + (c * packing->channel_stride + t * packing->tap_stride) * size;
+        const char *source = input + (c * packing->channel_stride + t * packing->tap_stride) * size;
         uint8_t *bytes = (uint8_t *)panel + c * packing->row + t * packing->tap_row;
         float *floats = (float *)panel + c * packing->row + t * packing->tap_row;
         if (size == 1)
@@ -33,22 +35,23 @@ DML_INLINE void conv_pack_any(void *panel, const char *input, const dml_conv_pac
         for (const dml_conv_run_of_pixels *run = packing->run; run < packing->run + packing->runs; run++)
             for (int i = run->first, at = run->vector * conv_lanes; i < run->first + run->count; i++)
                 if (size == 1)
-                    bytes[at + i] = ((const uint8_t *)seen)[run->place + i * step];
+                    bytes[at + i] = ((const uint8_t *)source)[run->offset + i * pixel_stride];
                 else
-                    floats[at + i] = conv_element(seen, run->place + i * step, type);
+                    floats[at + i] = conv_element(source, run->offset + i * pixel_stride, type);
     }
 }
 
 #if defined(__AVX2__)
-/* The runs of the pixels of each vector, at least one, up to its end; and which of them there are none of. */
+/* The runs of each vector's pixels, of which there is at least one, and the end of them; and which pixels have no run.
+   */
 typedef struct {
-    int64_t places[3 * DML_CONV_MAX_NR];
+    int64_t row_offsets[3 * DML_CONV_MAX_NR];
     uint32_t masks[3 * DML_CONV_MAX_NR];
     int32_t ends[DML_CONV_MAX_VECTORS];
     uint16_t padding[DML_CONV_MAX_VECTORS];
 } conv_plan;
 
-DML_INLINE void conv_find_plan(conv_plan *plan, const dml_conv_packing *packing, int64_t step)
+DML_INLINE void conv_find_plan(conv_plan *plan, const dml_conv_packing *packing, int64_t pixel_stride)
 {
     int r = 0, count = 0;
     for (int i = 0; i < packing->vectors; i++) {
@@ -58,16 +61,17 @@ DML_INLINE void conv_find_plan(conv_plan *plan, const dml_conv_packing *packing,
             const dml_conv_run_of_pixels *run = packing->run + r;
             uint32_t mask = ((1u << run->count) - 1) << run->first;
             uint64_t twice = (((uint64_t)1 << 2 * run->count) - 1) << 2 * run->first;
-            /* Of rows that follow each other in the input as they do here, one vector sees the ends of several. */
-            if (count == before || plan->places[count - 1] != run->place) {
-                plan->places[count] = run->place;
+            /* Where rows follow each other in the input as they do in the panel, one vector takes the ends of several
+               runs. */
+            if (count == before || plan->row_offsets[count - 1] != run->offset) {
+                plan->row_offsets[count] = run->offset;
                 plan->masks[count++] = 0;
             }
-            plan->masks[count - 1] |= step == 1 ? mask : (uint32_t)twice & 0x55555555u;
+            plan->masks[count - 1] |= pixel_stride == 1 ? mask : (uint32_t)twice & 0x55555555u;
             all |= mask;
         }
         if (count == before) {
-            plan->places[count] = 0;
+            plan->row_offsets[count] = 0;
             plan->masks[count++] = 0;
         }
         plan->ends[i] = count;
@@ -77,74 +81,74 @@ DML_INLINE void conv_find_plan(conv_plan *plan, const dml_conv_packing *packing,
 
 #if defined(__AVX512F__)
 #define DML_CONV_STORE_BYTES _mm_storeu_si128
-/* The pixels of a run, neighbours or every other one; elsewhere 0. */
-DML_INLINE __m512 conv_read(const char *input, int64_t place, uint32_t mask, int type, int64_t step)
+/* Loads the pixels of a run, which are neighbours or every other one; lanes outside it are 0. */
+DML_INLINE __m512 conv_read(const char *input, int64_t offset, uint32_t mask, int type, int64_t pixel_stride)
 {
     if (type == DML_CONV_HALVES) {
-        const uint16_t *halves = (const uint16_t *)input + place;
-        if (step == 1)
+        const uint16_t *halves = (const uint16_t *)input + offset;
+        if (pixel_stride == 1)
             return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16((__mmask16)mask, halves));
         return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_maskz_loadu_epi16(mask, halves)));
     }
-    const float *floats = (const float *)input + place;
+    const float *floats = (const float *)input + offset;
     __m512 low = _mm512_maskz_loadu_ps((__mmask16)mask, floats);
-    if (step == 1)
+    if (pixel_stride == 1)
         return low;
     return _mm512_permutex2var_ps(low, _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
                                   _mm512_maskz_loadu_ps((__mmask16)(mask >> 16), floats + 16));
 }
 
-DML_INLINE __m128i conv_read_bytes(const char *input, int64_t place, uint32_t mask, int64_t step)
+DML_INLINE __m128i conv_read_bytes(const char *input, int64_t offset, uint32_t mask, int64_t pixel_stride)
 {
-    if (step == 1)
-        return _mm_maskz_loadu_epi8((__mmask16)mask, input + place);
-    return _mm256_cvtepi16_epi8(_mm256_maskz_loadu_epi8(mask, input + place));
+    if (pixel_stride == 1)
+        return _mm_maskz_loadu_epi8((__mmask16)mask, input + offset);
+    return _mm256_cvtepi16_epi8(_mm256_maskz_loadu_epi8(mask, input + offset));
 }
 #else
 #define DML_CONV_STORE_BYTES _mm_storel_epi64
-/* Elements that have no masked loads: eight neighbours at once, else one by one. */
+/* Elements that have no masked loads are loaded eight at a time, and else one by one. */
 #define DML_CONV_READ(T, from)                                                                                         \
     T elements[16] = {0};                                                                                              \
-    if (step == 1 && mask == 0xff)                                                                                     \
+    if (pixel_stride == 1 && mask == 0xff)                                                                             \
         memcpy(elements, from, 8 * sizeof(T));                                                                         \
     else                                                                                                               \
         for (int64_t i = 0; i < 8; i++)                                                                                \
-            if (mask >> i * step & 1)                                                                                  \
-                elements[i] = (from)[i * step];
-DML_INLINE __m256 conv_read(const char *input, int64_t place, uint32_t mask, int type, int64_t step)
+            if (mask >> i * pixel_stride & 1)                                                                          \
+                elements[i] = (from)[i * pixel_stride];
+DML_INLINE __m256 conv_read(const char *input, int64_t offset, uint32_t mask, int type, int64_t pixel_stride)
 {
     const __m256i bits = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
-    const float *floats = (const float *)input + place;
+    const float *floats = (const float *)input + offset;
     if (type == DML_CONV_HALVES) {
-        const uint16_t *halves = (const uint16_t *)input + place;
+        const uint16_t *halves = (const uint16_t *)input + offset;
         DML_CONV_READ(uint16_t, halves)
         return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)elements));
     }
 #define DML_CONV_MASK(mask) _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)(mask)), bits), bits)
     __m256 low = _mm256_maskload_ps(floats, DML_CONV_MASK(mask));
-    if (step == 1)
+    if (pixel_stride == 1)
         return low;
     low = _mm256_shuffle_ps(low, _mm256_maskload_ps(floats + 8, DML_CONV_MASK(mask >> 8)), 0x88);
 #undef DML_CONV_MASK
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(low), 0xd8));
 }
 
-DML_INLINE __m128i conv_read_bytes(const char *input, int64_t place, uint32_t mask, int64_t step)
+DML_INLINE __m128i conv_read_bytes(const char *input, int64_t offset, uint32_t mask, int64_t pixel_stride)
 {
-    DML_CONV_READ(uint8_t, (const uint8_t *)input + place)
+    DML_CONV_READ(uint8_t, (const uint8_t *)input + offset)
     return _mm_loadu_si128((const __m128i *)elements);
 }
 #undef DML_CONV_READ
 #endif
 
 DML_INLINE void conv_pack_masked(void *panel, const char *input, const dml_conv_packing *packing, int type,
-                                 int64_t step)
+                                 int64_t pixel_stride)
 {
     conv_plan plan;
     int64_t size = type == DML_CONV_FLOATS ? 4 : type == DML_CONV_HALVES ? 2 : 1;
     uint8_t zeros[DML_CONV_MAX_VECTORS][16];
     int padding = 0;
-    conv_find_plan(&plan, packing, step);
+    conv_find_plan(&plan, packing, pixel_stride);
     for (int i = 0; i < packing->vectors; i++) {
         padding |= plan.padding[i];
         for (int j = 0; j < conv_lanes; j++)
@@ -154,28 +158,30 @@ DML_INLINE void conv_pack_masked(void *panel, const char *input, const dml_conv_
     int is_whole = !padding && plan.ends[packing->vectors - 1] == packing->vectors;
     DML_CONV_EACH_ROW
     {
-        const char *seen = input + (c * packing->channel_stride + t * packing->tap_stride) * size;
+        const char *source = input + (c * packing->channel_stride + t * packing->tap_stride) * size;
         uint8_t *bytes = (uint8_t *)panel + c * packing->row + t * packing->tap_row;
         float *floats = (float *)panel + c * packing->row + t * packing->tap_row;
         if (type == DML_CONV_UINT8 && is_whole)
             for (int i = 0; i < packing->vectors; i++)
                 DML_CONV_STORE_BYTES((__m128i *)(bytes + i * conv_lanes),
-                                     conv_read_bytes(seen, plan.places[i], plan.masks[i], step));
+                                     conv_read_bytes(source, plan.row_offsets[i], plan.masks[i], pixel_stride));
         else if (type == DML_CONV_UINT8)
             for (int i = 0, k = 0; i < packing->vectors; i++) {
                 __m128i pixels = _mm_loadu_si128((const __m128i *)zeros[i]);
                 for (; k < plan.ends[i]; k++)
-                    pixels = _mm_or_si128(pixels, conv_read_bytes(seen, plan.places[k], plan.masks[k], step));
+                    pixels =
+                        _mm_or_si128(pixels, conv_read_bytes(source, plan.row_offsets[k], plan.masks[k], pixel_stride));
                 DML_CONV_STORE_BYTES((__m128i *)(bytes + i * conv_lanes), pixels);
             }
         else if (is_simple)
-            _Pragma("GCC unroll 4") for (int i = 0; i < 3; i++)
-                DML_F(store)(floats + i * conv_lanes, conv_read(seen, plan.places[i], plan.masks[i], type, step));
+            _Pragma("GCC unroll 4") for (int i = 0; i < 3; i++) DML_F(store)(
+                floats + i * conv_lanes, conv_read(source, plan.row_offsets[i], plan.masks[i], type, pixel_stride));
         else
             for (int i = 0, k = 0; i < packing->vectors; i++) {
-                float_vector pixels = conv_read(seen, plan.places[k], plan.masks[k], type, step);
+                float_vector pixels = conv_read(source, plan.row_offsets[k], plan.masks[k], type, pixel_stride);
                 for (k++; k < plan.ends[i]; k++)
-                    pixels = DML_F(or)(pixels, conv_read(seen, plan.places[k], plan.masks[k], type, step));
+                    pixels =
+                        DML_F(or)(pixels, conv_read(source, plan.row_offsets[k], plan.masks[k], type, pixel_stride));
                 DML_F(store)(floats + i * conv_lanes, pixels);
             }
     }
@@ -186,14 +192,14 @@ DML_INLINE void conv_pack_masked(void *panel, const char *input, const dml_conv_
 
 static DML_ONCE void conv_pack(void *panel, const void *input, const dml_conv_packing *packing)
 {
-    int64_t step = packing->step;
+    int64_t pixel_stride = packing->pixel_stride;
 #define DML_CONV_PACK(TYPE)                                                                                            \
-    if (step == 1)                                                                                                     \
+    if (pixel_stride == 1)                                                                                             \
         conv_pack_masked(panel, input, packing, TYPE, 1);                                                              \
-    else if (step == 2)                                                                                                \
+    else if (pixel_stride == 2)                                                                                        \
         conv_pack_masked(panel, input, packing, TYPE, 2);                                                              \
     else                                                                                                               \
-        conv_pack_any(panel, input, packing, TYPE, step)
+        conv_pack_any(panel, input, packing, TYPE, pixel_stride)
     if (packing->type == DML_CONV_FLOATS)
         DML_CONV_PACK(DML_CONV_FLOATS);
     else if (packing->type == DML_CONV_HALVES)

@@ -1,4 +1,4 @@
-/* The kernels of convolutions, and their table. */
+/* The kernels of convolutions of floats, and their table. */
 
 #include "../common/compiler.h"
 #include "../half/convert.h"
@@ -10,28 +10,31 @@
 #include "tiles.h"
 #include "im2col.h"
 
-DML_INLINE void conv_store_as(const dml_conv *task, const dml_conv_tile_store *tile_store, int activation, int type)
+DML_INLINE void conv_store_as(const dml_conv_params *params, const dml_conv_post_ops *post_ops,
+                              const dml_conv_tile_store *tile_store, int activation, int type)
 {
     int64_t width = tile_store->vectors * conv_lanes;
     for (int64_t row = 0; row < tile_store->m; row++) {
         const conv_floats *sums = (const conv_floats *)(tile_store->tile + row * width);
-        int64_t place = tile_store->place + row * task->output_strides[1], channel = tile_store->channel + row, i = 0;
-        float *target = (float *)task->output + place, bias = 0.0f;
-        const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&task->normalization, channel);
-        if (task->bias)
-            bias = conv_element((const void *)task->bias, channel * task->bias_stride, task->type);
+        int64_t offset = tile_store->offset + row * params->output_strides[1], channel = tile_store->channel + row,
+                i = 0;
+        float *target = (float *)params->output + offset, bias = 0.0f;
+        const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&post_ops->normalization, channel);
+        if (params->bias)
+            bias = conv_element((const void *)params->bias, channel * params->bias_stride, params->type);
         for (int64_t j = 0; j < tile_store->vectors; j++, i += conv_lanes) {
-            conv_floats values = conv_activated(sums[j] + bias, task, activation);
+            conv_floats values = conv_activated(sums[j] + bias, post_ops, activation);
             int64_t left = tile_store->n - i < conv_lanes ? tile_store->n - i : conv_lanes;
             if (type == DML_CONV_HALVES) {
-                halves_of_floats((uint16_t *)task->output + place + i, (const float *)&values, left);
+                halves_of_floats((uint16_t *)params->output + offset + i, (const float *)&values, left);
                 continue;
             }
             if (normal)
                 values = (conv_floats)batch_norm_lanes((softmax_norm_lanes)values, normal);
-            if (task->residual)
-                values = conv_activated(values + conv_load_remainder((const float *)task->residual + place + i, left),
-                                        task, task->residual_activation);
+            if (post_ops->residual)
+                values =
+                    conv_activated(values + conv_load_remainder((const float *)post_ops->residual + offset + i, left),
+                                   post_ops, post_ops->residual_activation);
             if (left == conv_lanes)
                 *(conv_unaligned_floats *)(target + i) = values;
             else
@@ -40,14 +43,15 @@ DML_INLINE void conv_store_as(const dml_conv *task, const dml_conv_tile_store *t
     }
 }
 
-static DML_ONCE void conv_store(const dml_conv *task, const dml_conv_tile_store *tile_store)
+static DML_ONCE void conv_store(const dml_conv_params *params, const dml_conv_post_ops *post_ops,
+                                const dml_conv_tile_store *tile_store)
 {
-    if (task->output_type == DML_CONV_HALVES)
-        conv_store_as(task, tile_store, task->activation, DML_CONV_HALVES);
-    else if (task->activation == DML_ACTIVATION_IDENTITY)
-        conv_store_as(task, tile_store, DML_ACTIVATION_IDENTITY, DML_CONV_FLOATS);
+    if (params->output_type == DML_CONV_HALVES)
+        conv_store_as(params, post_ops, tile_store, post_ops->activation, DML_CONV_HALVES);
+    else if (post_ops->activation == DML_ACTIVATION_IDENTITY)
+        conv_store_as(params, post_ops, tile_store, DML_ACTIVATION_IDENTITY, DML_CONV_FLOATS);
     else
-        conv_store_as(task, tile_store, task->activation, DML_CONV_FLOATS);
+        conv_store_as(params, post_ops, tile_store, post_ops->activation, DML_CONV_FLOATS);
 }
 
 #include "winograd_transform.h"

@@ -1,4 +1,4 @@
-/* The lanes of 32 bits of a vector, in which pixels lie beside each other. */
+/* The lanes of 32 bits that a vector has, in which pixels are side by side. */
 
 #pragma once
 

@@ -3,13 +3,13 @@
 #include "../common/compiler.h"
 
 /* A microkernel: a tile of MR filters and VECTORS vectors of pixels, whose MR * VECTORS accumulators stay in registers.
-   KIND names the vectors of sums, conv_KIND, and those of pixels, conv_unaligned_KIND; a filter has an
-   ITEM for each of them. STEP adds a product. Sums go to the tile, or to the `epilogue`. The filters of the next tile
-   are prefetched: over few pixels, reading all of them once takes as long as the products. */
-#define DML_CONV_PREFETCH(place) __builtin_prefetch((const void *)(uintptr_t)(place))
+   KIND names the vectors of sums, conv_KIND, and of pixels, conv_unaligned_KIND; ITEM is the element of a filter that
+   one step multiplies. STEP adds a product. Sums go to the tile, or to the `epilogue`. The filters of the next tile are
+   prefetched: over few pixels, reading all filters once takes as long as the products. */
+#define DML_CONV_PREFETCH(address) __builtin_prefetch((const void *)(uintptr_t)(address))
 #define DML_CONV_TILE(KIND, ITEM, STEP, MR, VECTORS)                                                                   \
     static void conv_##KIND##_##MR##_##VECTORS(void *tile, const void *filters, int64_t row, const void *panel,        \
-                                               const int64_t *places, int64_t kc, int adds,                            \
+                                               const int64_t *row_offsets, int64_t kc, int adds,                       \
                                                const dml_conv_epilogue *epilogue)                                      \
     {                                                                                                                  \
         conv_##KIND sums[MR][VECTORS], *results = tile;                                                                \
@@ -22,7 +22,7 @@
                     adds ? results[i * VECTORS + j] : (conv_##KIND){0};                                                \
             DML_ROLLED for (int64_t k = 0; k < kc; k++)                                                                \
             {                                                                                                          \
-                const conv_unaligned_##KIND *pixels = (const void *)(rows + places[k]);                                \
+                const conv_unaligned_##KIND *pixels = (const void *)(rows + row_offsets[k]);                           \
                 if (k % DML_CONV_LINE_ELEMENTS == 0)                                                                   \
                     _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++) DML_CONV_PREFETCH(lines[i] + MR * row + k);  \
                 conv_##KIND b[VECTORS];                                                                                \
@@ -50,7 +50,7 @@
             conv_##KIND##_1_##VECTORS                                                                                  \
     }
 
-/* As many accumulators as there are registers for: 32 of AVX-512, else 16. */
+/* There are as many accumulators as there are registers for them: 32 of AVX-512, else 16. */
 #define DML_CONV_WIDE_TILES(KIND, ITEM, STEP)                                                                          \
     DML_CONV_TILES(KIND, ITEM, STEP, 1, 8)                                                                             \
     DML_CONV_TILES(KIND, ITEM, STEP, 2, 6)                                                                             \

@@ -1,4 +1,4 @@
-/* Panels of the im2col matrix, {kc, nr}: a slice of one is packed from the input, and multiplied by the filters. */
+/* Panels of the im2col matrix, {kc, nr}: a slice of a panel is packed from the input, and multiplied by the filters. */
 
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "window.h"
 #include "blocking.h"
 
-/* `channels` from `channel` on, and in each of them `taps` from `tap` on. */
+/* A slice of k: `channels` from `channel` on, and in each of them `taps` from `tap` on. */
 typedef struct {
     int64_t channel, channels, tap, taps;
 } dml_conv_slice;
@@ -18,9 +18,9 @@ typedef struct {
 } dml_conv_unit;
 
 /* The scratch memory of a thread: a packed slice of a panel, which begins at `pc` of k, and the accumulators of all
-   slices so far. Of bytes there are also the rows before they are interleaved, if they are not read where they lie,
-   `byte_row` apart; where the slice begins in a signed filter; and behind the tile's last row the column sums of the
-   panel. Of the tail of n there is a column for each pixel, and for each filter a vector of sums. */
+   slices so far. Bytes also have `rows` to be interleaved, unless the rows are read in place, `byte_row` apart; the
+   offset of the slice in a signed filter; and, behind the last row of the tile, the column sums of the panel. The tail
+   of n has a column for each pixel, and a vector of sums for each filter. */
 typedef struct {
     float panel[DML_CONV_MAX_KC * DML_CONV_MAX_NR] __attribute__((aligned(64)));
     float tile[(DML_CONV_MAX_MC + 1) * DML_CONV_MAX_NR] __attribute__((aligned(64)));
@@ -30,55 +30,60 @@ typedef struct {
     } __attribute__((aligned(64)));
     float columns[DML_CONV_TAIL_FLOATS];
     float tail_tile[DML_CONV_MAX_MC * DML_CONV_MAX_LANES] __attribute__((aligned(64)));
-    int64_t places[DML_CONV_MAX_KC];
+    int64_t row_offsets[DML_CONV_MAX_KC];
     const float *pixels;
     const uint8_t *bytes;
-    int64_t byte_row, vectors, pc, kc, signed_place;
+    int64_t byte_row, vectors, pc, kc, signed_offset;
 } dml_conv_work;
 
 /* The epilogue of `n` pixels whose sums are stored from registers. */
-static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv *task, int64_t channel, int64_t output, int64_t n)
+static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv_plan *plan, int64_t channel, int64_t output, int64_t n)
 {
-    dml_conv_epilogue epilogue = {.target = (float *)task->output + output,
+    const dml_conv_params *params = &plan->params;
+    const dml_conv_post_ops *post_ops = &plan->post_ops;
+    dml_conv_epilogue epilogue = {.target = (float *)params->output + output,
                                   .n = n,
-                                  .stride = task->output_strides[1],
+                                  .stride = params->output_strides[1],
                                   .last_count = ((n - 1) & (dml_dispatch->conv->lanes - 1)) + 1,
-                                  .bias_stride = task->bias_stride,
-                                  .channels = dml_batch_norm_channel_of(&task->normalization, channel),
-                                  .task = task,
-                                  .activation = task->normalization.relu ? DML_ACTIVATION_RELU : task->activation};
-    if (task->residual) {
-        epilogue.residual = (const float *)task->residual + output;
-        epilogue.activation = task->residual_activation;
+                                  .bias_stride = params->bias_stride,
+                                  .channels = dml_batch_norm_channel_of(&post_ops->normalization, channel),
+                                  .post_ops = post_ops,
+                                  .activation = post_ops->activation};
+    if (post_ops->normalization.relu)
+        epilogue.activation = DML_ACTIVATION_RELU;
+    if (post_ops->residual) {
+        epilogue.residual = (const float *)post_ops->residual + output;
+        epilogue.activation = post_ops->residual_activation;
     }
-    if (task->bias)
-        epilogue.bias = (const float *)task->bias + channel * task->bias_stride;
+    if (params->bias)
+        epilogue.bias = (const float *)params->bias + channel * params->bias_stride;
     return epilogue;
 }
 
-/* A slice of a panel times the filters, in register tiles of mr by nr. */
-static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, dml_conv_work *work)
+/* Multiplies a slice of a panel by the filters, in register tiles of mr by nr. */
+static void dml_conv_multiply(const dml_conv_plan *plan, const dml_conv_unit *unit, dml_conv_work *work)
 {
+    const dml_conv_params *params = &plan->params;
     float floats[DML_CONV_MAX_MR * DML_CONV_MAX_KC];
     const dml_conv_table *kernels = dml_dispatch->conv;
     const int *mr = kernels->mr[work->vectors ? work->vectors - 1 : 0];
-    int stores = task->is_direct && work->pc + work->kc == task->blocking.k;
+    int stores = plan->is_direct && work->pc + work->kc == plan->blocking.k;
     for (int64_t row = 0, size = 0; row < unit->m; row += mr[size]) {
         while (mr[size] > unit->m - row)
             size++;
-        int64_t stride = task->filter_stride;
-        const void *filters = unit->filters + (row * stride + work->pc) * dml_conv_size(task->type);
-        if (task->type == DML_CONV_HALVES) {
+        int64_t stride = params->filter_stride;
+        const void *filters = unit->filters + (row * stride + work->pc) * dml_conv_size(params->type);
+        if (params->type == DML_CONV_HALVES) {
             for (int i = 0; i < mr[size]; i++)
                 dml_dispatch->half->widen(floats + i * work->kc, (const uint16_t *)filters + i * stride, work->kc);
             filters = floats;
             stride = work->kc;
         }
         const dml_conv_epilogue epilogue =
-            dml_conv_epilogue_of(task, unit->channel + row, unit->output + row * task->output_strides[1], unit->n);
+            dml_conv_epilogue_of(plan, unit->channel + row, unit->output + row * params->output_strides[1], unit->n);
         if (work->vectors)
             kernels->tiles[work->vectors - 1][size](work->tile + row * work->vectors * kernels->lanes, filters, stride,
-                                                    work->pixels, work->places, work->kc, work->pc > 0,
+                                                    work->pixels, work->row_offsets, work->kc, work->pc > 0,
                                                     stores ? &epilogue : NULL);
         for (int64_t i = 0; i < unit->n_tail; i++)
             kernels->dots(work->tail_tile + row * kernels->lanes + i, filters, stride, work->columns + i * work->kc,
@@ -86,65 +91,65 @@ static void dml_conv_multiply(const dml_conv *task, const dml_conv_unit *unit, d
     }
 }
 
-/* Whether the rows of a panel lie in the input as they would be packed: in one row of it, without padding. */
-static int dml_conv_reads_in_place(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_line *line,
+/* Whether the rows of a panel lie in the input as they would be packed: in one row, without padding. */
+static int dml_conv_reads_in_place(const dml_conv_params *params, const dml_conv_unit *unit, const dml_conv_line *line,
                                    int line_count)
 {
-    int64_t x = line->x * task->strides[2] - task->padding[2], last[3] = {line->z, line->y, x + line->count - 1};
-    if (task->type != DML_CONV_FLOATS || unit->m > DML_CONV_IN_PLACE_M || line_count != 1)
+    int64_t x = line->x * params->strides[2] - params->padding[2], last[3] = {line->z, line->y, x + line->count - 1};
+    if (params->type != DML_CONV_FLOATS || unit->m > DML_CONV_IN_PLACE_M || line_count != 1)
         return 0;
     if (x < 0 || line->z < 0 || line->y < 0)
         return 0;
-    if (task->strides[2] * task->input_strides[4] != 1 || line->count % dml_dispatch->conv->lanes != 0)
+    if (params->strides[2] * params->input_strides[4] != 1 || line->count % dml_dispatch->conv->lanes != 0)
         return 0;
     for (int i = 0; i < 3; i++)
-        if (last[i] + (task->window[i] - 1) * task->dilations[i] >= task->sizes[i])
+        if (last[i] + (params->window[i] - 1) * params->dilations[i] >= params->sizes[i])
             return 0;
-    return task->channels == 1 || task->input_strides[1] * 4 % DML_CONV_PAGE_BYTES != 0;
+    return params->channels == 1 || params->input_strides[1] * 4 % DML_CONV_PAGE_BYTES != 0;
 }
 
-/* Packs a slice of the panel of some lines of pixels. */
-static void dml_conv_pack_panel(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_line *lines,
-                                int line_count, const dml_conv_slice *slice, void *panel, int64_t vectors)
+/* Packs a slice of the panel of some lines of pixels; padding becomes `zero`. */
+static void dml_conv_pack_panel(const dml_conv_params *params, const dml_conv_unit *unit, const dml_conv_line *lines,
+                                int line_count, const dml_conv_slice *slice, uint8_t zero, void *panel, int64_t vectors)
 {
     dml_conv_run_of_pixels runs[2 * DML_CONV_MAX_NR];
-    int64_t width = vectors * dml_dispatch->conv->lanes, stride = task->input_strides[1];
-    int64_t size = dml_conv_is_bytes(task) ? 1 : 4;
+    int64_t width = vectors * dml_dispatch->conv->lanes, stride = params->input_strides[1];
+    int64_t size = dml_conv_is_bytes(params) ? 1 : 4;
     dml_conv_packing packing = {.channels = slice->channels,
                                 .channel_stride = stride,
-                                .step = task->strides[2] * task->input_strides[4],
+                                .pixel_stride = params->strides[2] * params->input_strides[4],
                                 .row = slice->taps * width,
-                                .type = task->type,
+                                .type = params->type,
                                 .vectors = (int)vectors,
-                                .zero = task->input_zero ? *(const uint8_t *)task->input_zero : 0,
+                                .zero = zero,
                                 .run = runs};
-    const void *input = unit->input + slice->channel * stride * dml_conv_size(task->type);
-    int64_t columns = task->window[2];
-    int is_inside = task->window[0] == 1 && slice->taps == task->window[1] * columns;
+    const void *input = unit->input + slice->channel * stride * dml_conv_size(params->type);
+    int64_t columns = params->window[2];
+    int is_inside = params->window[0] == 1 && slice->taps == params->window[1] * columns;
     for (const dml_conv_line *line = lines; line < lines + line_count; line++)
-        is_inside = is_inside && line->z >= 0 && line->z < task->sizes[0] && line->y >= 0 &&
-                    line->y + (task->window[1] - 1) * task->dilations[1] < task->sizes[1];
-    packing.taps = is_inside ? task->window[1] : 1;
-    packing.tap_stride = (task->is_turned ? -1 : 1) * task->dilations[1] * task->input_strides[3];
+        is_inside = is_inside && line->z >= 0 && line->z < params->sizes[0] && line->y >= 0 &&
+                    line->y + (params->window[1] - 1) * params->dilations[1] < params->sizes[1];
+    packing.taps = is_inside ? params->window[1] : 1;
+    packing.tap_stride = (params->is_rotated ? -1 : 1) * params->dilations[1] * params->input_strides[3];
     packing.tap_row = columns * width;
-    dml_conv_tap tap = dml_conv_find_tap(task, slice->tap);
-    for (int64_t i = 0; i < (is_inside ? columns : slice->taps); i++, dml_conv_next_tap(task, &tap)) {
-        packing.runs = dml_conv_find_runs(task, &tap, lines, line_count, runs);
+    dml_conv_tap tap = dml_conv_find_tap(params, slice->tap);
+    for (int64_t i = 0; i < (is_inside ? columns : slice->taps); i++, dml_conv_next_tap(params, &tap)) {
+        packing.runs = dml_conv_find_runs(params, &tap, lines, line_count, runs);
         dml_dispatch->conv->pack((char *)panel + i * width * size, input, &packing);
     }
 }
 
 /* Packs the tail of n by columns. */
-static void dml_conv_pack_tail(const dml_conv *task, const dml_conv_unit *unit, const dml_conv_slice *slice,
+static void dml_conv_pack_tail(const dml_conv_params *params, const dml_conv_unit *unit, const dml_conv_slice *slice,
                                dml_conv_work *work)
 {
     dml_conv_line lines[DML_CONV_MAX_NR];
-    int count = dml_conv_find_lines(task, unit->begin + unit->n, unit->n_tail, lines);
+    int count = dml_conv_find_lines(params, unit->begin + unit->n, unit->n_tail, lines);
     int64_t together = DML_CONV_MAX_KC / slice->taps, behind = slice->channel + slice->channels, first = 0;
     dml_conv_slice part = *slice;
     for (; part.channel < behind; part.channel += together, first += together * slice->taps) {
         part.channels = dml_least(behind - part.channel, together);
-        dml_conv_pack_panel(task, unit, lines, count, &part, work->tail, 1);
+        dml_conv_pack_panel(params, unit, lines, count, &part, 0, work->tail, 1);
         for (int64_t k = 0; k < part.channels * part.taps; k++)
             for (int64_t i = 0; i < unit->n_tail; i++)
                 work->columns[i * work->kc + first + k] = work->tail[k * dml_dispatch->conv->lanes + i];

@@ -1,5 +1,5 @@
-/* Microkernels of FLOAT32. A panel {kc, nr} has a row for each tap of the window in each channel: what nr neighbouring
-   pixels see there. A register tile {mr, nr} accumulates the products of mr filters while a panel goes by. */
+/* Microkernels of FLOAT32. A panel {kc, nr} has a row for each tap of the window in each channel, with the inputs of nr
+   neighbouring pixels. A register tile {mr, nr} accumulates the products of mr filters while it reads a panel. */
 
 #pragma once
 
@@ -20,7 +20,7 @@ DML_INLINE conv_floats conv_chosen(conv_mask which, conv_floats values, conv_flo
     return values;
 }
 
-/* max(x, low), and `low` for NaN; min(x, high), and `high` for NaN. */
+/* max(x, low), which is `low` for NaN, and min(x, high), which is `high` for NaN. */
 #if defined(__AVX2__)
 #define DML_CONV_MAX(x, low) ((conv_floats)DML_F(max)((float_vector)(x), DML_ALL(low)))
 #define DML_CONV_MIN(x, high) ((conv_floats)DML_F(min)((float_vector)(x), DML_ALL(high)))
@@ -28,20 +28,20 @@ DML_INLINE conv_floats conv_chosen(conv_mask which, conv_floats values, conv_flo
 #define DML_CONV_MAX(x, low) conv_chosen((x) > (low), x, (conv_floats){0} + (low))
 #define DML_CONV_MIN(x, high) conv_chosen((x) < (high), x, (conv_floats){0} + (high))
 #endif
-DML_INLINE conv_floats conv_activated(conv_floats sums, const dml_conv *task, int activation)
+DML_INLINE conv_floats conv_activated(conv_floats sums, const dml_conv_post_ops *post_ops, int activation)
 {
     if (activation == DML_ACTIVATION_RELU)
         sums = DML_CONV_MAX(sums, 0.0f);
     else if (activation == DML_ACTIVATION_LEAKY_RELU)
-        sums = conv_chosen(sums < 0.0f, sums * task->slope, sums);
+        sums = conv_chosen(sums < 0.0f, sums * post_ops->slope, sums);
     else if (activation == DML_ACTIVATION_CLIP)
-        sums = DML_CONV_MAX(DML_CONV_MIN(sums, task->high), task->low);
+        sums = DML_CONV_MAX(DML_CONV_MIN(sums, post_ops->high), post_ops->low);
     return sums;
 }
 #undef DML_CONV_MAX
 #undef DML_CONV_MIN
 
-/* Stores the remainder of a row: the first lanes of a vector. */
+/* Stores the remainder of a row, which is the first lanes of a vector. */
 DML_INLINE void conv_store_remainder(float *target, conv_floats values, int64_t count)
 {
 #if defined(__AVX512F__)
@@ -51,14 +51,14 @@ DML_INLINE void conv_store_remainder(float *target, conv_floats values, int64_t 
 #endif
 }
 
-/* The first lanes of a vector. */
-DML_INLINE conv_floats conv_load_remainder(const float *place, int64_t count)
+/* Loads the first lanes of a vector. */
+DML_INLINE conv_floats conv_load_remainder(const float *source, int64_t count)
 {
 #if defined(__AVX512F__)
-    return (conv_floats)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), place);
+    return (conv_floats)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), source);
 #else
     conv_floats values = {0};
-    memcpy(&values, place, (size_t)count * 4);
+    memcpy(&values, source, (size_t)count * 4);
     return values;
 #endif
 }
@@ -85,10 +85,10 @@ DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int row,
     }
     if (epilogue->activation == DML_ACTIVATION_RELU)
         _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] =
-            conv_activated(values[j], epilogue->task, DML_ACTIVATION_RELU);
+            conv_activated(values[j], epilogue->post_ops, DML_ACTIVATION_RELU);
     else if (epilogue->activation == DML_ACTIVATION_CLIP)
         _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] =
-            conv_activated(values[j], epilogue->task, DML_ACTIVATION_CLIP);
+            conv_activated(values[j], epilogue->post_ops, DML_ACTIVATION_CLIP);
     _Pragma("GCC unroll 16") for (int j = 0; j + 1 < vectors; j++) target[j] = values[j];
     if (epilogue->last_count == conv_lanes)
         target[vectors - 1] = values[vectors - 1];
@@ -133,7 +133,7 @@ DML_INLINE float conv_dot_product(const float *filter, const float *column, int6
     return sum + conv_horizontal_sum(parts[0] + parts[1] + (parts[2] + parts[3]));
 }
 
-/* Of filters, the sum of each of which goes to the first lane of a vector. */
+/* Adds up dot products of filters; the sum of each filter is stored in the first lane of a vector. */
 static DML_ONCE void conv_dots(float *sums, const float *filters, int64_t row, const float *column, int64_t kc,
                                int64_t count, int adds)
 {

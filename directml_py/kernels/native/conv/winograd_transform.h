@@ -1,6 +1,6 @@
-/* Winograd's F(2x2, 3x3): 2 by 2 results of a filter of 3 by 3 take 16 products, not 36, of sums and differences of
-   the 4 by 4 elements that they see, and of the filter's. Those of filters are quarters: of whole numbers nothing is
-   rounded. */
+/* Winograd's F(2x2, 3x3): 2 by 2 results of a filter of 3 by 3 take 16 products instead of 36, of sums and differences
+   of the filter's elements and of the 4 by 4 elements of its window. Those of filters are multiples of a quarter, so
+   that nothing is rounded if elements are whole numbers. */
 
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "lanes.h"
 #include "tiles.h"
 
-/* Of as many filters as there are lanes, whose elements are vectors. */
-DML_INLINE void conv_transform_vectors(float *transformed, int64_t apart, const conv_floats *filter, int64_t count)
+/* Transforms as many filters as there are lanes; each vector has one element of all of them. */
+DML_INLINE void conv_transform_vectors(float *transformed, int64_t stride, const conv_floats *filter, int64_t count)
 {
     conv_floats columns[4][3], results[4][4];
     for (int x = 0; x < 3; x++) {
@@ -30,14 +30,14 @@ DML_INLINE void conv_transform_vectors(float *transformed, int64_t apart, const 
     }
     for (int i = 0; i < 16; i++)
         if (count == conv_lanes)
-            *(conv_unaligned_floats *)(transformed + i * apart) = results[i / 4][i % 4];
+            *(conv_unaligned_floats *)(transformed + i * stride) = results[i / 4][i % 4];
         else
-            memcpy(transformed + i * apart, &results[i / 4][i % 4], (size_t)count * 4);
+            memcpy(transformed + i * stride, &results[i / 4][i % 4], (size_t)count * 4);
 }
 
-/* One filter for each channel, side by side. */
-static DML_ONCE void conv_transform_filters(float *transformed, int64_t apart, const float *filters, int64_t channels,
-                                            int is_turned)
+/* Transforms one filter for each channel; the transforms lie side by side. */
+static DML_ONCE void conv_transform_filters(float *transformed, int64_t stride, const float *filters, int64_t channels,
+                                            int is_rotated)
 {
     for (int64_t c = 0; c < channels; c += conv_lanes) {
         float elements[9][conv_lanes] __attribute__((aligned(64)));
@@ -45,15 +45,15 @@ static DML_ONCE void conv_transform_filters(float *transformed, int64_t apart, c
         memset(elements, 0, sizeof elements);
         for (int64_t i = 0; i < count; i++)
             for (int k = 0; k < 9; k++)
-                elements[is_turned ? 8 - k : k][i] = filters[(c + i) * 9 + k];
-        conv_transform_vectors(transformed + c, apart, (const conv_floats *)elements, count);
+                elements[is_rotated ? 8 - k : k][i] = filters[(c + i) * 9 + k];
+        conv_transform_vectors(transformed + c, stride, (const conv_floats *)elements, count);
     }
 }
 
-/* `seen` has a row for each of 4 by 4 elements, of what neighbouring pairs of steps see there. */
-static DML_ONCE void conv_transform(float *transformed, int64_t apart, const float *seen, int64_t vectors)
+/* Transforms neighbouring windows: `source` has a row for each of their 4 by 4 elements. */
+static DML_ONCE void conv_transform(float *transformed, int64_t stride, const float *source, int64_t vectors)
 {
-    const conv_floats *rows = (const conv_floats *)seen;
+    const conv_floats *rows = (const conv_floats *)source;
     for (int64_t j = 0; j < vectors; j++) {
         conv_floats columns[4][4];
         DML_UNROLLED for (int x = 0; x < 4; x++)
@@ -66,8 +66,8 @@ static DML_ONCE void conv_transform(float *transformed, int64_t apart, const flo
         }
         DML_UNROLLED for (int y = 0; y < 4; y++)
         {
-            conv_floats *results = (conv_floats *)(transformed + 4 * y * apart) + j;
-            int64_t next = apart / conv_lanes;
+            conv_floats *results = (conv_floats *)(transformed + 4 * y * stride) + j;
+            int64_t next = stride / conv_lanes;
             results[0] = columns[y][0] - columns[y][2];
             results[next] = columns[y][1] + columns[y][2];
             results[2 * next] = columns[y][2] - columns[y][1];
@@ -92,21 +92,23 @@ DML_INLINE void conv_alternate(float *out, conv_floats evens, conv_floats odds)
 #endif
 }
 
-/* Results of a filter, with its bias, activated and normalized; whether all sums are numbers. */
-static DML_ONCE int conv_transform_back(const dml_conv *task, int64_t channel, float *output, const float *products,
-                                        int64_t apart, int64_t vectors, const dml_conv_piece *pieces, int64_t count)
+/* Computes the results of a filter from its products, with its bias, activated and normalized; returns whether all sums
+   are finite. */
+static DML_ONCE int conv_transform_back(const dml_conv_params *params, const dml_conv_post_ops *post_ops,
+                                        int64_t channel, float *output, const float *products, int64_t stride,
+                                        int64_t vectors, const dml_conv_piece *pieces, int64_t count)
 {
     float made[2][2 * DML_CONV_MAX_NR] __attribute__((aligned(64)));
-    float bias = task->bias ? ((const float *)task->bias)[channel * task->bias_stride] : 0.0f;
+    float bias = params->bias ? ((const float *)params->bias)[channel * params->bias_stride] : 0.0f;
     conv_floats differences = {0};
-    const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&task->normalization, channel);
+    const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&post_ops->normalization, channel);
     for (int64_t j = 0; j < vectors; j++) {
         conv_floats columns[2][4], sums[2][2];
         DML_UNROLLED for (int x = 0; x < 4; x++)
         {
             conv_floats rows[4];
             DML_UNROLLED for (int y = 0; y < 4; y++) rows[y] =
-                ((const conv_floats *)(products + (4 * y + x) * apart))[j];
+                ((const conv_floats *)(products + (4 * y + x) * stride))[j];
             columns[0][x] = rows[0] + rows[1] + rows[2];
             columns[1][x] = rows[1] - rows[2] - rows[3];
         }
@@ -114,11 +116,11 @@ static DML_ONCE int conv_transform_back(const dml_conv *task, int64_t channel, f
         {
             sums[y][0] = columns[y][0] + columns[y][1] + columns[y][2];
             sums[y][1] = columns[y][1] - columns[y][2] - columns[y][3];
-            /* 0 but for what is infinite or NaN. */
+            /* The difference is 0, or NaN where a sum is infinite or NaN. */
             differences += (sums[y][0] - sums[y][0]) + (sums[y][1] - sums[y][1]);
             DML_UNROLLED for (int x = 0; x < 2; x++)
             {
-                sums[y][x] = conv_activated(sums[y][x] + bias, task, task->activation);
+                sums[y][x] = conv_activated(sums[y][x] + bias, post_ops, post_ops->activation);
                 if (normal)
                     sums[y][x] = (conv_floats)batch_norm_lanes((softmax_norm_lanes)sums[y][x], normal);
             }
@@ -126,7 +128,7 @@ static DML_ONCE int conv_transform_back(const dml_conv *task, int64_t channel, f
         }
     }
     for (const dml_conv_piece *piece = pieces; piece < pieces + count; piece++)
-        memcpy(output + piece->place, made[0] + piece->from, (size_t)piece->count * 4);
+        memcpy(output + piece->offset, made[0] + piece->from, (size_t)piece->count * 4);
     int is_finite = 1;
     for (int i = 0; i < conv_lanes; i++)
         is_finite &= differences[i] == 0.0f;
