@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "ce9379ae"
+DECLARATIONS = "57ba7335"

@@ -39,9 +39,9 @@ def sizes_of(coordinates: Coordinates) -> tuple[int, ...]:
 
 def located(sizes: Sequence[int], coordinates: Coordinates, locate: Locate) -> tuple[Array, ...]:
     """An index array for every dimension, as NumPy takes to index an array of ``sizes``."""
-    own = np.ix_(*map(np.arange, sizes_of(coordinates)))
+    base = np.ix_(*map(np.arange, sizes_of(coordinates)))
     return tuple(
-        own[dimension] if indices is None else locate(indices, size - 1)
+        base[dimension] if indices is None else locate(indices, size - 1)
         for dimension, (indices, size) in enumerate(zip(coordinates, sizes))
     )
 
@@ -132,29 +132,29 @@ def native_gather_scatter(
 ) -> NativeRun | Declined:
     """The native kernel: reads of ``array`` into ``values`` or, if ``mode`` is EXACT, writes of ``values``."""
     native = backend.native
-    given = [(along, indices) for along, indices in enumerate(coordinates) if indices is not None]
+    indexed = [(along, indices) for along, indices in enumerate(coordinates) if indices is not None]
     sizes, trail = sizes_of(coordinates), array.shape[len(coordinates) :]
     if native is None:
         return Declined("gather_scatter_nd", ABSENT)
-    if max(len(sizes), len(trail), len(given)) > (most := backend.native.lib.DML_MAX_DIMENSIONS):
+    if max(len(sizes), len(trail), len(indexed)) > (most := backend.native.lib.DML_MAX_DIMENSIONS):
         return Declined(
             "gather_scatter_nd",
             f"index tuples or the slices they select have more than {most} dimensions",
         )
-    for _, axis_indices in given:
+    for _, axis_indices in indexed:
         if axis_indices.dtype not in INDEX_TYPES:
             return Declined(
                 "gather_scatter_nd", f"indices of {type_name(axis_indices)} have no native kernel"
             )
     strides = spread_strides((*sizes, *trail), values)
-    own = [0] * len(sizes)
+    array_strides = [0] * len(sizes)
     for along, indices in enumerate(coordinates):
         if indices is None:
-            own[along] = array.strides[along]
+            array_strides[along] = array.strides[along]
     # Lengths along the dimension that they reverse are positions there, which must not be merged with other dimensions.
-    alone = [along for along, _ in given] if mode == "REVERSED" else []
+    alone = [along for along, _ in indexed] if mode == "REVERSED" else []
     joined, places, kept = merged(
-        sizes, [own, strides[: len(sizes)], *(indices.strides for _, indices in given)], alone
+        sizes, [array_strides, strides[: len(sizes)], *(indices.strides for _, indices in indexed)], alone
     )
     # Positions that differ in their own coordinate are distinct.
     apart = [size if stride else 0 for size, stride in zip(joined, places[0])]
@@ -164,22 +164,22 @@ def native_gather_scatter(
             "rank": len(joined),
             "is_write": mode == "EXACT",
             "mode": getattr(native.lib, f"DML_GATHER_SCATTER_ND_{mode}"),
-            "count": len(given),
+            "count": len(indexed),
             "sizes": joined,
-            "own": places[0],
+            "array_strides": places[0],
             "values_strides": places[1],
             "array": address(array),
             "values": address(values),
-            "given": [
+            "coordinates": [
                 {
                     "indices": address(indices),
                     "strides": steps,
                     "size": array.shape[along],
-                    "step": array.strides[along],
+                    "array_stride": array.strides[along],
                     "type": INDEX_TYPES[indices.dtype],
                     "along": kept.get(along, -1),
                 }
-                for (along, indices), steps in zip(given, places[2:])
+                for (along, indices), steps in zip(indexed, places[2:])
             ],
             "apart": apart.index(max(apart)) if any(apart) else -1,
         },
@@ -194,7 +194,7 @@ def native_gather_scatter(
     ):
         return Declined("gather_scatter_nd", f"elements of {array.itemsize} bytes have no native kernel")
     return NativeRun(
-        "dml_gather_scatter_nd_run", task, keepalive=(array, values, *(indices for _, indices in given))
+        "dml_gather_scatter_nd_run", task, keepalive=(array, values, *(indices for _, indices in indexed))
     )
 
 
@@ -235,24 +235,24 @@ def bind_linear_indices(
     sizes = sizes_of(coordinates)
     places = scratch[: scratch_for(sizes)].view(np.int64).reshape(sizes)
     steps = [stride // x.itemsize for stride in x.strides[: len(coordinates)]]
-    own = np.array(first)
+    base = np.array(first)
     for dimension, (indices, step) in enumerate(zip(coordinates, steps)):
         if indices is None:
             numbers = np.arange(sizes[dimension], dtype=np.int64) * step
-            own = own + numbers.reshape(-1, *(1,) * (len(sizes) - 1 - dimension))
-    given = [
+            base = base + numbers.reshape(-1, *(1,) * (len(sizes) - 1 - dimension))
+    indexed = [
         (size - 1, step) for indices, size, step in zip(coordinates, x.shape, steps) if indices is not None
     ]
 
-    def linear_indices(own: Array, *indices: Array) -> Array:
-        located_indices = [locate(numbers, last) for numbers, (last, _) in zip(indices, given)]
-        total = sum((numbers * step for numbers, (_, step) in zip(located_indices, given)), own)
+    def linear_indices(base: Array, *indices: Array) -> Array:
+        located_indices = [locate(numbers, last) for numbers, (last, _) in zip(indices, indexed)]
+        total = sum((numbers * step for numbers, (_, step) in zip(located_indices, indexed)), base)
         return (
             total if locate is safe_indices else np.where(reduce(np.minimum, located_indices) < 0, -1, total)
         )
 
     find = map_blocks(
-        linear_indices, [own, *(indices for indices in coordinates if indices is not None)], [places]
+        linear_indices, [base, *(indices for indices in coordinates if indices is not None)], [places]
     )
     return find, rows, places
 

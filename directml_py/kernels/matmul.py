@@ -231,13 +231,13 @@ def int8_gemv(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, ou
     task = backend.native.ffi.new("dml_int8_gemv *")
     task.k, task.n = b.shape
     task.a, task.b, task.out = address(a), address(b), address(out)
-    task.a_step, task.b_step = a.strides[1], b.strides[0]
+    task.a_stride, task.b_stride = a.strides[1], b.strides[0]
     task.a_is_signed, task.b_is_signed = a.dtype == np.int8, b.dtype == np.int8
     zeros = None if b_zero is None else b_zero.reshape(-1)
     if a_zero is not None:
         task.a_zero = address(a_zero)
     if zeros is not None:
-        task.b_zero, task.b_zero_step = address(zeros), zeros.strides[0] if zeros.size > 1 else 0
+        task.b_zero, task.b_zero_stride = address(zeros), zeros.strides[0] if zeros.size > 1 else 0
     return NativeRun("dml_int8_gemv_run", task, keepalive=(a, a_zero, b, zeros, out))
 
 

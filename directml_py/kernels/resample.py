@@ -96,4 +96,4 @@ def axis_of(taps: Taps, steps: int) -> Axis:
         np.ascontiguousarray(weights, np.float64),
     ]
     names = ("starts", "indices", "weights")
-    return {**dict(zip(names, map(address, arrays))), "steps": steps}, arrays
+    return {**dict(zip(names, map(address, arrays))), "output_size": steps}, arrays

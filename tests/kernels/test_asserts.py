@@ -28,7 +28,8 @@ memory = ffi.new("double[64]")
 place = int(ffi.cast("uintptr_t", memory))
 """
 SCAN = """
-task = ffi.new("dml_scan *", {"x": place, "output": place, "length": 4, "x_step": 4, "output_step": 4, "type": 1})
+task = ffi.new("dml_scan *", {"x": place, "output": place, "length": 4, "type": 1})
+task.x_axis_stride = task.output_axis_stride = 4
 task.rank, task.sizes, task.x_strides, task.output_strides = 1, [2], [16], [16]
 """
 MATMUL = """
@@ -39,7 +40,7 @@ lib.dml_matmul_prepare(task)
 """
 TOP_K = """
 task = ffi.new("dml_top_k *", {"x": place, "values": place + 64, "indices": place + 128, "length": 4, "count": 2})
-task.type, task.index_item, task.value_step, task.index_step = 1, 4, 4, 4
+task.type, task.index_item, task.value_axis_stride, task.index_axis_stride = 1, 4, 4, 4
 """
 MOVE = """
 sizes, strides = ffi.new("int64_t[]", [2, 2]), ffi.new("int64_t[]", [8, 4])
@@ -48,7 +49,7 @@ lib.dml_move_prepare(task, 4, 2, sizes, strides, strides, place, place + 64)
 """
 NONZERO = """
 task = ffi.new("dml_nonzero *", {"x": place, "coordinates": place + 128, "item": 4, "size": 4, "mask": 1})
-task.rank, task.width, task.sizes, task.strides, task.row_step, task.column_step = 1, 1, [4], [4], 4, 4
+task.rank, task.width, task.sizes, task.strides, task.row_stride, task.column_stride = 1, 1, [4], [4], 4, 4
 """
 CASES = [
     (SCAN, "dml_scan_run(task)", "task.type = 7", "DML_IS_INDEX(task->type, 7)"),

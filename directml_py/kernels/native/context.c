@@ -1,6 +1,6 @@
-/* The contexts: for each instruction set one flat table of the kernels that are the best on it. Which of them a kernel
-   is compiled for, tools/building/kernel_list.py says; where longer vectors gain nothing, a context has the kernel of
-   an older set. */
+/* The contexts: for each instruction set, one flat table of the kernels that are the best on it.
+   tools/building/kernel_list.py says what each kernel is compiled for; where longer vectors gain nothing, a context has
+   the kernel of an older set. */
 
 #include "context.h"
 
@@ -133,13 +133,13 @@ static const dml_context dml_context_amx = {
 };
 #endif
 
-/* The contexts, the best first: of those of one name the processor runs the first that it can. */
+/* The contexts, the best first. Of several with one name, the first that the processor supports is chosen. */
 typedef struct {
     const dml_context *context;
     int (*is_supported)(void);
 } dml_context_entry;
 
-/* What AMX is asked for with arch_prctl, and where leaf 7 of CPUID says that a processor has it. */
+/* The request by which arch_prctl says what is supported, and the bits of leaf 7 of CPUID for AMX. */
 #if defined(DML_HAS_AMX)
 enum { DML_AMX_SUPPORTED = 0x1021, DML_AMX_TILES = 18, DML_AMX_TILE_BIT = 24, DML_AMX_INT8_BIT = 25 };
 #endif
@@ -230,7 +230,7 @@ int64_t dml_get_stream_bytes(void)
 __attribute__((constructor)) static void dml_choose_isa(void)
 {
 #if defined(_SC_LEVEL3_CACHE_SIZE)
-    /* A larger one is that of many cores: far from each, and full of what others have there. */
+    /* A larger cache is shared by many cores: far from each of them, and full of other data. */
     int64_t last_cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     if (last_cache > 0 && last_cache <= 64 << 20)
         dml_stream_bytes = last_cache / 2;

@@ -42,7 +42,7 @@ typedef struct {
     const dml_top_k_table *top_k;
 } dml_context;
 
-/* That of the instruction set that was chosen. */
+/* The context of the instruction set that was chosen. */
 extern DML_HIDDEN const dml_context *dml_dispatch;
 /* Results from this size on are written by streaming (non-temporal) stores: they would be evicted before they are
    read. It is half of the last cache, if that is known and a few cores share it. */

@@ -64,12 +64,12 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
     held = {name: np.array(value, np.float32, order="C") for name, value in values.items()}
     bias, lengths = slot_bias(cell, layer), np.ascontiguousarray(layer.lengths, np.int64)
     task = backend.native.ffi.new("dml_recurrent *")
-    task.steps, task.batch, task.input, task.hidden = longest, batch, width, layer.hidden
+    task.time_steps, task.batch, task.input, task.hidden = longest, batch, width, layer.hidden
     task.gates, task.slots, task.phases = cell.gates, cell.slots, len(cell.phases)
     # Computed rather than taken from NumPy, whose strides along an axis of size 1 may be anything.
-    task.x, task.x_step, task.x_row, task.backward = address(x), 4 * batch * width, 4 * width, is_backward
+    task.x, task.x_stride, task.x_row, task.backward = address(x), 4 * batch * width, 4 * width, is_backward
     task.before, task.before_row = address(held[STATES[0]]), 4 * layer.hidden
-    task.states, task.state_step, task.state_row = address(states), *states.strides[:2]
+    task.states, task.state_stride, task.state_row = address(states), *states.strides[:2]
     task.period, task.bias, task.lengths = len(states), address(bias), address(lengths)
     for number, array in enumerate(last):
         task.last[number] = address(array)

@@ -59,7 +59,7 @@ def samples_of(steps: BinSamples) -> Axis:
     starts = np.zeros(len(entries) + 1, np.int64)
     np.cumsum(np.bincount(np.repeat(owners, 2)[used], minlength=len(entries)), out=starts[1:])
     axis, memory = axis_of(Taps(starts, indices, weights[used], 0), steps.counts.shape[1])
-    return {**axis, "is_own": 1}, memory
+    return {**axis, "is_per_region": 1}, memory
 
 
 def counted(axis: dict[str, Any], memory: object, steps: BinSamples) -> Axis:

@@ -2,7 +2,7 @@
 #include "../move/dispatch.h"
 #include "../threads/parallel.h"
 
-/* So many blocks are the least that threads share. */
+/* Threads share at least this many blocks. */
 #define DML_ARANGE_SHARE 4
 
 typedef struct {
@@ -17,17 +17,17 @@ static void dml_arange_share(void *context, int64_t begin, int64_t end)
 {
     const dml_arange_task *task = context;
     const int size = __builtin_ctz((unsigned int)task->item);
-    /* By way of a chunk that stays in the cache. */
+    /* Elements go through a chunk that stays in the cache. */
     uint64_t chunk[DML_ARANGE_BLOCK] __attribute__((aligned(64)));
     for (; begin < end; begin++) {
-        int64_t place = begin * DML_ARANGE_BLOCK, left = task->count - place, number = task->first + place;
+        int64_t position = begin * DML_ARANGE_BLOCK, left = task->count - position, number = task->first + position;
         int64_t count = left < DML_ARANGE_BLOCK ? left : DML_ARANGE_BLOCK;
         if (task->is_float)
             dml_dispatch->arange->floats[size](chunk, (double)number, task->wide_start, task->wide_delta, count);
         else
             dml_dispatch->arange->integers[size](chunk, task->start + (uint64_t)number * task->delta, task->delta,
                                                  count);
-        dml_span span = {.output = task->elements + place * task->item,
+        dml_span span = {.output = task->elements + position * task->item,
                          .input = (const char *)chunk,
                          .lines = 1,
                          .length = count * task->item};

@@ -1,4 +1,4 @@
-/* Elements from their numbers, a block at a time. */
+/* Elements are computed from their numbers, a block at a time. */
 
 #include "../common/compiler.h"
 #include "../half/convert.h"
@@ -18,7 +18,7 @@ DML_ARANGE_INTEGERS(arange_16, uint16_t)
 DML_ARANGE_INTEGERS(arange_32, uint32_t)
 DML_ARANGE_INTEGERS(arange_64, uint64_t)
 
-/* Products are stored first, so that no compiler makes one operation, which rounds once, of the product and the sum. */
+/* Products are stored first, so that no compiler fuses the product and the sum, which would be rounded once. */
 #define DML_ARANGE_FLOATS(NAME, T)                                                                                     \
     static void NAME(void *elements, double first, double start, double delta, int64_t count)                          \
     {                                                                                                                  \

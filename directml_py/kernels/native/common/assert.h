@@ -1,5 +1,5 @@
-/* Checks of what kernels rely on, in debug builds, which define DML_DEBUG, and under sanitizers. Release builds have
-   none of it: neither conditions nor messages. */
+/* Assertions of what kernels rely on, in debug builds, which define DML_DEBUG, and under sanitizers. Release builds
+   have neither the conditions nor the messages. */
 #pragma once
 
 #include "compiler.h"

@@ -1,10 +1,9 @@
-/* What all files of the native kernels are written in: limits, names, and attributes of functions and loops. */
+/* Names, and attributes of functions and loops, for all files of the native kernels. */
 #pragma once
 
 #include "system.h"
 
 #include "declarations.h"
-
 
 #define DML_JOINED_(name, suffix) name##suffix
 #define DML_JOINED(name, suffix) DML_JOINED_(name, suffix)

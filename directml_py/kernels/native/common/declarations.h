@@ -9,17 +9,17 @@ enum { DML_IMAGE_DIMENSIONS = 5 };
 enum { DML_ACTIVATION_IDENTITY, DML_ACTIVATION_RELU, DML_ACTIVATION_LEAKY_RELU, DML_ACTIVATION_CLIP };
 
 const char *dml_chosen_isa(void);
-/* Chooses the ISA variant of all kernels by its name, the best for NULL; gives 0 if there is none of that name, or the
-   processor cannot run it. No kernel may run meanwhile. */
+/* Chooses the context of an instruction set by its name, or the best one for NULL; returns 0 if there is none of that
+   name, or the processor cannot run it. No kernel may run meanwhile. */
 int dml_use_isa(const char *kind);
 void dml_use_baseline_isa(void);
 void dml_set_threads(int count);
 int dml_get_threads(void);
-/* From how many bytes on results are written past the caches. */
+/* Results of this many bytes or more are written past the caches. */
 void dml_set_stream_bytes(int64_t bytes);
 int64_t dml_get_stream_bytes(void);
 
-/* A dimension of two layouts that are traversed together: strides are in bytes. */
+/* A dimension of two layouts that are traversed together; strides are in bytes. */
 typedef struct {
     int64_t size, output, input;
 } dml_dimension;
@@ -42,12 +42,11 @@ enum dml_launch_number {
     DML_LAUNCH_SOFTMAX_NORM_RUN,
     DML_LAUNCH_TOP_K_RUN,
 };
-/* A kernel to be run: the number of its function, the address of its task or tasks, and how many of an array there
-   are. */
+/* A launch: the number of a function, the address of its task or tasks, and how many of an array there are. */
 typedef struct {
     uintptr_t task;
     int64_t kernel, count;
 } dml_launch;
-/* Runs them in order. Gives how many have run: others are left when it has taken so long that somebody may want to
-   interrupt it. */
+/* Runs launches in order. Returns how many have run: the others are left when so much time has passed that a signal may
+   have to be handled. */
 int64_t dml_run_launches(const dml_launch *launches, int64_t count);

@@ -15,8 +15,8 @@ static inline void dml_swap(dml_dimension *a, dml_dimension *b)
     *b = one;
 }
 
-/* Leaves out dimensions of size 1 and joins those that are one in both layouts, outermost first; gives how many are
-   left. */
+/* Drops dimensions of size 1 and joins those that are one dimension in both layouts, outermost first; returns how many
+   are left. */
 static inline int dml_join(dml_dimension *dimensions, int count)
 {
     int joined = 0;

@@ -14,7 +14,7 @@
 typedef double exp_vector __attribute__((vector_size(8 * DML_EXP_LANES), aligned(8), may_alias));
 typedef uint64_t exp_bits __attribute__((vector_size(8 * DML_EXP_LANES)));
 
-/* A number never becomes less than -708, whose exponential is not 0 but too little to count; NaN stays. */
+/* A number is never less than -708, whose exponential is not 0 but too small to count; NaN stays. */
 #if defined(__AVX512F__)
 #define DML_EXP_BOUND(to, x) to = (exp_vector)_mm512_max_pd(_mm512_set1_pd(-708.0), (__m512d)(x))
 #define DML_EXP_DOUBLES(x) ((exp_vector)_mm512_cvtps_pd(_mm256_loadu_ps(x)))
@@ -28,14 +28,14 @@ typedef uint64_t exp_bits __attribute__((vector_size(8 * DML_EXP_LANES)));
 #define DML_EXP_DOUBLES(x) ((exp_vector){(x)[0], (x)[1], (x)[2], (x)[3]})
 #endif
 
-/* Sixteen times exp(x), for x that is not larger than 0: x = k ln 2 + r, exp(r) from a polynomial that is exact to
-   5e-12, fitted at Chebyshev's nodes such that exp(0) is 1. Each step is taken for all sixteen before the next,
-   because one step waits long for the one before. */
+/* Computes sixteen exponentials of numbers that are not larger than 0: x = k ln 2 + r, with exp(r) from a polynomial
+   that is exact to 5e-12, fitted at Chebyshev's nodes such that exp(0) is 1. Each operation is done for all sixteen
+   before the next, because of its latency. */
 DML_INLINE void exp_sixteen(exp_vector *values)
 {
     typedef exp_vector vector;
     typedef exp_bits bits;
-    /* Added to a number this leaves no bits for a fraction, and the integer in the lowest bits. */
+    /* Added to a number, this leaves no bits for a fraction, and has the integer in the lowest bits. */
     const double magic = 0x1.8p52;
     vector r[DML_EXP_VECTORS], shifted[DML_EXP_VECTORS], cube[DML_EXP_VECTORS], low[DML_EXP_VECTORS],
         high[DML_EXP_VECTORS];

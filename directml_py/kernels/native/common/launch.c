@@ -1,11 +1,11 @@
-/* Kernels one after the other. Between two calls from Python, what an interpreter needs is loaded from memory again:
-   by the time that a network's next step begins, the last one has filled the caches. */
+/* Launches: kernels that run one after the other. Between two calls from Python, the interpreter's data would be loaded
+   from memory again: by the end of a node, its tensors have filled the caches. */
 
 #include "../context.h"
 #include "clock.h"
 #include "declarations.h"
 
-/* So long Python's handlers of signals may wait. */
+/* Python's handlers of signals may have to wait this long. */
 #define DML_LAUNCH_NANOSECONDS 20000000
 
 static void dml_run_launch(const dml_launch *launch)

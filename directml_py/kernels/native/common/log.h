@@ -3,9 +3,9 @@
 #include "compiler.h"
 
 /* Defines NAME: natural logarithms of a vector of FLOAT64 that are positive, normal and finite, in place. BITS is the
-   vector of their encodings. With x = m 2^e, m between sqrt(1/2) and sqrt(2), and s = (m - 1) / (m + 1), log(m) is
-   2 (s + s^3/3 + s^5/5 ...): what is left out after s^15 is less than 4e-14 of it, near 1 too. An integer below the
-   fraction of 2^52 is that number when 2^52 is taken away. */
+   vector of their encodings. With x = m 2^e, m between sqrt(1/2) and sqrt(2), and s = (m - 1) / (m + 1), log(m) is 2 (s
+   + s^3/3 + s^5/5 ...): the terms after s^15 are less than 4e-14 of it, near 1 too. An integer in the fraction of 2^52
+   is that number once 2^52 is subtracted. */
 #define DML_DEFINE_LOG(NAME, VECTOR, BITS)                                                                             \
     DML_INLINE void NAME(VECTOR *values)                                                                               \
     {                                                                                                                  \

@@ -1,4 +1,4 @@
-/* Intrinsics of the processor, and names of the vectors of gcc and clang. */
+/* Intrinsics of the processor. */
 #pragma once
 
 #include "compiler.h"

@@ -1,5 +1,5 @@
 /* Products of bytes in tiles: registers of 16 rows of 64 bytes, which Linux grants only to processes that ask for them.
-   */
+ */
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 #include "window.h"
 
 /* The rows of a panel that are packed at a time, and the filters whose sums are kept meanwhile; both are on the stack.
-   */
+ */
 #define DML_CONV_KC 192
 #define DML_CONV_MAX_KC 1024
 #define DML_CONV_MAX_MC 384

@@ -86,7 +86,7 @@ typedef struct {
 typedef struct {
     int lanes, vectors;
     /* The heights of the register tiles, largest first, and their microkernels, by the vectors of a panel, from 1 on.
-       */
+     */
     int mr[DML_CONV_MAX_VECTORS][DML_CONV_MR_COUNT];
     dml_conv_tiles tiles;
     void (*dots)(float *sums, const float *filters, int64_t row, const float *column, int64_t kc, int64_t count,

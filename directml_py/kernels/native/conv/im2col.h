@@ -43,7 +43,7 @@ DML_INLINE void conv_pack_any(void *panel, const char *input, const dml_conv_pac
 
 #if defined(__AVX2__)
 /* The runs of each vector's pixels, of which there is at least one, and the end of them; and which pixels have no run.
-   */
+ */
 typedef struct {
     int64_t row_offsets[3 * DML_CONV_MAX_NR];
     uint32_t masks[3 * DML_CONV_MAX_NR];

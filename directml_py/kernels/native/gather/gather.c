@@ -8,15 +8,15 @@
 #include "dispatch.h"
 #include "gather.h"
 
-/* So many indices are copies of their own. */
+/* For this many indices or fewer, each is a copy of its own. */
 #define DML_GATHER_FEW_INDICES 16
-/* So many are converted at once, on the stack; fewer if they move much memory, for threads to share. */
+/* A thread converts this many indices at once, on its stack; fewer if they move much memory, which threads share. */
 #define DML_GATHER_BLOCK 4096
 #define DML_GATHER_BLOCK_BYTES (1 << 17)
-/* So much of x stays in a second-level cache, from where prefetching costs more than it saves. */
+/* An x of this size stays in a second-level cache, where prefetching costs more than it saves. */
 #define DML_GATHER_NEAR_BYTES (1 << 19)
 
-/* The dimensions of the output's places and of what is read for them, as few as possible. */
+/* The dimensions that the output and what it reads have in common, joined into as few as possible. */
 static int dml_gather_dimensions(dml_dimension *dimensions, int rank, const int64_t *sizes,
                                  const int64_t *output_strides, const int64_t *input_strides)
 {
@@ -25,9 +25,9 @@ static int dml_gather_dimensions(dml_dimension *dimensions, int rank, const int6
     return dml_join(dimensions, rank);
 }
 
-void dml_gather_trail(const dml_move *trail, int64_t moved, int64_t most, int *kind, int64_t *block)
+void dml_gather_choose_copy(const dml_move *trail, int64_t moved, int64_t most, int *kind, int64_t *block)
 {
-    /* What lies backwards on both sides is one piece that does not begin at its first element. */
+    /* A trail whose strides are negative on both sides is one piece that does not begin at its first element. */
     int begins = trail->output == 0 && trail->input == 0;
     if (trail->item == moved && begins)
         *kind = DML_GATHER_ITEMS;
@@ -78,12 +78,12 @@ int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *
     }
     task->lead_rank = dml_gather_dimensions(task->lead, axis, x_sizes, output_strides, x_strides);
     dml_move_layout(&task->trail, item, trail_rank, x_sizes + axis + 1, trail_output, x_strides + axis + 1);
-    dml_gather_trail(&task->trail, moved, DML_GATHER_BLOCK, &task->kind, &task->block);
+    dml_gather_choose_copy(&task->trail, moved, DML_GATHER_BLOCK, &task->kind, &task->block);
     return 1;
 }
 
-/* Negative indices count from the end of the axis; what is still outside becomes the first or last place of it. */
-DML_INLINE int64_t dml_place(int64_t index, int64_t size, int *outside)
+/* Negative indices count from the end of the axis. An index that is still outside becomes the first or the last. */
+DML_INLINE int64_t dml_clamp_index(int64_t index, int64_t size, int *outside)
 {
     *outside |= index < -size || index >= size;
     if (index < 0)
@@ -91,38 +91,38 @@ DML_INLINE int64_t dml_place(int64_t index, int64_t size, int *outside)
     return index < size ? index : size - 1;
 }
 
-DML_INLINE int64_t dml_place_unsigned(uint64_t index, uint64_t size, int *outside)
+DML_INLINE int64_t dml_clamp_unsigned_index(uint64_t index, uint64_t size, int *outside)
 {
     *outside |= index >= size;
     return (int64_t)(index < size ? index : size - 1);
 }
 
-/* `count` indices as offsets into x. */
+/* Converts `count` indices to offsets into x. */
 static void dml_gather_offsets(dml_gather *task, const char *indices, int64_t stride, int64_t count, int64_t *offsets)
 {
     int64_t size = task->axis_size, axis_stride = task->axis_stride;
     int outside = 0;
-#define DML_OFFSETS(type, place, size)                                                                                 \
+#define DML_OFFSETS(type, clamp, size)                                                                                 \
     for (int64_t i = 0; i < count; i++, indices += stride) {                                                           \
         type index;                                                                                                    \
         memcpy(&index, indices, sizeof index);                                                                         \
-        offsets[i] = place(index, size, &outside) * axis_stride;                                                       \
+        offsets[i] = clamp(index, size, &outside) * axis_stride;                                                       \
     }
     if (task->index_type == DML_INDEX_INT32)
-        DML_OFFSETS(int32_t, dml_place, size)
+        DML_OFFSETS(int32_t, dml_clamp_index, size)
     else if (task->index_type == DML_INDEX_UINT32)
-        DML_OFFSETS(uint32_t, dml_place_unsigned, (uint64_t)size)
+        DML_OFFSETS(uint32_t, dml_clamp_unsigned_index, (uint64_t)size)
     else if (task->index_type == DML_INDEX_INT64)
-        DML_OFFSETS(int64_t, dml_place, size)
+        DML_OFFSETS(int64_t, dml_clamp_index, size)
     else
-        DML_OFFSETS(uint64_t, dml_place_unsigned, (uint64_t)size)
+        DML_OFFSETS(uint64_t, dml_clamp_unsigned_index, (uint64_t)size)
 #undef DML_OFFSETS
     if (outside)
         __atomic_store_n(&task->outside, 1, __ATOMIC_RELAXED);
 }
 
-/* Where index number `position` is: its offset in the indices and in the output; gives how many there are up to the
-   end of the last index dimension. */
+/* Finds the offsets of index number `position` in the indices and in the output; returns how many indices are left in
+   the last index dimension. */
 static int64_t dml_gather_seek(const dml_gather *task, int64_t position, int64_t *index, int64_t *output)
 {
     int last = task->index_rank - 1;
@@ -139,7 +139,7 @@ static int64_t dml_gather_seek(const dml_gather *task, int64_t position, int64_t
     return left;
 }
 
-/* The indices [begin, end) as offsets into x. */
+/* Converts the indices [begin, end) to offsets into x. */
 static void dml_gather_block(dml_gather *task, int64_t begin, int64_t end, int64_t *offsets)
 {
     for (int64_t i = begin, run; i < end; i += run) {
@@ -151,21 +151,22 @@ static void dml_gather_block(dml_gather *task, int64_t begin, int64_t end, int64
     }
 }
 
-void dml_gather_some(const dml_gather *task, const dml_gather_items *picks, int stream)
+void dml_gather_copy(const dml_gather *task, const dml_gather_items *copies, int stream)
 {
     if (task->kind == DML_GATHER_ROWS) {
-        dml_dispatch->gather->rows(picks, stream);
+        dml_dispatch->gather->rows(copies, stream);
     } else if (task->kind == DML_GATHER_ITEMS) {
-        dml_dispatch->gather->items[__builtin_ctzll((unsigned long long)task->trail.item)](picks, stream);
+        dml_dispatch->gather->items[__builtin_ctzll((unsigned long long)task->trail.item)](copies, stream);
     } else {
-        char *output = picks->output + (intptr_t)task->trail.output;
-        const char *x = picks->x + (intptr_t)task->trail.input;
-        for (int64_t i = 0; i < picks->count; i++)
-            dml_move_part(&task->trail, output + i * picks->step, x + picks->offsets[i], 0, task->trail.units, stream);
+        char *output = copies->output + (intptr_t)task->trail.output;
+        const char *x = copies->x + (intptr_t)task->trail.input;
+        for (int64_t i = 0; i < copies->count; i++)
+            dml_move_part(&task->trail, output + i * copies->output_stride, x + copies->offsets[i], 0,
+                          task->trail.units, stream);
     }
 }
 
-/* Units are places in the leading dimensions, once for each block of indices. */
+/* Units are coordinates of the leading dimensions, each of them once for each block of indices. */
 static void dml_gather_share(void *context, int64_t begin, int64_t end)
 {
     dml_gather *task = context;
@@ -174,8 +175,9 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
     int64_t block = begin / task->leads, lead = begin % task->leads;
     int64_t span = task->axis_size * task->axis_stride;
     int dense = span > 0 && span <= DML_GATHER_AHEAD_BYTES && span <= 16 * task->count;
-    dml_gather_items picks = {
-        .step = task->index[last].output, .bytes = task->trail.bytes, .is_far = llabs(span) > DML_GATHER_NEAR_BYTES};
+    dml_gather_items copies = {.output_stride = task->index[last].output,
+                               .bytes = task->trail.bytes,
+                               .is_far = llabs(span) > DML_GATHER_NEAR_BYTES};
     for (; begin < end; begin++) {
         int64_t first = block * task->block, left = task->count - first;
         int64_t until = first + (left < task->block ? left : task->block);
@@ -189,22 +191,23 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
             output += at * task->lead[i].output;
             x += at * task->lead[i].input;
         }
-        picks.x = (const char *)task->x + x;
-        /* A row that is short against the picks from it is better prefetched from end to end than in their order. */
+        copies.x = (const char *)task->x + x;
+        /* A row with few elements for each index is better prefetched from end to end than in the order of the indices.
+         */
         if (task->lead_rank == 1 && lead + 1 < task->leads && dense) {
-            picks.ahead = picks.x + task->lead[0].input;
-            picks.reach = span;
+            copies.ahead = copies.x + task->lead[0].input;
+            copies.reach = span;
         } else {
-            picks.reach = 0;
+            copies.reach = 0;
         }
         for (int64_t i = first, run; i < until; i += run) {
-            int64_t index, place;
-            run = dml_gather_seek(task, i, &index, &place);
+            int64_t index, run_output;
+            run = dml_gather_seek(task, i, &index, &run_output);
             run = run < until - i ? run : until - i;
-            picks.output = (char *)task->output + output + place;
-            picks.offsets = offsets + (i - first);
-            picks.count = run;
-            dml_gather_some(task, &picks, stream);
+            copies.output = (char *)task->output + output + run_output;
+            copies.offsets = offsets + (i - first);
+            copies.count = run;
+            dml_gather_copy(task, &copies, stream);
         }
         if (++lead == task->leads) {
             lead = 0;
@@ -215,7 +218,7 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
         dml_dispatch->move->stream_end();
 }
 
-/* One copy for each index. */
+/* Makes one copy for each index. */
 static void dml_gather_few(dml_gather *task)
 {
     dml_move copies[DML_GATHER_FEW_INDICES];

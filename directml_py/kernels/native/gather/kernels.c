@@ -1,4 +1,4 @@
-/* Gather along one run of indices. */
+/* Gathers along one run of indices. */
 
 #include "../common/vectors.h"
 #include "../move/copy.h"
@@ -7,15 +7,15 @@
 #include "prefetch.h"
 
 #if defined(__x86_64__)
-/* Rows of whole cache lines, by streaming stores. */
-static void gather_lines(const dml_gather_items *picks)
+/* Gathers rows of whole cache lines by streaming stores. */
+static void gather_lines(const dml_gather_items *copies)
 {
-    const int64_t *offsets = picks->offsets, bytes = picks->bytes, count = picks->count, size = sizeof(item_vector);
-    char *output = picks->output;
-    for (int64_t i = 0; i < count; i++, output += picks->step) {
-        const char *row = picks->x + offsets[i];
-        if (picks->is_far && i + 16 < count)
-            prefetch_row(picks->x + offsets[i + 16], bytes);
+    const int64_t *offsets = copies->offsets, bytes = copies->bytes, count = copies->count, size = sizeof(item_vector);
+    char *output = copies->output;
+    for (int64_t i = 0; i < count; i++, output += copies->output_stride) {
+        const char *row = copies->x + offsets[i];
+        if (copies->is_far && i + 16 < count)
+            prefetch_row(copies->x + offsets[i + 16], bytes);
         for (int64_t j = 0; j < bytes; j += 64)
             for (int64_t k = 0; k < 64; k += size)
                 DML_STREAM(output + j + k, DML_LOAD(row + j + k));
@@ -23,25 +23,26 @@ static void gather_lines(const dml_gather_items *picks)
 }
 #endif
 
-static void gather_rows(const dml_gather_items *picks, int stream)
+static void gather_rows(const dml_gather_items *copies, int stream)
 {
 #if defined(__x86_64__)
-    if (stream && ((uintptr_t)picks->output | (uintptr_t)picks->step | (uintptr_t)picks->bytes) % 64 == 0) {
-        gather_lines(picks);
+    if (stream && ((uintptr_t)copies->output | (uintptr_t)copies->output_stride | (uintptr_t)copies->bytes) % 64 == 0) {
+        gather_lines(copies);
         return;
     }
 #endif
     char chunk[8192] __attribute__((aligned(64)));
-    const int64_t *offsets = picks->offsets, bytes = picks->bytes, count = picks->count, step = picks->step;
-    const char *x = picks->x;
-    /* Rows that follow each other in the output share cache lines; collected, they are written as whole ones. */
-    int64_t most = stream && step == bytes && bytes < 1024 ? (int64_t)sizeof chunk / bytes : 1;
+    const int64_t *offsets = copies->offsets, bytes = copies->bytes, count = copies->count,
+                  output_stride = copies->output_stride;
+    const char *x = copies->x;
+    /* Rows that follow each other in the output share cache lines, which are collected, and written as whole ones. */
+    int64_t most = stream && output_stride == bytes && bytes < 1024 ? (int64_t)sizeof chunk / bytes : 1;
     for (int64_t i = 0, part; i < count; i += part) {
-        char *output = picks->output + i * step;
+        char *output = copies->output + i * output_stride;
         part = count - i < most ? count - i : most;
         for (int64_t k = 0; k < part; k++) {
             int64_t ahead = i + k + 16;
-            if (picks->is_far && ahead < count)
+            if (copies->is_far && ahead < count)
                 prefetch_row(x + offsets[ahead], bytes);
             if (most > 1)
                 copy_bytes(chunk + k * bytes, x + offsets[i + k], bytes);
@@ -55,46 +56,46 @@ static void gather_rows(const dml_gather_items *picks, int stream)
     }
 }
 
-DML_INLINE void pick(char *output, int64_t step, const char *x, const int64_t *offsets, int64_t count,
-                     const int64_t item)
+DML_INLINE void gather_each(char *output, int64_t output_stride, const char *x, const int64_t *offsets, int64_t count,
+                            const int64_t item)
 {
     int64_t i = 0;
-    for (; i + 4 <= count; i += 4, output += 4 * step) {
+    for (; i + 4 <= count; i += 4, output += 4 * output_stride) {
         char four[4][16];
         for (int k = 0; k < 4; k++)
             memcpy(four[k], x + offsets[i + k], (size_t)item);
         for (int k = 0; k < 4; k++)
-            memcpy(output + k * step, four[k], (size_t)item);
+            memcpy(output + k * output_stride, four[k], (size_t)item);
     }
-    for (; i < count; i++, output += step)
+    for (; i < count; i++, output += output_stride)
         memcpy(output, x + offsets[i], (size_t)item);
 }
 
-DML_INLINE void gather_items(const dml_gather_items *picks, int stream, const int64_t item)
+DML_INLINE void gather_items(const dml_gather_items *copies, int stream, const int64_t item)
 {
     char chunk[4096] __attribute__((aligned(64)));
     const int64_t most = (int64_t)sizeof chunk / item;
-    if (picks->step != item) {
-        pick(picks->output, picks->step, picks->x, picks->offsets, picks->count, item);
+    if (copies->output_stride != item) {
+        gather_each(copies->output, copies->output_stride, copies->x, copies->offsets, copies->count, item);
     } else if (!stream) {
-        pick(picks->output, item, picks->x, picks->offsets, picks->count, item);
+        gather_each(copies->output, item, copies->x, copies->offsets, copies->count, item);
     } else {
-        for (int64_t i = 0, count; i < picks->count; i += count) {
-            count = picks->count - i < most ? picks->count - i : most;
+        for (int64_t i = 0, count; i < copies->count; i += count) {
+            count = copies->count - i < most ? copies->count - i : most;
 #if defined(__x86_64__)
-            for (int64_t k = 0; k < count && (i + k) * 64 < picks->reach; k++)
-                _mm_prefetch(picks->ahead + (i + k) * 64, _MM_HINT_T1);
+            for (int64_t k = 0; k < count && (i + k) * 64 < copies->reach; k++)
+                _mm_prefetch(copies->ahead + (i + k) * 64, _MM_HINT_T1);
 #endif
-            pick(chunk, item, picks->x, picks->offsets + i, count, item);
-            stream_bytes(picks->output + i * item, chunk, count * item, chunk);
+            gather_each(chunk, item, copies->x, copies->offsets + i, count, item);
+            stream_bytes(copies->output + i * item, chunk, count * item, chunk);
         }
     }
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static void gather_items_##item(const dml_gather_items *picks, int stream)                                         \
+    static void gather_items_##item(const dml_gather_items *copies, int stream)                                        \
     {                                                                                                                  \
-        gather_items(picks, stream, item);                                                                             \
+        gather_items(copies, stream, item);                                                                            \
     }
 DML_ITEM(1)
 DML_ITEM(2)

@@ -2,37 +2,39 @@
 #include "../move/declarations.h"
 #include "../gather/declarations.h"
 
-/* What an index that is outside does: it becomes the nearest place, or nothing is written. Reversed places are no
-   indices but lengths: of as many first elements along the dimension, the place is counted from the last one. */
+/* What an index outside its dimension does: it is clamped to the nearest one, or nothing is written. Reversed
+   coordinates come from lengths instead of indices: of the first `length` elements along the dimension, the coordinate
+   is counted from the last one. */
 enum { DML_GATHER_SCATTER_ND_CLAMPED, DML_GATHER_SCATTER_ND_EXACT, DML_GATHER_SCATTER_ND_REVERSED };
 
-/* Reads and writes of an array at places that tensors of coordinates name. Strides and steps are in bytes. */
+/* Reads and writes of an array at coordinates that other tensors hold. Strides are in bytes. */
 typedef struct {
-    /* The places' dimensions: how far the array's own coordinate, and the elements that are read or written, go on. */
+    /* The dimensions of the index tuples: how far the array's own coordinate, and the elements that are read or
+       written, advance. */
     int rank, is_write, mode, count;
-    int64_t sizes[DML_MAX_DIMENSIONS], own[DML_MAX_DIMENSIONS], values_strides[DML_MAX_DIMENSIONS];
+    int64_t sizes[DML_MAX_DIMENSIONS], array_strides[DML_MAX_DIMENSIONS], values_strides[DML_MAX_DIMENSIONS];
     uintptr_t array, values;
-    /* One for each coordinate: types are those of pick. `along` is the dimension that it is for. */
+    /* One entry for each coordinate; types are those of `dml_gather`. `along` is its dimension of the array. */
     struct {
         uintptr_t indices;
-        int64_t strides[DML_MAX_DIMENSIONS], size, step;
+        int64_t strides[DML_MAX_DIMENSIONS], size, array_stride;
         int type, along;
-    } given[DML_MAX_DIMENSIONS];
-    /* A dimension whose places are all different, so that threads may share it. -1: there is none. */
+    } coordinates[DML_MAX_DIMENSIONS];
+    /* A dimension along which all index tuples differ, so that threads may share it; -1 if there is none. */
     int apart;
-    /* What follows is for dml_gather_scatter_nd_prepare: what one place moves. */
+    /* The fields from here on are for dml_gather_scatter_nd_prepare: the copy that one index tuple stands for. */
     dml_move trail;
     int kind;
-    /* One coordinate names elements, or lengths reverse lines that they are the same for. */
+    /* Whether one coordinate names single elements, and whether lengths reverse whole lines. */
     int is_single, is_lines;
     int64_t block, strip, bytes;
-    /* The lowest offset of a place, and how far the highest one is behind it, and one more. */
+    /* The lowest offset that an index tuple may have, and the distance to the highest one, plus one. */
     int64_t lowest, extent;
-    /* Set once a clamped index is outside. */
+    /* Becomes 1 if a clamped index is outside. */
     int outside;
 } dml_gather_scatter_nd;
 
-/* Gives 0, having done nothing, for what there is no kernel for. */
+/* Returns 0, and changes nothing, if there is no kernel for the combination. */
 int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes,
                                   const int64_t *array_strides, const int64_t *values_strides);
 void dml_gather_scatter_nd_run(dml_gather_scatter_nd *task);

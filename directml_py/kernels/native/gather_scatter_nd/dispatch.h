@@ -3,37 +3,37 @@
 #include "../common/compiler.h"
 #include "declarations.h"
 
-/* `count` coordinates, one after another, added to offsets into the array. */
+/* Adds `count` coordinates, one after another, to offsets into the array. */
 typedef struct {
     const char *indices;
-    int64_t stride, count, size, step;
-    /* A place's own coordinate, for lengths. */
-    int64_t own, own_step;
+    int64_t stride, count, size, coordinate_stride;
+    /* The array's own coordinate of an index tuple, for lengths. */
+    int64_t position, position_stride;
     int64_t *offsets;
-    /* Set if a clamped coordinate is outside. */
+    /* Becomes 1 if a clamped coordinate is outside. */
     int *outside;
 } dml_gather_scatter_nd_line;
 
-/* Elements that one coordinate each names: they lie from every `own` bytes on in the array, plus `step` times the
-   place. */
+/* Elements each of which one coordinate names; in the array they lie every `array_stride` bytes, plus
+   `coordinate_stride` times the coordinate. */
 typedef struct {
     dml_gather_scatter_nd_line line;
     char *array, *values;
-    int64_t own, values_step;
+    int64_t array_stride, values_stride;
 } dml_gather_scatter_nd_single;
 
 typedef struct {
     /* By how an index is read, and by its type. */
     void (*add[3][4])(const dml_gather_scatter_nd_line *line);
-    /* By the type of the index and by the logarithm of the item's size; lengths have the same own coordinate. */
+    /* By the type of the index and by the logarithm of the item's size; all lengths have the same own coordinate. */
     void (*single_clamped[4][4])(const dml_gather_scatter_nd_single *task);
     void (*single_exact[4][4])(const dml_gather_scatter_nd_single *task);
     void (*single_reversed[4][4])(const dml_gather_scatter_nd_single *task);
-    /* As many rows of `bytes`. `stream` is that of `dml_move_table`. */
-    void (*write_rows)(char *array, const int64_t *offsets, const char *values, int64_t step, int64_t count,
+    /* Writes as many rows of `bytes`. `stream` is that of `dml_move_table`. */
+    void (*write_rows)(char *array, const int64_t *offsets, const char *values, int64_t stride, int64_t count,
                        int64_t bytes, int stream);
-    /* `count` items from every `step` bytes to an array plus each offset that is one. */
-    void (*write[5])(char *array, const int64_t *offsets, const char *values, int64_t step, int64_t count);
+    /* Writes `count` items, which lie every `stride` bytes, to the array plus each offset but DML_NOWHERE. */
+    void (*write[5])(char *array, const int64_t *offsets, const char *values, int64_t stride, int64_t count);
 } dml_gather_scatter_nd_table;
 
 extern DML_HIDDEN const dml_gather_scatter_nd_table dml_gather_scatter_nd_table_baseline,

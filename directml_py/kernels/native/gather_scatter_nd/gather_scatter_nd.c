@@ -8,32 +8,32 @@
 #include "../move/move.h"
 #include "../threads/parallel.h"
 
-/* So many places are found at once, which leaves room for the elements in the L1 cache. */
+/* This many offsets are computed at once, which leaves room for the elements in the L1 cache. */
 #define DML_GATHER_SCATTER_ND_BLOCK 1024
-/* So much of a line is reversed at once. */
+/* This much of a line is reversed at once. */
 #define DML_GATHER_SCATTER_ND_LINE (1 << 14)
-/* Lines that lie side by side are reversed in strips. A strip is so large, which stays in the second cache, and its
-   pieces of lines are so long at least, if they are not reversed from where they lie. */
+/* Lines that lie side by side are reversed in strips. A strip has at most this many bytes, which stay in the second
+   cache, and at least this many bytes of each line, unless it is reversed in place. */
 #define DML_GATHER_SCATTER_ND_STRIP (1 << 20)
 #define DML_GATHER_SCATTER_ND_NARROWEST 64
-/* Threads that look for their own among all places of an array are at most so many: each has to find them all. */
+/* The most threads that write ranges of an array: each of them has to compute all offsets to find its own. */
 #define DML_GATHER_SCATTER_ND_RANGES 8
 
-static void dml_gather_scatter_nd_reach(dml_gather_scatter_nd *task, int64_t size, int64_t step)
+static void dml_gather_scatter_nd_reach(dml_gather_scatter_nd *task, int64_t size, int64_t stride)
 {
-    int64_t reach = (size - 1) * step;
+    int64_t reach = (size - 1) * stride;
     task->lowest += reach < 0 ? reach : 0;
     task->extent += dml_magnitude(reach);
 }
 
-/* How many elements of a strip lie side by side; 0 if there are no strips. */
+/* The elements of a strip that lie side by side; 0 if there are no strips. */
 static int64_t dml_gather_scatter_nd_strip(const dml_gather_scatter_nd *task, int64_t item)
 {
-    int along = task->given[0].along, last = task->rank - 1;
+    int along = task->coordinates[0].along, last = task->rank - 1;
     int64_t bytes;
     if (!task->is_single || task->mode != DML_GATHER_SCATTER_ND_REVERSED || along < 0 || along != last - 1)
         return 0;
-    bytes = DML_GATHER_SCATTER_ND_STRIP / task->given[0].size;
+    bytes = DML_GATHER_SCATTER_ND_STRIP / task->coordinates[0].size;
     bytes -= bytes % DML_GATHER_SCATTER_ND_NARROWEST;
     return (bytes > 1024 ? 1024 : bytes) / item;
 }
@@ -41,50 +41,51 @@ static int64_t dml_gather_scatter_nd_strip(const dml_gather_scatter_nd *task, in
 int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes,
                                   const int64_t *array_strides, const int64_t *values_strides)
 {
-    int64_t moved = item * dml_element_count(rank, sizes), places = dml_element_count(task->rank, task->sizes);
+    int64_t moved = item * dml_element_count(rank, sizes), tuples = dml_element_count(task->rank, task->sizes);
     if (rank < 0 || rank > 8 || (item != 1 && item != 2 && item != 4 && item != 8))
         return 0;
     if (task->is_write)
         dml_move_layout(&task->trail, item, rank, sizes, array_strides, values_strides);
     else
         dml_move_layout(&task->trail, item, rank, sizes, values_strides, array_strides);
-    task->bytes = moved * places;
+    task->bytes = moved * tuples;
     if (moved == 0)
         return 1;
-    dml_gather_trail(&task->trail, moved, DML_GATHER_SCATTER_ND_BLOCK, &task->kind, &task->block);
+    dml_gather_choose_copy(&task->trail, moved, DML_GATHER_SCATTER_ND_BLOCK, &task->kind, &task->block);
     task->is_single = task->count == 1 && task->kind == DML_GATHER_ITEMS && task->trail.item <= 8;
     task->is_lines =
-        task->is_single && task->mode == DML_GATHER_SCATTER_ND_REVERSED && task->given[0].along == task->rank - 1;
+        task->is_single && task->mode == DML_GATHER_SCATTER_ND_REVERSED && task->coordinates[0].along == task->rank - 1;
     if (task->is_lines)
         task->block = DML_GATHER_SCATTER_ND_LINE;
     task->strip = dml_gather_scatter_nd_strip(task, item);
     task->extent = 1;
     for (int i = 0; i < task->rank; i++)
-        dml_gather_scatter_nd_reach(task, task->sizes[i], task->own[i]);
+        dml_gather_scatter_nd_reach(task, task->sizes[i], task->array_strides[i]);
     for (int k = 0; k < task->count; k++)
-        dml_gather_scatter_nd_reach(task, task->given[k].size, task->given[k].step);
+        dml_gather_scatter_nd_reach(task, task->coordinates[k].size, task->coordinates[k].array_stride);
     return 1;
 }
 
-/* Where `count` places are that follow each other along the last dimension, from these coordinates on. */
+/* Computes the offsets of `count` index tuples that follow each other along the last dimension, from these coordinates
+   on. */
 static void dml_gather_scatter_nd_find(dml_gather_scatter_nd *task, const int64_t *at, int64_t count, int64_t *offsets)
 {
     int last = task->rank - 1;
     int64_t first = 0;
     for (int i = 0; i <= last; i++)
-        first += at[i] * task->own[i];
+        first += at[i] * task->array_strides[i];
     for (int64_t i = 0; i < count; i++)
-        offsets[i] = first + i * task->own[last];
+        offsets[i] = first + i * task->array_strides[last];
     for (int k = 0; k < task->count; k++) {
-        int along = task->given[k].along;
-        const char *indices = (const char *)task->given[k].indices;
+        int along = task->coordinates[k].along;
+        const char *indices = (const char *)task->coordinates[k].indices;
         for (int i = 0; i <= last; i++)
-            indices += at[i] * task->given[k].strides[i];
+            indices += at[i] * task->coordinates[k].strides[i];
         dml_gather_scatter_nd_line line = {indices,
-                                           task->given[k].strides[last],
+                                           task->coordinates[k].strides[last],
                                            count,
-                                           task->given[k].size,
-                                           task->given[k].step,
+                                           task->coordinates[k].size,
+                                           task->coordinates[k].array_stride,
                                            along < 0 ? 0 : at[along],
                                            along == last,
                                            offsets,
@@ -94,38 +95,39 @@ static void dml_gather_scatter_nd_find(dml_gather_scatter_nd *task, const int64_
         for (int64_t i = 0; line.stride > 0 && line.stride <= 8 && i < count * line.stride; i += 64)
             __builtin_prefetch(indices + count * line.stride + i);
 #endif
-        dml_dispatch->gather_scatter_nd->add[task->mode][task->given[k].type](&line);
+        dml_dispatch->gather_scatter_nd->add[task->mode][task->coordinates[k].type](&line);
     }
 }
 
-/* What the one coordinate of each of `count` places names, from these coordinates on. */
+/* Reads or writes what the single coordinate of each of `count` index tuples names, from these coordinates on. */
 static void dml_gather_scatter_nd_one_by_one(dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
                                              char *values)
 {
-    int last = task->rank - 1, along = task->given[0].along, type = task->given[0].type;
+    int last = task->rank - 1, along = task->coordinates[0].along, type = task->coordinates[0].type;
     int item = __builtin_ctzll((unsigned long long)task->trail.item);
-    int64_t span = task->given[0].size * task->given[0].step, values_step = task->values_strides[last];
-    dml_gather_scatter_nd_single single = {.line = {.indices = (const char *)task->given[0].indices,
-                                                    .stride = task->given[0].strides[last],
+    int64_t span = task->coordinates[0].size * task->coordinates[0].array_stride,
+            values_stride = task->values_strides[last];
+    dml_gather_scatter_nd_single single = {.line = {.indices = (const char *)task->coordinates[0].indices,
+                                                    .stride = task->coordinates[0].strides[last],
                                                     .count = count,
-                                                    .size = task->given[0].size,
-                                                    .step = task->given[0].step,
-                                                    .own = along < 0 ? 0 : at[along],
+                                                    .size = task->coordinates[0].size,
+                                                    .coordinate_stride = task->coordinates[0].array_stride,
+                                                    .position = along < 0 ? 0 : at[along],
                                                     .outside = &task->outside},
                                            .array = (char *)task->array,
                                            .values = values,
-                                           .own = task->own[last],
-                                           .values_step = values_step};
+                                           .array_stride = task->array_strides[last],
+                                           .values_stride = values_stride};
     for (int i = 0; i <= last; i++) {
-        single.array += at[i] * task->own[i];
-        single.line.indices += at[i] * task->given[0].strides[i];
+        single.array += at[i] * task->array_strides[i];
+        single.line.indices += at[i] * task->coordinates[0].strides[i];
     }
 #if defined(__x86_64__)
     /* A short line of the array is better prefetched from end to end, before it is needed, than in the order of its
        indices. */
-    if (single.own == 0 && last > 0 && span > 0 && span <= DML_GATHER_AHEAD_BYTES)
+    if (single.array_stride == 0 && last > 0 && span > 0 && span <= DML_GATHER_AHEAD_BYTES)
         for (int64_t i = at[last] * 64; i < (at[last] + count) * 64 && i < span; i += 64)
-            __builtin_prefetch(single.array + task->own[last - 1] + i);
+            __builtin_prefetch(single.array + task->array_strides[last - 1] + i);
 #endif
     if (task->mode == DML_GATHER_SCATTER_ND_CLAMPED)
         dml_dispatch->gather_scatter_nd->single_clamped[type][item](&single);
@@ -135,62 +137,63 @@ static void dml_gather_scatter_nd_one_by_one(dml_gather_scatter_nd *task, const 
         dml_dispatch->gather_scatter_nd->single_reversed[type][item](&single);
 }
 
-static int64_t dml_gather_scatter_nd_length(int type, const char *place, int64_t size)
+static int64_t dml_gather_scatter_nd_length(int type, const char *address, int64_t size)
 {
     uint64_t length = 0;
     int64_t number;
     if (type == DML_INDEX_UINT32 || type == DML_INDEX_INT32) {
         uint32_t word;
-        memcpy(&word, place, sizeof word);
+        memcpy(&word, address, sizeof word);
         length = word;
         number = type == DML_INDEX_INT32 ? (int32_t)word : (int64_t)word;
     } else {
-        memcpy(&length, place, sizeof length);
+        memcpy(&length, address, sizeof length);
         number = type == DML_INDEX_INT64 || length <= INT64_MAX ? (int64_t)length : INT64_MAX;
     }
     return number < 0 ? 0 : number < size ? number : size;
 }
 
-/* Part of a line: as far as its length reaches it is read backwards. */
+/* Copies part of a line, backwards as far as its length reaches. */
 static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, const int64_t *at, int64_t count,
                                           char *values, int stream)
 {
     int last = task->rank - 1, item = __builtin_ctzll((unsigned long long)task->trail.item);
-    int64_t begin = at[last], end = begin + count, step = task->given[0].step, values_step = task->values_strides[last];
-    const char *array = (const char *)task->array, *length = (const char *)task->given[0].indices;
+    int64_t begin = at[last], end = begin + count, stride = task->coordinates[0].array_stride,
+            values_stride = task->values_strides[last];
+    const char *array = (const char *)task->array, *lengths = (const char *)task->coordinates[0].indices;
     for (int i = 0; i < last; i++) {
-        array += at[i] * task->own[i];
-        length += at[i] * task->given[0].strides[i];
+        array += at[i] * task->array_strides[i];
+        lengths += at[i] * task->coordinates[0].strides[i];
     }
-    int64_t turned = dml_gather_scatter_nd_length(task->given[0].type, length, task->given[0].size);
-    int64_t turn = turned < begin ? begin : turned < end ? turned : end;
+    int64_t length = dml_gather_scatter_nd_length(task->coordinates[0].type, lengths, task->coordinates[0].size);
+    int64_t turn = length < begin ? begin : length < end ? length : end;
     dml_span span = {.output = values,
-                     .input = array + (turned - 1 - begin) * step,
+                     .input = array + (length - 1 - begin) * stride,
                      .lines = 1,
                      .length = turn - begin,
-                     .output_step = values_step,
-                     .input_step = -step};
+                     .output_stride = values_stride,
+                     .input_stride = -stride};
     if (turn > begin)
         dml_dispatch->move->strided[item](&span, stream);
-    span.output += span.length * values_step;
-    span.input = array + turn * step;
+    span.output += span.length * values_stride;
+    span.input = array + turn * stride;
     span.length = end - turn;
-    span.input_step = step;
-    if (step == task->trail.item && values_step == step) {
-        span.length *= step;
+    span.input_stride = stride;
+    if (stride == task->trail.item && values_stride == stride) {
+        span.length *= stride;
         dml_dispatch->move->rows(&span, stream);
     } else if (turn < end) {
         dml_dispatch->move->strided[item](&span, stream);
     }
 }
 
-/* Units are strips. Their lines may lie so far apart that caches have no room for them together: they are packed first,
+/* Units are strips. Their lines may lie so far apart that caches have no room for all of them: they are packed first,
    if there is memory. */
 static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int64_t end)
 {
     const dml_gather_scatter_nd *task = context;
     int last = task->rank - 1, along = last - 1, stream = task->bytes >= dml_stream_bytes;
-    int type = task->given[0].type, size = __builtin_ctzll((unsigned long long)task->trail.item);
+    int type = task->coordinates[0].type, size = __builtin_ctzll((unsigned long long)task->trail.item);
     int64_t item = task->trail.item, lines = task->sizes[along],
             pieces = dml_quotient_up(task->sizes[last], task->strip);
     char *strip = malloc((size_t)(lines * task->strip * item));
@@ -198,8 +201,8 @@ static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int
     for (; begin < end; begin++) {
         int64_t at[8] = {0}, rest = begin / pieces, first = begin % pieces * task->strip,
                 left = task->sizes[last] - first;
-        int64_t count = left < task->strip ? left : task->strip, values_step = task->values_strides[last];
-        const char *array = (const char *)task->array, *lengths = (const char *)task->given[0].indices;
+        int64_t count = left < task->strip ? left : task->strip, values_stride = task->values_strides[last];
+        const char *array = (const char *)task->array, *lengths = (const char *)task->coordinates[0].indices;
         char *values = (char *)task->values;
         at[last] = first;
         for (int i = along - 1; i >= 0; i--) {
@@ -207,32 +210,39 @@ static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int
             rest /= task->sizes[i];
         }
         for (int i = 0; i <= last; i++) {
-            array += at[i] * task->own[i];
-            lengths += at[i] * task->given[0].strides[i];
+            array += at[i] * task->array_strides[i];
+            lengths += at[i] * task->coordinates[0].strides[i];
             values += at[i] * task->values_strides[i];
         }
         dml_gather_scatter_nd_single single = {.line = {.indices = lengths,
-                                                        .stride = task->given[0].strides[last],
+                                                        .stride = task->coordinates[0].strides[last],
                                                         .count = count,
-                                                        .size = task->given[0].size,
-                                                        .step = task->given[0].step},
+                                                        .size = task->coordinates[0].size,
+                                                        .coordinate_stride = task->coordinates[0].array_stride},
                                                .array = (char *)array,
-                                               .own = task->own[last],
-                                               .values_step = values_step};
+                                               .array_stride = task->array_strides[last],
+                                               .values_stride = values_stride};
         if (strip) {
-            int is_row = task->own[last] == item;
-            dml_span span = {strip, array, lines, count * item, task->given[0].step, count, item, task->own[last]};
+            int is_row = task->array_strides[last] == item;
+            dml_span span = {strip,
+                             array,
+                             lines,
+                             count * item,
+                             task->coordinates[0].array_stride,
+                             count,
+                             item,
+                             task->array_strides[last]};
             if (is_row)
                 span.length *= item;
             (is_row ? dml_dispatch->move->rows : dml_dispatch->move->strided[size])(&span, 0);
             single.array = strip;
-            single.own = item;
-            single.line.step = count * item;
+            single.array_stride = item;
+            single.line.coordinate_stride = count * item;
         }
         for (int64_t line = 0; line < lines; line++, values += task->values_strides[along]) {
             dml_span span = {.output = values, .input = together, .lines = 1, .length = count * item};
-            single.line.own = line;
-            single.values = stream && values_step == item ? together : values;
+            single.line.position = line;
+            single.values = stream && values_stride == item ? together : values;
             dml_dispatch->gather_scatter_nd->single_reversed[type][size](&single);
             if (single.values == together)
                 dml_dispatch->move->rows(&span, stream);
@@ -246,33 +256,34 @@ static void dml_gather_scatter_nd_share_strips(void *context, int64_t begin, int
 static void dml_gather_scatter_nd_write(const dml_gather_scatter_nd *task, const int64_t *offsets, const char *values,
                                         int64_t count)
 {
-    int64_t step = task->values_strides[task->rank - 1];
+    int64_t stride = task->values_strides[task->rank - 1];
     char *array = (char *)task->array + (task->kind == DML_GATHER_ITEMS ? 0 : (intptr_t)task->trail.output);
     int stream = task->bytes >= dml_stream_bytes;
     if (task->kind == DML_GATHER_ITEMS) {
         dml_dispatch->gather_scatter_nd->write[__builtin_ctzll((unsigned long long)task->trail.item)](
-            array, offsets, values, step, count);
+            array, offsets, values, stride, count);
         return;
     }
     values += (intptr_t)task->trail.input;
     if (task->kind == DML_GATHER_ROWS) {
-        dml_dispatch->gather_scatter_nd->write_rows(array, offsets, values, step, count, task->trail.bytes, stream);
+        dml_dispatch->gather_scatter_nd->write_rows(array, offsets, values, stride, count, task->trail.bytes, stream);
         return;
     }
     for (int64_t i = 0; i < count; i++)
         if (offsets[i] != INT64_MIN / 2)
-            dml_move_part(&task->trail, array + offsets[i], values + i * step, 0, task->trail.units, 0);
+            dml_move_part(&task->trail, array + offsets[i], values + i * stride, 0, task->trail.units, 0);
 }
 
-/* All places from `at` up to `end`, in the order of their coordinates, whose offsets are in `range`, if there is
-   one. */
+/* Writes at all index tuples from `at` up to `end`, in the order of their coordinates, whose offsets are in `range`, if
+   there is one. */
 static void dml_gather_scatter_nd_write_box(dml_gather_scatter_nd *task, const int64_t *begin, const int64_t *end,
                                             const int64_t *range)
 {
     int last = task->rank - 1, i = last;
     int64_t offsets[DML_GATHER_SCATTER_ND_BLOCK], at[8];
     char unused[16];
-    /* Items of others go nowhere else than here: half of the branches around them would be taken. */
+    /* Items that belong to other threads are written to a dummy instead: half of the branches around them would be
+       taken. */
     int64_t elsewhere = task->kind == DML_GATHER_ITEMS ? (int64_t)((uintptr_t)unused - task->array) : INT64_MIN / 2;
     memcpy(at, begin, sizeof at);
     while (i >= 0) {
@@ -316,8 +327,8 @@ typedef struct {
     int64_t count;
 } dml_gather_scatter_nd_ranges;
 
-/* Units are parts of the array, one for each thread: who has one looks for the places in it, so that the last of
-   those that are the same wins. */
+/* Units are parts of the array, one for each thread, which looks for the offsets in its part, so that the last of
+   several writes to the same element wins. */
 static void dml_gather_scatter_nd_share_ranges(void *context, int64_t begin, int64_t end)
 {
     const dml_gather_scatter_nd_ranges *ranges = context;
@@ -327,39 +338,39 @@ static void dml_gather_scatter_nd_share_ranges(void *context, int64_t begin, int
     dml_gather_scatter_nd_write_box(task, from, task->sizes, end - begin < ranges->count ? range : NULL);
 }
 
-/* Units are blocks of places along the last dimension. */
+/* Units are blocks of index tuples along the last dimension. */
 static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int64_t end)
 {
     dml_gather_scatter_nd *task = context;
     int last = task->rank - 1, stream = task->bytes >= dml_stream_bytes;
     int64_t offsets[DML_GATHER_SCATTER_ND_BLOCK], pieces = dml_quotient_up(task->sizes[last], task->block);
-    int64_t item = task->trail.item, step = task->values_strides[last];
+    int64_t item = task->trail.item, stride = task->values_strides[last];
     char together[DML_GATHER_SCATTER_ND_BLOCK * 8] __attribute__((aligned(64)));
-    dml_gather pick = {.trail = task->trail, .kind = task->kind};
-    dml_gather_items picks = {
-        .x = (const char *)task->array, .offsets = offsets, .step = step, .bytes = task->trail.bytes};
+    dml_gather gather_each = {.trail = task->trail, .kind = task->kind};
+    dml_gather_items copies = {
+        .x = (const char *)task->array, .offsets = offsets, .output_stride = stride, .bytes = task->trail.bytes};
     for (; begin < end; begin++) {
         int64_t at[8], rest = begin / pieces, left;
         at[last] = begin % pieces * task->block;
         left = task->sizes[last] - at[last];
-        picks.output = (char *)task->values + at[last] * step;
+        copies.output = (char *)task->values + at[last] * stride;
         for (int i = last - 1; i >= 0; i--) {
             at[i] = rest % task->sizes[i];
             rest /= task->sizes[i];
-            picks.output += at[i] * task->values_strides[i];
+            copies.output += at[i] * task->values_strides[i];
         }
-        picks.count = left < task->block ? left : task->block;
+        copies.count = left < task->block ? left : task->block;
         if (task->is_lines) {
-            dml_gather_scatter_nd_reverse(task, at, picks.count, picks.output, stream);
-        } else if (task->is_single && stream && step == item) {
-            dml_gather_scatter_nd_one_by_one(task, at, picks.count, together);
-            dml_span span = {.output = picks.output, .input = together, .lines = 1, .length = picks.count * item};
+            dml_gather_scatter_nd_reverse(task, at, copies.count, copies.output, stream);
+        } else if (task->is_single && stream && stride == item) {
+            dml_gather_scatter_nd_one_by_one(task, at, copies.count, together);
+            dml_span span = {.output = copies.output, .input = together, .lines = 1, .length = copies.count * item};
             dml_dispatch->move->rows(&span, stream);
         } else if (task->is_single) {
-            dml_gather_scatter_nd_one_by_one(task, at, picks.count, picks.output);
+            dml_gather_scatter_nd_one_by_one(task, at, copies.count, copies.output);
         } else {
-            dml_gather_scatter_nd_find(task, at, picks.count, offsets);
-            dml_gather_some(&pick, &picks, stream);
+            dml_gather_scatter_nd_find(task, at, copies.count, offsets);
+            dml_gather_copy(&gather_each, &copies, stream);
         }
     }
     if (stream)
@@ -372,8 +383,8 @@ void dml_gather_scatter_nd_run(dml_gather_scatter_nd *task)
     DML_ASSERT(DML_IS_INDEX(task->mode, DML_GATHER_SCATTER_ND_REVERSED + 1));
     DML_ASSERT(task->apart >= -1 && task->apart < task->rank);
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
-    DML_ASSERT_EACH(i, task->count, DML_IS_INDEX(task->given[i].type, 4));
-    DML_ASSERT_EACH(i, task->count, task->given[i].size >= (task->bytes > 0));
+    DML_ASSERT_EACH(i, task->count, DML_IS_INDEX(task->coordinates[i].type, 4));
+    DML_ASSERT_EACH(i, task->count, task->coordinates[i].size >= (task->bytes > 0));
     DML_ASSERT(task->bytes >= 0 && task->strip >= 0 && (task->strip > 0 || task->bytes == 0 || task->block >= 1));
     int last = task->rank - 1, threads = dml_get_threads();
     dml_gather_scatter_nd_ranges ranges = {task, threads < DML_GATHER_SCATTER_ND_RANGES ? threads

@@ -1,4 +1,4 @@
-/* Coordinates become offsets, and elements are written there. */
+/* Turns coordinates into offsets, and writes elements there. */
 
 #include "../common/compiler.h"
 #include "../gather/prefetch.h"
@@ -6,10 +6,10 @@
 
 #include "dispatch.h"
 
-/* No offset of an element, nor the sum of one and itself. */
+/* An offset that no element has, nor the sum of one and this. */
 #define DML_NOWHERE (INT64_MIN / 2)
 
-DML_INLINE void gather_scatter_nd_write(char *array, const int64_t *offsets, const char *values, int64_t step,
+DML_INLINE void gather_scatter_nd_write(char *array, const int64_t *offsets, const char *values, int64_t values_stride,
                                         int64_t count, const int64_t item)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -18,18 +18,18 @@ DML_INLINE void gather_scatter_nd_write(char *array, const int64_t *offsets, con
             __builtin_prefetch(array + offsets[i + 24], 1);
 #endif
         if (offsets[i] != DML_NOWHERE)
-            memcpy(array + offsets[i], values + i * step, (size_t)item);
+            memcpy(array + offsets[i], values + i * values_stride, (size_t)item);
     }
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static void gather_scatter_nd_write_##item(char *array, const int64_t *offsets, const char *values, int64_t step,  \
-                                               int64_t count)                                                          \
+    static void gather_scatter_nd_write_##item(char *array, const int64_t *offsets, const char *values,                \
+                                               int64_t values_stride, int64_t count)                                   \
     {                                                                                                                  \
-        if (step == item)                                                                                              \
+        if (values_stride == item)                                                                                     \
             gather_scatter_nd_write(array, offsets, values, item, count, item);                                        \
         else                                                                                                           \
-            gather_scatter_nd_write(array, offsets, values, step, count, item);                                        \
+            gather_scatter_nd_write(array, offsets, values, values_stride, count, item);                               \
     }
 DML_ITEM(1)
 DML_ITEM(2)
@@ -38,14 +38,14 @@ DML_ITEM(8)
 DML_ITEM(16)
 #undef DML_ITEM
 
-static void gather_scatter_nd_write_rows(char *array, const int64_t *offsets, const char *values, int64_t step,
+static void gather_scatter_nd_write_rows(char *array, const int64_t *offsets, const char *values, int64_t values_stride,
                                          int64_t count, int64_t bytes, int stream)
 {
-    for (int64_t i = 0; i < count; i++, values += step) {
+    for (int64_t i = 0; i < count; i++, values += values_stride) {
 #if defined(__x86_64__)
-        /* Of the rows some are for other threads, so that the processor does not see where the next one is. */
+        /* Some of the rows belong to other threads, so that the hardware prefetcher does not foresee the next one. */
         if (i + 16 < count && offsets[i + 16] != DML_NOWHERE) {
-            prefetch_row(values + 16 * step, bytes);
+            prefetch_row(values + 16 * values_stride, bytes);
             if (!stream)
                 prefetch_row(array + offsets[i + 16], bytes);
         }
@@ -53,7 +53,7 @@ static void gather_scatter_nd_write_rows(char *array, const int64_t *offsets, co
         if (offsets[i] == DML_NOWHERE)
             continue;
         if (stream)
-            stream_bytes(array + offsets[i], values, bytes, values + step);
+            stream_bytes(array + offsets[i], values, bytes, values + values_stride);
         else
             copy_bytes(array + offsets[i], values, bytes);
     }

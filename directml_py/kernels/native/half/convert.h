@@ -39,17 +39,17 @@ static void halves_of_floats(uint16_t *restrict halves, const float *restrict fl
 }
 
 /* Elements `begin` to `end` of a row of a tensor as floats: themselves, or in `floats`. */
-DML_INLINE const float *floats_of_row(float *floats, const char *row, int64_t step, int64_t begin, int64_t end,
+DML_INLINE const float *floats_of_row(float *floats, const char *row, int64_t stride, int64_t begin, int64_t end,
                                       int is_half)
 {
-    row += begin * step;
-    if (!is_half && step == 4)
+    row += begin * stride;
+    if (!is_half && stride == 4)
         return (const float *)row;
-    if (is_half && step == 2) {
+    if (is_half && stride == 2) {
         floats_of_halves(floats, (const uint16_t *)row, end - begin);
         return floats;
     }
     for (int64_t i = 0; i < end - begin; i++)
-        floats[i] = dml_load_float(row + i * step, is_half);
+        floats[i] = dml_load_float(row + i * stride, is_half);
     return floats;
 }

@@ -7,7 +7,7 @@
 #include "../threads/parallel.h"
 #include "blocking.h"
 
-/* Queries that do not pay for packing keys and values, as those of a decoding step. */
+/* This many queries, as those of a decoding step, do not pay for packing keys and values. */
 #define DML_ATTENTION_FEW_QUERIES 2
 
 /* The layout of the scratch memory, in elements: where panels and scores begin, and sizes padded to whole tiles. */
@@ -47,8 +47,8 @@ static const char *dml_attention_head(const dml_matrix *matrix, int64_t head)
     return (const char *)matrix->memory + head * matrix->batch[0];
 }
 
-/* The panels of some heads: those of the keys have a step for each element of a key, those of the values one for each
-   key. */
+/* Packs the panels of some heads: those of the keys have one row for each element of a key, those of the values one row
+   for each key. */
 static void dml_attention_pack(void *context, int64_t begin, int64_t end)
 {
     const dml_attention *task = context;
@@ -68,7 +68,7 @@ static void dml_attention_pack(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* Softmax weights {m, keys} times the values of a head. */
+/* Multiplies softmax weights {m, keys} by the values of a head. */
 static void dml_attention_values(const dml_attention *task, const float *weights, int64_t row_stride,
                                  const float *panels, char *out, int64_t m)
 {
@@ -93,7 +93,7 @@ static const void *dml_attention_mask_row(const dml_attention *task, uintptr_t m
     return memory ? (const char *)memory + head * task->head_strides[number] + row * task->row_strides[number] : NULL;
 }
 
-/* Whether keys and values are read where they lie: elements of each, and of queries, are next to each other. */
+/* Whether keys and values are read in place: the elements of each of them, and of queries, are contiguous. */
 static int dml_attention_reads_in_place(const dml_attention *task)
 {
     int64_t items = task->k.is_half ? 2 : 4, value_items = task->v.is_half ? 2 : 4;
@@ -150,7 +150,7 @@ typedef struct {
     int64_t next;
 } dml_attention_share;
 
-/* Each worker has scores of its own in the scratch memory, and takes the next block of queries until none is left. */
+/* A worker has scores of its own in the scratch memory, and takes the next block of queries until none is left. */
 static void dml_attention_worker(void *context, int64_t begin, int64_t end)
 {
     dml_attention_share *share = context;

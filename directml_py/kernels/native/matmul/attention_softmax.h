@@ -8,7 +8,7 @@
 typedef int32_t matmul_ints __attribute__((vector_size(4 * DML_MATMUL_LANES), may_alias));
 typedef int32_t matmul_unaligned_ints __attribute__((vector_size(4 * DML_MATMUL_LANES), aligned(4), may_alias));
 
-/* The second operand where the first is NaN. */
+/* The larger of two numbers; the second operand where the first is NaN. */
 DML_INLINE DML_MATMUL_FLOATS matmul_max(DML_MATMUL_FLOATS first, DML_MATMUL_FLOATS second)
 {
 #if defined(__AVX512F__)
@@ -21,7 +21,7 @@ DML_INLINE DML_MATMUL_FLOATS matmul_max(DML_MATMUL_FLOATS first, DML_MATMUL_FLOA
 #endif
 }
 
-/* Exponentials of what is not above 0, with an error of 1e-7 at most: below -87 they are 0. */
+/* Exponentials of numbers that are not above 0, with an error of at most 1e-7; below -87 they are 0. */
 DML_INLINE DML_MATMUL_FLOATS matmul_exp(DML_MATMUL_FLOATS x)
 {
     typedef matmul_ints ints;

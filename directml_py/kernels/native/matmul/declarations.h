@@ -3,7 +3,7 @@
 #include "../elementwise/declarations.h"
 /* Products of matrices of FLOAT32 or FLOAT16, added up in FLOAT32. */
 enum { DML_MATMUL_BATCH_DIMENSIONS = 6 };
-/* A factor, or the result; strides are in bytes. `batch` has those of the dimensions before the last two. */
+/* A factor, or the result; strides are in bytes. `batch` has the strides of the dimensions before the last two. */
 typedef struct {
     uintptr_t memory;
     int64_t batch[DML_MATMUL_BATCH_DIMENSIONS], row, column;
@@ -17,7 +17,7 @@ typedef struct {
     dml_matrix matrix;
     uintptr_t panels;
 } dml_prepack;
-/* Bytes of memory that `panels` must have for one matrix. */
+/* The bytes of memory that `panels` must have for one matrix. */
 int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t k);
 void dml_prepack_pack(const dml_prepack *task);
 
@@ -36,20 +36,20 @@ void dml_matmul_prepare(dml_matmul_products *task);
 void dml_matmul_run(const dml_matmul_products *task);
 
 /* A row of bytes times a matrix of bytes, both less their zero points, as INT32 that wraps. Elements of a row of `b`
-   are contiguous; steps are in bytes. A zero point at 0 is 0. */
+   are contiguous; strides are in bytes. A zero point at 0 is 0. */
 typedef struct {
-    int64_t n, k, a_step, b_step, b_zero_step;
+    int64_t n, k, a_stride, b_stride, b_zero_stride;
     uintptr_t a, b, out, a_zero, b_zero;
     int32_t a_is_signed, b_is_signed;
 } dml_int8_gemv;
 void dml_int8_gemv_run(const dml_int8_gemv *task);
 
-/* Queries that a thread works on at a time. */
+/* A worker computes this many queries at a time. */
 enum { DML_ATTENTION_MC = 32 };
-/* Attention of heads: `out` {queries, value_size} is softmax(scale * `q` x `k` transposed + biases) x `v` of each,
-   with FLOAT32 that is added to the scores where `biases` are not 0. The INT32 of `key_mask`, if there is one, are 0
-   where `mask_value` is added, too, but not in a row of nothing else. Rows of `out`, of biases and of the key mask are
-   contiguous; strides of biases and of the key mask, the last of the three, are in bytes. */
+/* Attention of heads: `out` {queries, value_size} is softmax(scale * `q` x `k` transposed + biases) x `v` for each
+   head. The `biases` that are not 0 are added to the scores. If there is a `key_mask`, of INT32, `mask_value` is added
+   where it is 0, except in rows where all of it is 0. Rows of `out`, of biases and of the key mask are contiguous;
+   strides of the biases and of the key mask, which is the last of the three, are in bytes. */
 typedef struct {
     int64_t heads, queries, keys, size, value_size;
     dml_matrix q, k, v, out;
@@ -59,15 +59,15 @@ typedef struct {
     int64_t workers;
     uintptr_t scratch;
 } dml_attention;
-/* Bytes of memory that `scratch` must have for so many `workers`, of which each thread takes one. */
+/* The bytes of memory that `scratch` must have for this many `workers`, one of which each thread takes. */
 int64_t dml_attention_scratch(int64_t heads, int64_t queries, int64_t keys, int64_t size, int64_t value_size,
                               int64_t workers);
 void dml_attention_run(const dml_attention *task);
 
-/* Steps of a recurrent network: products with weights, and programs of the elements of what they add up to. */
+/* The time steps of a recurrent network: products with weights, and programs over the elements of their sums. */
 enum { DML_RECURRENT_GATES = 4, DML_RECURRENT_PHASES = 2 };
-/* Where a tensor {batch, hidden} of a program lies: in a slot, where products are added up, in the hidden state
-   before the step or after it, or in memory. */
+/* Where a tensor {batch, hidden} of a program is: in a slot, where products are accumulated; in the hidden state before
+   or after the time step; or in memory. */
 enum { DML_RECURRENT_SLOT, DML_RECURRENT_BEFORE, DML_RECURRENT_AFTER, DML_RECURRENT_MEMORY };
 typedef struct {
     int32_t kind, slot;
@@ -75,8 +75,8 @@ typedef struct {
     int64_t row;
 } dml_recurrent_tensor;
 
-/* `operand` times the matrices of some gates is added to a slot each, then comes the program, of which `tensors` says
-   what it is about. The operand is the hidden state before the step where it is 0. */
+/* The product of `operand`, which is the hidden state before the time step if it is 0, and the matrices of some gates
+   is added to one slot for each gate; then the program runs over `tensors`. */
 typedef struct {
     uintptr_t operand;
     int32_t first_gate, gates, slots[DML_RECURRENT_GATES];
@@ -84,21 +84,21 @@ typedef struct {
     dml_recurrent_tensor tensors[DML_ELEMENTWISE_MAX_TENSORS];
 } dml_recurrent_phase;
 
-/* All is FLOAT32, in rows of contiguous elements; `weights` and `recurrence` are panels of matrices {gates *
-   hidden, input or hidden}. Strides are in bytes. Step t of x is at `x` + t * x_step; with `backward` it is the other
-   way round. After step t the hidden state is at `states` + t % period * state_step. Rows of the bias are the
-   slots'. Of each sequence the last states are copied to `last`, from the hidden state and from `cell` if that is
-   there. */
+/* A recurrent layer. All tensors are FLOAT32, in contiguous rows; `weights` and `recurrence` are panels of matrices
+   {gates * hidden, input or hidden}. Strides are in bytes. x of time step t is at `x` + t * x_stride, in reverse order
+   if `backward`. The hidden state after time step t is at `states` + t % period * state_stride. The bias has one row
+   for each slot. The last states of each sequence are copied to `last`, from the hidden state and, if there is one,
+   from `cell`. */
 typedef struct {
-    int64_t steps, batch, input, hidden, gates, slots, phases;
+    int64_t time_steps, batch, input, hidden, gates, slots, phases;
     uintptr_t x, before, states, cell, bias, lengths, last[2];
-    int64_t x_row, x_step, before_row, state_row, state_step, period;
+    int64_t x_row, x_stride, before_row, state_row, state_stride, period;
     int32_t backward;
     uintptr_t weights, recurrence;
     dml_recurrent_phase phase[DML_RECURRENT_PHASES];
     uintptr_t scratch;
 } dml_recurrent;
-/* Bytes of memory that `scratch` must have. */
+/* The bytes of memory that `scratch` must have. */
 int64_t dml_recurrent_scratch(int64_t batch, int64_t hidden, int64_t slots);
-/* `lengths` are INT64, from 0 to `steps`. */
+/* `lengths` are INT64, from 0 to `time_steps`. */
 void dml_recurrent_run(const dml_recurrent *task);

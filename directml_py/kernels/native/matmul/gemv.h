@@ -28,36 +28,36 @@ DML_INLINE float matmul_load_scalar(const char *from, int is_half)
     return is_half ? dml_float_of_half(*(const uint16_t *)from) : *(const float *)from;
 }
 
-/* Rows of B times elements of A, several at a time, so that sums are loaded and stored less often. */
-DML_INLINE void matmul_axpy_rows(float *to, const float *a, const char *b, int64_t b_step, int64_t count,
+/* Adds up rows of B times elements of A, several at a time, so that sums are loaded and stored less often. */
+DML_INLINE void matmul_axpy_rows(float *to, const float *a, const char *b, int64_t b_k_stride, int64_t count,
                                  const int rows, const int is_half)
 {
     const int64_t item = is_half ? 2 : 4;
     int64_t i = 0;
     for (; i + DML_MATMUL_LANES <= count; i += DML_MATMUL_LANES) {
         DML_MATMUL_FLOATS sum = *(DML_MATMUL_FLOATS *)(to + i);
-        DML_UNROLLED for (int k = 0; k < rows; k++) sum += a[k] * matmul_load(b + k * b_step + i * item, is_half);
+        DML_UNROLLED for (int k = 0; k < rows; k++) sum += a[k] * matmul_load(b + k * b_k_stride + i * item, is_half);
         *(DML_MATMUL_FLOATS *)(to + i) = sum;
     }
     for (; i < count; i++)
         for (int k = 0; k < rows; k++)
-            to[i] += a[k] * matmul_load_scalar(b + k * b_step + i * item, is_half);
+            to[i] += a[k] * matmul_load_scalar(b + k * b_k_stride + i * item, is_half);
 }
 
-static DML_ONCE void matmul_gemv_axpy(float *to, const float *a, const char *b, int64_t b_step, int64_t count,
+static DML_ONCE void matmul_gemv_axpy(float *to, const float *a, const char *b, int64_t b_k_stride, int64_t count,
                                       int64_t kc, int is_half)
 {
     int64_t k = 0;
     for (; k + 8 <= kc; k += 8)
         if (is_half)
-            matmul_axpy_rows(to, a + k, b + k * b_step, b_step, count, 8, 1);
+            matmul_axpy_rows(to, a + k, b + k * b_k_stride, b_k_stride, count, 8, 1);
         else
-            matmul_axpy_rows(to, a + k, b + k * b_step, b_step, count, 8, 0);
+            matmul_axpy_rows(to, a + k, b + k * b_k_stride, b_k_stride, count, 8, 0);
     for (; k < kc; k++)
         if (is_half)
-            matmul_axpy_rows(to, a + k, b + k * b_step, b_step, count, 1, 1);
+            matmul_axpy_rows(to, a + k, b + k * b_k_stride, b_k_stride, count, 1, 1);
         else
-            matmul_axpy_rows(to, a + k, b + k * b_step, b_step, count, 1, 0);
+            matmul_axpy_rows(to, a + k, b + k * b_k_stride, b_k_stride, count, 1, 0);
 }
 
 DML_INLINE float matmul_dot_product(const float *a, const char *b, int64_t kc, const int is_half)
@@ -82,13 +82,15 @@ static DML_ONCE float matmul_gemv_dot(const float *a, const char *b, int64_t kc,
     return is_half ? matmul_dot_product(a, b, kc, 1) : matmul_dot_product(a, b, kc, 0);
 }
 
-/* A row of A times two panels {kc, nr}, `step` elements apart: two streams, and chains of sums enough to keep up with
-   them. */
-static DML_ONCE void matmul_gemv_panels(float *to, const float *a, const float *b, int64_t step, int64_t kc, int adds)
+/* Multiplies a row of A by two panels {kc, nr}, `panel_stride` elements apart: two streams, and enough chains of sums
+   to keep up with them. */
+static DML_ONCE void matmul_gemv_panels(float *to, const float *a, const float *b, int64_t panel_stride, int64_t kc,
+                                        int adds)
 {
     DML_MATMUL_FLOATS sums[4] = {{0}, {0}, {0}, {0}}, *target = (DML_MATMUL_FLOATS *)to;
     for (int64_t k = 0; k < kc; k++, b += 2 * DML_MATMUL_LANES) {
-        const DML_MATMUL_FLOATS *first = (const DML_MATMUL_FLOATS *)b, *second = (const DML_MATMUL_FLOATS *)(b + step);
+        const DML_MATMUL_FLOATS *first = (const DML_MATMUL_FLOATS *)b,
+                                *second = (const DML_MATMUL_FLOATS *)(b + panel_stride);
         sums[0] += a[k] * first[0];
         sums[1] += a[k] * first[1];
         sums[2] += a[k] * second[0];
@@ -103,28 +105,28 @@ static DML_ONCE void matmul_gemv_panels(float *to, const float *a, const float *
 }
 
 DML_INLINE void matmul_axpy_int8_rows(uint32_t *restrict to, const int32_t *a, const uint8_t *restrict b,
-                                      int64_t b_step, int64_t count, const int rows, const int is_signed)
+                                      int64_t b_k_stride, int64_t count, const int rows, const int is_signed)
 {
     for (int64_t i = 0; i < count; i++) {
         uint32_t sum = to[i];
         DML_UNROLLED for (int k = 0; k < rows; k++)
         {
-            const uint8_t byte = b[k * b_step + i];
+            const uint8_t byte = b[k * b_k_stride + i];
             sum += (uint32_t)(a[k] * (is_signed ? (int8_t)byte : byte));
         }
         to[i] = sum;
     }
 }
 
-static DML_ONCE void matmul_gemv_int8(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_step, int64_t count,
-                                      int64_t kc, int is_signed)
+static DML_ONCE void matmul_gemv_int8(int32_t *to, const int32_t *a, const uint8_t *b, int64_t b_k_stride,
+                                      int64_t count, int64_t kc, int is_signed)
 {
     int64_t k = 0;
     for (; k + 8 <= kc; k += 8)
         if (is_signed)
-            matmul_axpy_int8_rows((uint32_t *)to, a + k, b + k * b_step, b_step, count, 8, 1);
+            matmul_axpy_int8_rows((uint32_t *)to, a + k, b + k * b_k_stride, b_k_stride, count, 8, 1);
         else
-            matmul_axpy_int8_rows((uint32_t *)to, a + k, b + k * b_step, b_step, count, 8, 0);
+            matmul_axpy_int8_rows((uint32_t *)to, a + k, b + k * b_k_stride, b_k_stride, count, 8, 0);
     for (; k < kc; k++)
-        matmul_axpy_int8_rows((uint32_t *)to, a + k, b + k * b_step, b_step, count, 1, is_signed);
+        matmul_axpy_int8_rows((uint32_t *)to, a + k, b + k * b_k_stride, b_k_stride, count, 1, is_signed);
 }

@@ -8,18 +8,18 @@
 #include "../threads/parallel.h"
 #include "blocking.h"
 
-/* The place of a matrix among those of a batch. */
-static char *dml_matmul_place(const dml_matmul_products *task, const dml_matrix *matrix, int64_t number)
+/* The address of a matrix of a batch. */
+static char *dml_matmul_address(const dml_matmul_products *task, const dml_matrix *matrix, int64_t number)
 {
-    char *place = (char *)matrix->memory;
+    char *address = (char *)matrix->memory;
     for (int axis = task->rank - 1; axis >= 0; axis--) {
-        place += number % task->sizes[axis] * matrix->batch[axis];
+        address += number % task->sizes[axis] * matrix->batch[axis];
         number /= task->sizes[axis];
     }
-    return place;
+    return address;
 }
 
-/* A row of C: a GEMV, for which B is read in place. */
+/* Computes a row of C by a GEMV, which reads B in place. */
 static void dml_matmul_gemv(const dml_matmul_products *task, const char *a, const char *b, float *out, int64_t n)
 {
     float a_block[DML_MATMUL_GEMV_KC];
@@ -39,7 +39,7 @@ static void dml_matmul_gemv(const dml_matmul_products *task, const char *a, cons
     }
 }
 
-/* Stores the remainder of a row of tiles, which is computed in a buffer, in whole vectors. */
+/* Stores the remainder of a row of tiles, which was computed in a buffer, in whole vectors. */
 static void dml_matmul_store_tail(float *c, int64_t c_row, const float *tile, int64_t nr, int64_t rows, int64_t columns,
                                   int adds)
 {
@@ -50,7 +50,7 @@ static void dml_matmul_store_tail(float *c, int64_t c_row, const float *tile, in
         }
 }
 
-/* A row of C from panels, which are read from end to end; the sums are those of a row among others. */
+/* Computes a row of C from panels, which it reads from end to end; the sums are those that the row has among others. */
 static void dml_matmul_gemv_packed(const dml_matmul_products *task, const char *a, const float *b, float *out,
                                    int64_t n)
 {
@@ -61,19 +61,19 @@ static void dml_matmul_gemv_packed(const dml_matmul_products *task, const char *
         int64_t kc = task->k - pc < DML_MATMUL_KC ? task->k - pc : DML_MATMUL_KC;
         kernels->pack(a_block, 1, a + pc * task->a.column, 0, task->a.column, 1, kc, task->a.is_half);
         for (int64_t j = 0; j < n; j += 2 * nr) {
-            int64_t left = n - j, step = left > nr ? nr * task->k : 0;
+            int64_t left = n - j, panel_stride = left > nr ? nr * task->k : 0;
             const float *panels = b + j * task->k + pc * nr;
             if (left >= 2 * nr) {
-                kernels->gemv_panels(out + j, a_block, panels, step, kc, pc > 0);
+                kernels->gemv_panels(out + j, a_block, panels, panel_stride, kc, pc > 0);
                 continue;
             }
-            kernels->gemv_panels(tail, a_block, panels, step, kc, 0);
+            kernels->gemv_panels(tail, a_block, panels, panel_stride, kc, 0);
             dml_matmul_store_tail(out + j, 0, tail, nr, 1, left, pc > 0);
         }
     }
 }
 
-/* A block of C: mc rows and nc columns of it, over all of k. */
+/* Computes a block of C: mc rows and nc columns of it, over all of k. */
 static void dml_matmul_block(const dml_matmul_products *task, const char *a, const char *b, char *c, int64_t mc,
                              int64_t nc)
 {
@@ -87,34 +87,34 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
     for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_KC) {
         int64_t kc = task->k - pc < DML_MATMUL_KC ? task->k - pc : DML_MATMUL_KC;
         const char *b_block = task->is_packed ? b : b + pc * right->row;
-        /* Of what is read where it lies, the last columns that do not fill a tile. */
+        /* The first of the last columns that do not fill a tile; B is read in place up to them. */
         int64_t first = plan.packs_b ? 0 : task->is_packed ? nc : nc / nr * nr;
         for (int64_t jr = first; jr < nc; jr += nr)
             kernels->pack(b_panels + jr * DML_MATMUL_KC, nr, b_block + jr * right->column, right->column, right->row,
                           nc - jr < nr ? nc - jr : nr, kc, right->is_half);
         for (int64_t ir = 0; ir < mc; ir += kernels->mr) {
-            int64_t mr = mc - ir < kernels->mr ? mc - ir : kernels->mr, a_row = left->row / 4, a_step = 1;
+            int64_t mr = mc - ir < kernels->mr ? mc - ir : kernels->mr, a_row = left->row / 4, a_k_stride = 1;
             const char *a_block = a + ir * left->row + pc * left->column;
             const float *a_lines = (const float *)a_block;
             if (plan.packs_a) {
                 kernels->pack(a_panel, DML_MATMUL_MR, a_block, left->row, left->column, mr, kc, left->is_half);
                 a_lines = a_panel;
                 a_row = 1;
-                a_step = DML_MATMUL_MR;
+                a_k_stride = DML_MATMUL_MR;
             }
             for (int64_t jr = 0; jr < nc; jr += nr) {
                 int is_whole = nc - jr >= nr, in_place = !plan.packs_b && is_whole;
                 float *c_tile = (float *)(c + ir * task->out.row) + jr;
                 const float *b_panel = in_place ? (const float *)(b_block + jr * 4) : b_panels + jr * DML_MATMUL_KC;
-                int64_t b_step = in_place && !task->is_packed ? right->row / 4 : nr;
+                int64_t b_k_stride = in_place && !task->is_packed ? right->row / 4 : nr;
                 if (task->is_packed)
                     b_panel = (const float *)b + jr * task->k + pc * nr;
                 if (is_whole) {
-                    kernels->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, c_tile, task->out.row / 4,
+                    kernels->tiles(mr, kc, a_lines, a_row, a_k_stride, b_panel, b_k_stride, c_tile, task->out.row / 4,
                                    plan.streams ? DML_MATMUL_STREAMS : pc > 0);
                     continue;
                 }
-                kernels->tiles(mr, kc, a_lines, a_row, a_step, b_panel, b_step, tail, nr, 0);
+                kernels->tiles(mr, kc, a_lines, a_row, a_k_stride, b_panel, b_k_stride, tail, nr, 0);
                 dml_matmul_store_tail(c_tile, task->out.row, tail, nr, mr, nc - jr, pc > 0);
             }
         }
@@ -131,10 +131,10 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
         int64_t number = begin / n_blocks / m_blocks;
         int64_t mc = task->m - ic < task->mc ? task->m - ic : task->mc;
         int64_t nc = task->n - jc < task->nc ? task->n - jc : task->nc;
-        const char *a = dml_matmul_place(task, &task->a, number) + ic * task->a.row;
-        const char *b = dml_matmul_place(task, &task->b, number);
+        const char *a = dml_matmul_address(task, &task->a, number) + ic * task->a.row;
+        const char *b = dml_matmul_address(task, &task->b, number);
         b += jc * (task->is_packed ? task->k * (int64_t)sizeof(float) : task->b.column);
-        char *c = dml_matmul_place(task, &task->out, number) + ic * task->out.row + jc * 4;
+        char *c = dml_matmul_address(task, &task->out, number) + ic * task->out.row + jc * 4;
         int64_t part = mc, rows;
         if (task->epilogue.programs[0] && task->k < DML_MATMUL_DEEP_K)
             part = dml_quotient_up(DML_MATMUL_L2_BYTES, nc * 4 * mr) * mr;
@@ -149,7 +149,7 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
             dml_elementwise_finish_block(&task->epilogue, number, ic + i, rows, jc, nc);
         }
     }
-    /* Of a product that is not streamed, this is nothing. */
+    /* For a product that is not streamed, this does nothing. */
     dml_dispatch->move->stream_end();
 }
 
@@ -191,7 +191,7 @@ void dml_matmul_prepare(dml_matmul_products *task)
     task->units = plan.units;
 }
 
-/* What the tiles rely on: vectors are loaded at multiples of an element. */
+/* Asserts what the tiles rely on: vectors are loaded at multiples of an element. */
 static void dml_matmul_check(const dml_matmul_products *task)
 {
     DML_ASSERT(task->m >= 1 && task->n >= 1 && task->k >= 1);
@@ -219,9 +219,9 @@ void dml_matmul_run(const dml_matmul_products *task)
     dml_parallel(dml_matmul_units, (void *)task, task->units, 1, (int64_t)cost);
 }
 
-static int32_t dml_byte(const uint8_t *place, int is_signed)
+static int32_t dml_byte(const uint8_t *address, int is_signed)
 {
-    return is_signed ? (int8_t)*place : *place;
+    return is_signed ? (int8_t)*address : *address;
 }
 
 static void dml_int8_gemv_columns(void *context, int64_t begin, int64_t end)
@@ -235,15 +235,15 @@ static void dml_int8_gemv_columns(void *context, int64_t begin, int64_t end)
     for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_GEMV_KC) {
         int64_t kc = task->k - pc < DML_MATMUL_GEMV_KC ? task->k - pc : DML_MATMUL_GEMV_KC;
         for (int64_t i = 0; i < kc; i++) {
-            a_block[i] = dml_byte(a + (pc + i) * task->a_step, task->a_is_signed) - a_zero;
+            a_block[i] = dml_byte(a + (pc + i) * task->a_stride, task->a_is_signed) - a_zero;
             total += (uint32_t)a_block[i];
         }
-        dml_dispatch->matmul->gemv_int8(out + begin, a_block, (const uint8_t *)task->b + pc * task->b_step + begin,
-                                        task->b_step, end - begin, kc, task->b_is_signed);
+        dml_dispatch->matmul->gemv_int8(out + begin, a_block, (const uint8_t *)task->b + pc * task->b_stride + begin,
+                                        task->b_stride, end - begin, kc, task->b_is_signed);
     }
     if (task->b_zero)
         for (int64_t i = begin; i < end; i++) {
-            const uint8_t *zero = (const uint8_t *)task->b_zero + i * task->b_zero_step;
+            const uint8_t *zero = (const uint8_t *)task->b_zero + i * task->b_zero_stride;
             out[i] = (int32_t)((uint32_t)out[i] - (uint32_t)dml_byte(zero, task->b_is_signed) * total);
         }
 }

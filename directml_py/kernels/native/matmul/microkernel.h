@@ -22,12 +22,12 @@ typedef float matmul_floats __attribute__((vector_size(4 * DML_MATMUL_LANES), al
 #define DML_MATMUL_FLOATS matmul_floats
 
 #define DML_MATMUL_TILE(NAME, MR)                                                                                      \
-    static DML_ONCE void matmul_tile_##NAME(int64_t kc, const float *a, int64_t a_row, int64_t a_step, const float *b, \
-                                            int64_t b_step, float *c, int64_t c_row, int adds)                         \
+    static DML_ONCE void matmul_tile_##NAME(int64_t kc, const float *a, int64_t a_row, int64_t a_k_stride,             \
+                                            const float *b, int64_t b_k_stride, float *c, int64_t c_row, int adds)     \
     {                                                                                                                  \
         DML_MATMUL_FLOATS left[MR], right[MR];                                                                         \
         DML_UNROLLED for (int i = 0; i < MR; i++) left[i] = right[i] = (DML_MATMUL_FLOATS){0};                         \
-        for (int64_t k = 0; k < kc; k++, a += a_step, b += b_step) {                                                   \
+        for (int64_t k = 0; k < kc; k++, a += a_k_stride, b += b_k_stride) {                                           \
             const DML_MATMUL_FLOATS first = *(const DML_MATMUL_FLOATS *)b,                                             \
                                     second = *(const DML_MATMUL_FLOATS *)(b + DML_MATMUL_LANES);                       \
             DML_UNROLLED for (int i = 0; i < MR; i++)                                                                  \
@@ -58,19 +58,19 @@ DML_MATMUL_TILE(4, 4)
 DML_MATMUL_TILE(most, DML_MATMUL_TILE_MR)
 #undef DML_MATMUL_TILE
 
-static void matmul_tiles(int64_t m, int64_t kc, const float *a, int64_t a_row, int64_t a_step, const float *b,
-                         int64_t b_step, float *c, int64_t c_row, int adds)
+static void matmul_tiles(int64_t m, int64_t kc, const float *a, int64_t a_row, int64_t a_k_stride, const float *b,
+                         int64_t b_k_stride, float *c, int64_t c_row, int adds)
 {
     while (m > 0) {
         int64_t mr = m >= DML_MATMUL_TILE_MR ? DML_MATMUL_TILE_MR : m >= 4 ? 4 : m >= 2 ? 2 : 1;
         if (mr == DML_MATMUL_TILE_MR)
-            matmul_tile_most(kc, a, a_row, a_step, b, b_step, c, c_row, adds);
+            matmul_tile_most(kc, a, a_row, a_k_stride, b, b_k_stride, c, c_row, adds);
         else if (mr == 4)
-            matmul_tile_4(kc, a, a_row, a_step, b, b_step, c, c_row, adds);
+            matmul_tile_4(kc, a, a_row, a_k_stride, b, b_k_stride, c, c_row, adds);
         else if (mr == 2)
-            matmul_tile_2(kc, a, a_row, a_step, b, b_step, c, c_row, adds);
+            matmul_tile_2(kc, a, a_row, a_k_stride, b, b_k_stride, c, c_row, adds);
         else
-            matmul_tile_1(kc, a, a_row, a_step, b, b_step, c, c_row, adds);
+            matmul_tile_1(kc, a, a_row, a_k_stride, b, b_k_stride, c, c_row, adds);
         m -= mr;
         a += mr * a_row;
         c += mr * c_row;

@@ -7,7 +7,8 @@
 #include "../half/scalar.h"
 #include "microkernel.h"
 
-/* A line of elements, `k_stride` bytes apart, FLOAT32 at any address, as contiguous FLOAT32: those, or in `buffer`. */
+/* A line of elements that are `k_stride` bytes apart, as contiguous FLOAT32: in place if it is that, at any address,
+   else in `buffer`. */
 static const float *matmul_contiguous_line(float *buffer, const char *from, int64_t k_stride, int64_t count,
                                            int is_half)
 {

@@ -1,5 +1,5 @@
-/* Steps of recurrent networks. Each thread has units of the hidden state of its own, for all steps: its part of the
-   matrices stays in its caches, and threads meet only where they need each other's units. */
+/* The time steps of recurrent networks. Each thread has some units of the hidden state for all time steps: its part of
+   the matrices stays in its caches, and threads meet only where they need each other's units. */
 
 #include "../common/assert.h"
 #include "../common/dimensions.h"
@@ -8,19 +8,20 @@
 #include "../threads/barrier.h"
 #include "blocking.h"
 
-/* Rows of the input, of all sequences of some steps, that are multiplied at a time. */
+/* The rows of the input, of all sequences of some time steps, that are multiplied at a time. */
 #define DML_RECURRENT_MC 64
-/* Products of a step that pay for a thread: it waits at a barrier more than once a step. */
+/* A thread pays if a time step has this many products for it, since it waits at a barrier more than once a time step.
+ */
 #define DML_RECURRENT_THREAD_PRODUCTS (1 << 16)
-/* Products that are taken before threads gather again: some milliseconds, so that one which comes late, or was kept
-   away, is missed no longer. To read a weight takes as long as so many products. */
+/* After this many products, which take some milliseconds, threads gather again, so that one which was late, or was kept
+   away, is missed no longer. Reading a weight takes as long as PRODUCTS_PER_WEIGHT products. */
 #define DML_RECURRENT_SPAN_PRODUCTS (1 << 27)
 #define DML_RECURRENT_PRODUCTS_PER_WEIGHT 8
 
 typedef struct {
     const dml_recurrent *task;
     dml_barrier_team *team;
-    /* The units of this thread; all units, padded to whole tiles. */
+    /* The units of this thread, and the number of all units, padded to whole tiles. */
     int64_t first, units, padded_hidden;
     const float *weights, *recurrence;
     float *slots;
@@ -28,7 +29,7 @@ typedef struct {
     dml_elementwise_tensor tensors[DML_ELEMENTWISE_MAX_TENSORS];
 } dml_recurrent_worker;
 
-/* The steps from `begin` to `end`, which threads take side by side. */
+/* The time steps from `begin` to `end`, which threads compute side by side. */
 typedef struct {
     const dml_recurrent *task;
     int64_t begin, end;
@@ -50,13 +51,14 @@ static int64_t dml_recurrent_padded_hidden(const dml_recurrent *task)
     return dml_quotient_up(task->hidden, dml_dispatch->matmul->nr) * dml_dispatch->matmul->nr;
 }
 
-/* Slots of `count` steps: the bias, and products of the inputs. */
-static void dml_recurrent_inputs(const dml_recurrent_worker *worker, int64_t step, int64_t count)
+/* Fills the slots of `count` time steps: the bias, and products of the inputs. */
+static void dml_recurrent_inputs(const dml_recurrent_worker *worker, int64_t time_step, int64_t count)
 {
     const dml_matmul_table *kernels = dml_dispatch->matmul;
     const dml_recurrent *task = worker->task;
     const int64_t row_stride = task->slots * worker->padded_hidden, m = count * task->batch;
-    const char *x = (const char *)task->x + (task->backward ? task->steps - step - count : step) * task->x_step;
+    const char *x =
+        (const char *)task->x + (task->backward ? task->time_steps - time_step - count : time_step) * task->x_stride;
     for (int64_t slot = 0; slot < task->slots; slot++) {
         const float *bias = (const float *)task->bias + slot * task->hidden + worker->first;
         for (int64_t row = 0; row < m; row++) {
@@ -73,7 +75,8 @@ static void dml_recurrent_inputs(const dml_recurrent_worker *worker, int64_t ste
                            worker->slots + gate * worker->padded_hidden + unit, row_stride, 1);
 }
 
-/* Blocks of units are traversed to and fro: what one step ends with is still in cache when the next begins. */
+/* Blocks of units are traversed to and fro: the last ones of a time step are still in a cache when the next one begins.
+ */
 static void dml_recurrent_products(const dml_recurrent_worker *worker, const dml_recurrent_phase *phase,
                                    const char *operand, int64_t operand_row, float *slots, int forward)
 {
@@ -121,8 +124,8 @@ static void dml_recurrent_program(dml_recurrent_worker *worker, const dml_recurr
     dml_elementwise_parts(&worker->program, 0, worker->program.units);
 }
 
-/* Stores the last states of sequences that end with the step; after its end a sequence's state is 0. */
-static void dml_recurrent_end_sequences(const dml_recurrent_worker *worker, char *after, int64_t step)
+/* Stores the last states of sequences that end with the time step; after its end, the state of a sequence is 0. */
+static void dml_recurrent_end_sequences(const dml_recurrent_worker *worker, char *after, int64_t time_step)
 {
     const dml_recurrent *task = worker->task;
     const int64_t *lengths = (const int64_t *)task->lengths;
@@ -130,11 +133,11 @@ static void dml_recurrent_end_sequences(const dml_recurrent_worker *worker, char
     for (int64_t row = 0; row < task->batch; row++) {
         char *state = after + row * task->state_row + worker->first * 4;
         int64_t offset = (row * task->hidden + worker->first) * 4;
-        if (step == lengths[row] - 1) {
+        if (time_step == lengths[row] - 1) {
             memcpy((char *)task->last[0] + offset, state, bytes);
             if (task->cell)
                 memcpy((char *)task->last[1] + offset, (const char *)task->cell + offset, bytes);
-        } else if (step >= lengths[row]) {
+        } else if (time_step >= lengths[row]) {
             memset(state, 0, bytes);
         }
     }
@@ -143,30 +146,31 @@ static void dml_recurrent_end_sequences(const dml_recurrent_worker *worker, char
 static void dml_recurrent_work(dml_recurrent_worker *worker, int64_t begin, int64_t end)
 {
     const dml_recurrent *task = worker->task;
-    const int64_t block_steps = dml_recurrent_mc(task->batch) / task->batch;
+    const int64_t block_time_steps = dml_recurrent_mc(task->batch) / task->batch;
     const int64_t row_stride = task->slots * worker->padded_hidden;
-    for (int64_t step = begin; step < end; step++) {
-        int64_t block_step = step % block_steps, count = task->steps - (step - block_step),
-                before_row = task->state_row;
-        char *after = (char *)task->states + step % task->period * task->state_step;
-        const char *before = (const char *)task->states + (step + task->period - 1) % task->period * task->state_step;
-        count = count < block_steps ? count : block_steps;
-        if (block_step == 0)
-            dml_recurrent_inputs(worker, step, count);
-        if (step == 0) {
+    for (int64_t time_step = begin; time_step < end; time_step++) {
+        int64_t block_time_step = time_step % block_time_steps,
+                count = task->time_steps - (time_step - block_time_step), before_row = task->state_row;
+        char *after = (char *)task->states + time_step % task->period * task->state_stride;
+        const char *before =
+            (const char *)task->states + (time_step + task->period - 1) % task->period * task->state_stride;
+        count = count < block_time_steps ? count : block_time_steps;
+        if (block_time_step == 0)
+            dml_recurrent_inputs(worker, time_step, count);
+        if (time_step == 0) {
             before = (const char *)task->before;
             before_row = task->before_row;
         }
         float *slots =
-            worker->slots + (task->backward ? count - 1 - block_step : block_step) * task->batch * row_stride;
+            worker->slots + (task->backward ? count - 1 - block_time_step : block_time_step) * task->batch * row_stride;
         for (int i = 0; i < task->phases; i++) {
             const dml_recurrent_phase *phase = task->phase + i;
             int is_state = phase->operand == 0;
             dml_recurrent_products(worker, phase, is_state ? before : (const char *)phase->operand,
-                                   is_state ? before_row : task->hidden * 4, slots, step % 2 == 0);
+                                   is_state ? before_row : task->hidden * 4, slots, time_step % 2 == 0);
             dml_recurrent_program(worker, phase, before, before_row, after, slots);
             if (i == task->phases - 1)
-                dml_recurrent_end_sequences(worker, after, step);
+                dml_recurrent_end_sequences(worker, after, time_step);
             dml_barrier_wait(worker->team);
         }
     }
@@ -190,22 +194,22 @@ static void dml_recurrent_member(void *context, dml_barrier_team *team, int inde
 
 void dml_recurrent_run(const dml_recurrent *task)
 {
-    DML_ASSERT(task->steps >= 0 && task->batch >= 1 && task->input >= 1 && task->hidden >= 1 && task->period >= 1);
+    DML_ASSERT(task->time_steps >= 0 && task->batch >= 1 && task->input >= 1 && task->hidden >= 1 && task->period >= 1);
     DML_ASSERT(DML_IS_INDEX(task->gates - 1, DML_RECURRENT_GATES) && task->slots >= task->gates);
     DML_ASSERT(DML_IS_INDEX(task->phases - 1, DML_RECURRENT_PHASES));
     DML_ASSERT_EACH(i, task->phases, task->phase[i].first_gate + task->phase[i].gates <= task->gates);
-    DML_ASSERT_EACH(i, task->batch, DML_IS_INDEX(((const int64_t *)task->lengths)[i], task->steps + 1));
+    DML_ASSERT_EACH(i, task->batch, DML_IS_INDEX(((const int64_t *)task->lengths)[i], task->time_steps + 1));
     DML_ASSERT(DML_IS_ALIGNED(task->x, 4) && DML_IS_ALIGNED(task->states, 4) && DML_IS_ALIGNED(task->scratch, 4));
     DML_ASSERT(DML_IS_ALIGNED(task->weights, 4) && DML_IS_ALIGNED(task->recurrence, 4));
     const int64_t blocks = dml_recurrent_padded_hidden(task) / dml_dispatch->matmul->nr;
     const int64_t weights = task->gates * task->hidden * task->hidden;
     const int64_t worth = task->batch * weights / DML_RECURRENT_THREAD_PRODUCTS,
                   wanted = worth < blocks ? worth : blocks;
-    const int64_t max_steps =
+    const int64_t max_time_steps =
         1 + DML_RECURRENT_SPAN_PRODUCTS / (weights * (task->batch + DML_RECURRENT_PRODUCTS_PER_WEIGHT));
-    for (int64_t begin = 0; begin < task->steps; begin += max_steps) {
-        int64_t end = begin + max_steps;
-        dml_recurrent_span span = {task, begin, end < task->steps ? end : task->steps};
+    for (int64_t begin = 0; begin < task->time_steps; begin += max_time_steps) {
+        int64_t end = begin + max_time_steps;
+        dml_recurrent_span span = {task, begin, end < task->time_steps ? end : task->time_steps};
         dml_run_barrier_team(dml_recurrent_member, &span, wanted);
     }
 }

@@ -6,7 +6,7 @@
 
 #include "dispatch.h"
 
-/* Named anew for each kind of processor. */
+/* The vector of copies, which is that of the instruction set. */
 #if defined(__AVX2__)
 typedef __m256i item_vector;
 #define DML_VECTOR(operation) _mm256_##operation
@@ -21,7 +21,7 @@ typedef __m128i item_vector;
 #define DML_STREAM(to, value) _mm_stream_si128((__m128i *)(to), value)
 #endif
 
-/* Compilers would take two registers of 16 bytes. */
+/* A copy of 32 bytes, for which compilers would take two registers of 16 bytes. */
 DML_INLINE void copy_32(char *output, const char *input)
 {
 #if defined(__AVX2__)
@@ -31,7 +31,7 @@ DML_INLINE void copy_32(char *output, const char *input)
 #endif
 }
 
-/* A copy that is too short to be worth a call. The last step goes back over what is copied already. */
+/* A copy that is too short to be worth a call. The last vector overlaps bytes that have been copied already. */
 DML_INLINE void copy_short(char *output, const char *input, int64_t bytes)
 {
     if (bytes >= 32) {
@@ -69,14 +69,14 @@ static void stream_end(void)
 #endif
 }
 
-/* Whether streaming stores suit such a line: a cache line that is written in parts goes to memory twice. */
+/* Whether streaming stores suit a line: a cache line that is written in parts goes to memory twice. */
 DML_INLINE int streams(const char *output, int64_t bytes)
 {
     return bytes >= 512 || (bytes >= 64 && bytes % 64 == 0 && (uintptr_t)output % 64 == 0);
 }
 
-/* A copy whose whole cache lines are written by streaming stores: nothing is read in order to be overwritten. `next` is
-   what will be read after it; reading ahead of the end goes on there. */
+/* A copy that writes whole cache lines by streaming stores, for which memory is not read first. `next` is what will be
+   read afterwards; prefetching beyond the end goes on there. */
 DML_INLINE void stream_bytes(char *output, const char *input, int64_t bytes, const char *next)
 {
 #if defined(__x86_64__)
@@ -111,30 +111,30 @@ static void move_rows(const dml_span *span, int stream)
     }
 }
 
-DML_INLINE void strided_line(char *output, int64_t output_step, const char *input, int64_t input_step, int64_t count,
-                             const int64_t item)
+DML_INLINE void strided_line(char *output, int64_t output_stride, const char *input, int64_t input_stride,
+                             int64_t count, const int64_t item)
 {
     int64_t i = 0;
-    for (; i + 4 <= count; i += 4, output += 4 * output_step, input += 4 * input_step) {
+    for (; i + 4 <= count; i += 4, output += 4 * output_stride, input += 4 * input_stride) {
         char four[4][16];
         for (int k = 0; k < 4; k++)
-            memcpy(four[k], input + k * input_step, (size_t)item);
+            memcpy(four[k], input + k * input_stride, (size_t)item);
         for (int k = 0; k < 4; k++)
-            memcpy(output + k * output_step, four[k], (size_t)item);
+            memcpy(output + k * output_stride, four[k], (size_t)item);
     }
-    for (; i < count; i++, output += output_step, input += input_step)
+    for (; i < count; i++, output += output_stride, input += input_stride)
         memcpy(output, input, (size_t)item);
 }
 
-/* Items that are read in steps and written together; the commonest steps are known to the compiler. */
-DML_INLINE void packed_line(char *output, const char *input, int64_t input_step, int64_t count, const int64_t item)
+/* Packs items that are read with a stride. The commonest strides are known to the compiler. */
+DML_INLINE void packed_line(char *output, const char *input, int64_t input_stride, int64_t count, const int64_t item)
 {
-    if (input_step == -item)
+    if (input_stride == -item)
         for (int64_t i = 0; i < count; i++)
             memcpy(output + i * item, input - i * item, (size_t)item);
-    else if (input_step == 2 * item)
+    else if (input_stride == 2 * item)
         for (int64_t i = 0; i < count; i++)
             memcpy(output + i * item, input + i * 2 * item, (size_t)item);
     else
-        strided_line(output, item, input, input_step, count, item);
+        strided_line(output, item, input, input_stride, count, item);
 }

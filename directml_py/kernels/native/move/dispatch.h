@@ -8,7 +8,7 @@ typedef struct {
     char *output;
     const char *input;
     int64_t lines, output_line, input_line;
-    int64_t length, output_step, input_step;
+    int64_t length, output_stride, input_stride;
 } dml_span;
 
 /* Arrays are indexed by the logarithm of the item's size, up to 16 bytes. `stream` asks for streaming stores,

@@ -1,4 +1,4 @@
-/* Lines that repeat one item, and lines whose items are apart. */
+/* Lines that repeat one item, and lines whose items are not contiguous. */
 
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "copy.h"
 #include "narrow_transpose.h"
 
-/* Lines that repeat one item each. */
+/* Repeats one item in each line. */
 DML_INLINE void fill(const dml_span *span, int stream, const int64_t item)
 {
     char pattern[64];
@@ -24,7 +24,8 @@ DML_INLINE void fill(const dml_span *span, int stream, const int64_t item)
             for (int64_t i = 0; i < 64; i += item)
                 memcpy(pattern + i, input, (size_t)item);
 #if defined(__x86_64__)
-            /* Like streaming stores it reads no memory first. Zen 4 streams zeros twice as fast, and only them. */
+            /* `rep stos` writes memory without reading it first, as streaming stores do. Zen 4 streams zeros twice as
+               fast, and only zeros. */
             if (stream && item <= 8) {
                 int64_t word, words = count * item / 8;
                 char *end = output, *const limit = output + count * item - 63;
@@ -47,17 +48,17 @@ DML_INLINE void fill(const dml_span *span, int stream, const int64_t item)
 
 DML_INLINE void strided(const dml_span *span, int stream, const int64_t item)
 {
-    int64_t reach = span->length * span->input_step, ahead = span->input_line;
-    /* Vectors of a line that is shorter than two would take longer to prepare. */
-    int packs = span->output_step == item && span->length * item >= 64;
+    int64_t reach = span->length * span->input_stride, ahead = span->input_line;
+    /* For a line shorter than two vectors, it would take longer to prepare these. */
+    int packs = span->output_stride == item && span->length * item >= 64;
     if (reach < -4096 || reach > 4096)
         ahead = reach < 0 ? -DML_AHEAD : DML_AHEAD;
     for (int64_t line = 0; line < span->lines; line++) {
         char *output = span->output + line * span->output_line;
         const char *input = span->input + line * span->input_line;
         if (packs)
-            apart(output, 0, input, span->input_step, ahead, 1, span->length, stream, item);
+            apart(output, 0, input, span->input_stride, ahead, 1, span->length, stream, item);
         else
-            strided_line(output, span->output_step, input, span->input_step, span->length, item);
+            strided_line(output, span->output_stride, input, span->input_stride, span->length, item);
     }
 }

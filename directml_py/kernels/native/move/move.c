@@ -6,15 +6,15 @@
 #include "dispatch.h"
 #include "move.h"
 
-/* Longer lines are cut for threads to share. */
+/* Longer lines are cut into pieces, which threads share. */
 #define DML_PIECE_BYTES (1 << 14)
 #define DML_PIECE_ITEMS (1 << 12)
-/* Tasks of one run take turns after so much memory of all of them. */
+/* The tasks of one run alternate after this many bytes of all of them. */
 #define DML_SLICE_BYTES (1 << 18)
-/* The sides of the blocks that threads share a plane in. */
+/* The side of the blocks of a plane that threads share. */
 #define DML_BLOCK 128
 
-/* The dimensions that there really are, in the order of the output's memory, as few as possible. */
+/* The dimensions with more than one element, in the order of the output's memory, joined into as few as possible. */
 static void dml_move_normalize(dml_move *task, int rank, const int64_t *sizes, const int64_t *output_strides,
                                const int64_t *input_strides)
 {
@@ -33,13 +33,13 @@ static void dml_move_normalize(dml_move *task, int rank, const int64_t *sizes, c
     task->rank = dml_join(task->dimensions, rank);
 }
 
-/* The dimension along which the input is read in the shortest steps. */
+/* The dimension in which the input has the smallest stride. */
 static int dml_move_nearest(const dml_move *task)
 {
     int nearest = task->rank - 1;
     for (int i = task->rank - 2; i >= 0; i--) {
-        int64_t step = dml_magnitude(task->dimensions[i].input);
-        if (step != 0 && step < dml_magnitude(task->dimensions[nearest].input))
+        int64_t stride = dml_magnitude(task->dimensions[i].input);
+        if (stride != 0 && stride < dml_magnitude(task->dimensions[nearest].input))
             nearest = i;
     }
     return nearest;
@@ -61,7 +61,7 @@ static void dml_move_choose(dml_move *task)
             task->kind = DML_MOVE_ROWS;
             return;
         }
-        /* What is as long as a larger item is moved as one. */
+        /* A line that is as long as a larger item is moved as one. */
         task->item = bytes;
         task->rank = last;
         dml_move_choose(task);
@@ -74,7 +74,7 @@ static void dml_move_choose(dml_move *task)
         task->kind = DML_MOVE_TILES;
         for (; nearest < last - 1; nearest++)
             dml_swap(&task->dimensions[nearest], &task->dimensions[nearest + 1]);
-        /* A few items side by side become lines elsewhere: where these lie matters less than to read on. */
+        /* A few neighbouring items become lines elsewhere: the addresses of these matter less than to read in order. */
         for (int i = 0; i < last - 1 && task->dimensions[last - 1].size * task->item <= 16; i++)
             for (int k = i;
                  k > 0 && dml_magnitude(task->dimensions[k - 1].input) < dml_magnitude(task->dimensions[k].input); k--)
@@ -84,7 +84,7 @@ static void dml_move_choose(dml_move *task)
     }
 }
 
-/* The kernels take lines of lines. */
+/* The kernels copy lines of lines, so that two dimensions are needed. */
 static void dml_move_pad(dml_move *task)
 {
     while (task->rank < 2) {
@@ -138,34 +138,34 @@ void dml_move_prepare(dml_move *task, int64_t item, int rank, const int64_t *siz
     task->input += input;
 }
 
-/* Where a portion of the work is: its outer dimensions, counted. */
+/* The position of a unit: its coordinates in the outer dimensions, and their offsets. */
 typedef struct {
     int64_t counts[8], output, input;
-} dml_move_place;
+} dml_move_position;
 
-static void dml_move_seek(const dml_move *task, int64_t index, dml_move_place *place)
+static void dml_move_seek(const dml_move *task, int64_t index, dml_move_position *position)
 {
-    place->output = place->input = 0;
+    position->output = position->input = 0;
     for (int i = task->rank - 3; i >= 0; i--) {
         int64_t count = index % task->dimensions[i].size;
         index /= task->dimensions[i].size;
-        place->counts[i] = count;
-        place->output += count * task->dimensions[i].output;
-        place->input += count * task->dimensions[i].input;
+        position->counts[i] = count;
+        position->output += count * task->dimensions[i].output;
+        position->input += count * task->dimensions[i].input;
     }
 }
 
-static void dml_move_next(const dml_move *task, dml_move_place *place)
+static void dml_move_next(const dml_move *task, dml_move_position *position)
 {
     for (int i = task->rank - 3; i >= 0; i--) {
         const dml_dimension *one = &task->dimensions[i];
-        place->output += one->output;
-        place->input += one->input;
-        if (++place->counts[i] < one->size)
+        position->output += one->output;
+        position->input += one->input;
+        if (++position->counts[i] < one->size)
             return;
-        place->counts[i] = 0;
-        place->output -= one->size * one->output;
-        place->input -= one->size * one->input;
+        position->counts[i] = 0;
+        position->output -= one->size * one->output;
+        position->input -= one->size * one->input;
     }
 }
 
@@ -196,20 +196,20 @@ void dml_move_part(const dml_move *task, char *output, const char *input, int64_
     int64_t piece = tiles ? DML_BLOCK : task->kind == DML_MOVE_ROWS ? DML_PIECE_BYTES : DML_PIECE_ITEMS;
     int64_t layers = tiles ? dml_quotient_up(lines, DML_BLOCK) : lines;
     int64_t from = 0, layer = 0;
-    dml_move_place place = {.counts = {0}};
+    dml_move_position position = {.counts = {0}};
     dml_span span = {.output_line = task->dimensions[last - 1].output,
                      .input_line = task->dimensions[last - 1].input,
-                     .output_step = task->dimensions[last].output,
-                     .input_step = task->dimensions[last].input};
+                     .output_stride = task->dimensions[last].output,
+                     .input_stride = task->dimensions[last].input};
     if (begin >= end)
         return;
     if (begin > 0) {
         from = begin % pieces;
         layer = begin / pieces % layers;
-        dml_move_seek(task, begin / pieces / layers, &place);
+        dml_move_seek(task, begin / pieces / layers, &position);
     }
     while (begin < end) {
-        /* As much as possible at once: several whole layers, or several pieces of one. */
+        /* As much as possible is copied at once: several whole layers, or several pieces of one layer. */
         int64_t left = end - begin, whole = from == 0 ? left / pieces : 0, to = pieces;
         if (whole > layers - layer)
             whole = layers - layer;
@@ -220,15 +220,15 @@ void dml_move_part(const dml_move *task, char *output, const char *input, int64_
         int64_t line = layer * thickness, line_end = (layer + whole) * thickness, item = from * piece;
         span.lines = (line_end < lines ? line_end : lines) - line;
         span.length = (to * piece < length ? to * piece : length) - item;
-        span.output = output + place.output + line * span.output_line + item * span.output_step;
-        span.input = input + place.input + line * span.input_line + item * span.input_step;
+        span.output = output + position.output + line * span.output_line + item * span.output_stride;
+        span.input = input + position.input + line * span.input_line + item * span.input_stride;
         dml_move_span(task, &span, stream);
         begin += whole * pieces - from - (pieces - to);
         from = to == pieces ? 0 : to;
         layer += from == 0 ? whole : 0;
         if (layer == layers) {
             layer = 0;
-            dml_move_next(task, &place);
+            dml_move_next(task, &position);
         }
     }
 }
@@ -242,7 +242,7 @@ static void dml_move_share(void *context, int64_t begin, int64_t end)
 {
     const dml_move_set *set = context;
     int stream = set->bytes >= dml_stream_bytes;
-    /* Some of each task in turn: what the parts of a JOIN or SPLIT have in common is then still in the cache. */
+    /* A slice of each task in turn: what the parts of a JOIN or SPLIT have in common is then still in the cache. */
     int64_t slice = set->count > 1 ? DML_SLICE_BYTES : end - begin;
     for (; begin < end; begin += slice) {
         int64_t until = begin + slice < end ? begin + slice : end;

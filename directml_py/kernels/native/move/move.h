@@ -6,8 +6,8 @@
 
 enum { DML_MOVE_NOTHING, DML_MOVE_ROWS, DML_MOVE_FILL, DML_MOVE_STRIDED, DML_MOVE_TILES };
 
-/* All of a task but the addresses; the fields for them take what is to be added. */
+/* Fills in all of a task but the addresses, whose fields get the offsets that are to be added to these. */
 void dml_move_layout(dml_move *task, int64_t item, int rank, const int64_t *sizes, const int64_t *output_strides,
                      const int64_t *input_strides);
-/* Units [begin, end) of a task whose memory begins at `output` and `input`. */
+/* Copies the units [begin, end) of a task whose memory begins at `output` and `input`. */
 void dml_move_part(const dml_move *task, char *output, const char *input, int64_t begin, int64_t end, int stream);

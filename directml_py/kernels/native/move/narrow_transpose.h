@@ -1,5 +1,5 @@
-/* Transposes of a few items, whichever way round: what lies side by side in one layout, fewer bytes than a vector
-   has, lies in as many lines in the other. A vector of results is put together out of vectors that each have some of
+/* Transposes of a few items, in either direction: items that are neighbours in one layout, with fewer bytes than a
+   vector has, are in as many lines in the other. A vector of results is assembled from vectors that each have some of
    its bytes. */
 
 #pragma once
@@ -15,10 +15,10 @@
 /* The most items that are a group, as groups have at most 16 bytes. */
 #define DML_GROUP 16
 
-/* What a shuffle takes byte number `place` of a vector for: 0 where that is no number of a byte. */
-DML_INLINE __m256i shuffle_of(__m128i places)
+/* The shuffle that moves byte number `byte_index` of a vector; it gives 0 where the number is not that of a byte. */
+DML_INLINE __m256i shuffle_of(__m128i byte_indices)
 {
-    return _mm256_broadcastsi128_si256(_mm_adds_epu8(places, _mm_set1_epi8(0x70)));
+    return _mm256_broadcastsi128_si256(_mm_adds_epu8(byte_indices, _mm_set1_epi8(0x70)));
 }
 
 DML_INLINE __m256i two_halves(const char *low, const char *high)
@@ -27,31 +27,30 @@ DML_INLINE __m256i two_halves(const char *low, const char *high)
                                    _mm_loadu_si128((const __m128i *)high), 1);
 }
 
-/* The first `lines` items of each of `count` groups, a line for each place in the group: groups begin every `step`
-   bytes, of either sign if there is one line. What is `ahead` of them will be read soon. Gives for how many groups
-   that is done. */
-DML_INLINE int64_t take_apart(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
+/* Copies the first `lines` items of each of `count` groups, each item to a line of its own: groups begin every `stride`
+   bytes, with either sign if there is one line. `ahead` is prefetched. Returns for how many groups that is done. */
+DML_INLINE int64_t take_apart(char *output, int64_t output_line, const char *input, int64_t stride, int64_t ahead,
                               int64_t lines, int64_t count, const int64_t item)
 {
-    const int64_t size = step < 0 ? -step : step, vectors = size / item, whole = 32 / item;
-    /* Nothing is read behind the last item, nor before the first. */
+    const int64_t size = stride < 0 ? -stride : stride, vectors = size / item, whole = 32 / item;
+    /* Nothing is read behind the last item or before the first one. */
     int64_t most = ((count - 1) * size + lines * item) / (whole * size) * whole;
-    uint8_t places[16];
+    uint8_t byte_indices[16];
     __m256i shuffles[DML_GROUP * DML_GROUP];
     if (most <= 0)
         return 0;
     for (int64_t i = 0; i < 16; i++)
-        places[i] = (uint8_t)((step < 0 ? 16 / item - 1 - i / item : i / item) * size + i % item +
-                              (step < 0 ? size - item : 0));
+        byte_indices[i] = (uint8_t)((stride < 0 ? 16 / item - 1 - i / item : i / item) * size + i % item +
+                                    (stride < 0 ? size - item : 0));
     for (int64_t line = 0; line < lines; line++)
         for (int64_t i = 0; i < vectors; i++)
-            shuffles[line * vectors + i] = shuffle_of(
-                _mm_add_epi8(_mm_loadu_si128((const __m128i *)places), _mm_set1_epi8((char)(line * item - 16 * i))));
+            shuffles[line * vectors + i] = shuffle_of(_mm_add_epi8(_mm_loadu_si128((const __m128i *)byte_indices),
+                                                                   _mm_set1_epi8((char)(line * item - 16 * i))));
     for (int64_t done = 0; done < most; done += whole) {
-        const char *low = input + (step < 0 ? (done + whole / 2) * step + item : done * step);
-        const char *high = low + whole / 2 * step;
+        const char *low = input + (stride < 0 ? (done + whole / 2) * stride + item : done * stride);
+        const char *high = low + whole / 2 * stride;
         for (int64_t i = 0; i < 2 * vectors; i += 4)
-            _mm_prefetch((step < 0 ? high : low) + ahead + 16 * i, _MM_HINT_T0);
+            _mm_prefetch((stride < 0 ? high : low) + ahead + 16 * i, _MM_HINT_T0);
         for (int64_t line = 0; line < lines; line++) {
             const __m256i *shuffle = shuffles + line * vectors;
             __m256i found = _mm256_shuffle_epi8(two_halves(low, high), shuffle[0]);
@@ -64,16 +63,16 @@ DML_INLINE int64_t take_apart(char *output, int64_t output_line, const char *inp
     return most;
 }
 
-/* `count` items that follow one another backwards, whose whole cache lines are written by streaming stores. */
+/* Copies `count` items in reverse order; whole cache lines are written by streaming stores. */
 DML_INLINE void stream_reversed(char *output, const char *input, int64_t count, const int64_t item)
 {
-    uint8_t places[16];
+    uint8_t byte_indices[16];
     int64_t done = (-(int64_t)(uintptr_t)output & 63) / item;
     if (done > count)
         done = count;
     for (int64_t i = 0; i < 16; i++)
-        places[i] = (uint8_t)((16 / item - 1 - i / item) * item + i % item);
-    const __m256i shuffle = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)places));
+        byte_indices[i] = (uint8_t)((16 / item - 1 - i / item) * item + i % item);
+    const __m256i shuffle = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)byte_indices));
     for (int64_t i = 0; i < done; i++)
         memcpy(output + i * item, input - i * item, (size_t)item);
     for (; done + 64 / item <= count; done += 64 / item) {
@@ -88,9 +87,9 @@ DML_INLINE void stream_reversed(char *output, const char *input, int64_t count, 
         memcpy(output + done * item, input - done * item, (size_t)item);
 }
 
-/* `count` groups, one after another, of an item of each of `lines`, which are `step` bytes apart. Gives for how many
-   that is done. */
-DML_INLINE int64_t put_together(char *output, const char *input, int64_t step, int64_t lines, int64_t count,
+/* Assembles `count` groups, one after another, from an item of each of `lines`, which are `stride` bytes apart. Returns
+   for how many that is done. */
+DML_INLINE int64_t put_together(char *output, const char *input, int64_t stride, int64_t lines, int64_t count,
                                 const int64_t item)
 {
     const int64_t whole = 32 / item, most = count - count % whole;
@@ -98,23 +97,23 @@ DML_INLINE int64_t put_together(char *output, const char *input, int64_t step, i
     if (most == 0)
         return 0;
     for (int64_t part = 0; part < lines; part++) {
-        uint16_t line[16], place[16];
-        uint8_t own[16], places[16];
+        uint16_t line[16], byte_index[16];
+        uint8_t byte_lines[16], byte_indices[16];
         for (int i = 0; i < 16; i++) {
             uint16_t number = (uint16_t)((16 * part + i) / item), group = 0;
-            /* number / lines, which are both below 256 */
+            /* number / lines, both of which are below 256 */
             group = (uint16_t)((uint32_t)number * (uint32_t)(65536 / lines + 1) >> 16);
             line[i] = (uint16_t)(number - group * lines);
-            place[i] = (uint16_t)(group * item + i % item);
+            byte_index[i] = (uint16_t)(group * item + i % item);
         }
         for (int i = 0; i < 16; i++) {
-            own[i] = (uint8_t)line[i];
-            places[i] = (uint8_t)place[i];
+            byte_lines[i] = (uint8_t)line[i];
+            byte_indices[i] = (uint8_t)byte_index[i];
         }
         for (int64_t i = 0; i < lines; i++) {
-            __m128i is_own = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)own), _mm_set1_epi8((char)i));
-            shuffles[part * lines + i] = shuffle_of(
-                _mm_or_si128(_mm_loadu_si128((const __m128i *)places), _mm_andnot_si128(is_own, _mm_set1_epi8(-1))));
+            __m128i is_of_line = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)byte_lines), _mm_set1_epi8((char)i));
+            shuffles[part * lines + i] = shuffle_of(_mm_or_si128(_mm_loadu_si128((const __m128i *)byte_indices),
+                                                                 _mm_andnot_si128(is_of_line, _mm_set1_epi8(-1))));
         }
     }
     for (int64_t done = 0; done < most; done += whole) {
@@ -122,10 +121,10 @@ DML_INLINE int64_t put_together(char *output, const char *input, int64_t step, i
         for (int64_t part = 0; part < lines; part++) {
             const __m256i *shuffle = shuffles + part * lines;
             const char *from = input + done * item;
-            _mm_prefetch(from + part * step + DML_AHEAD, _MM_HINT_T0);
+            _mm_prefetch(from + part * stride + DML_AHEAD, _MM_HINT_T0);
             __m256i found = _mm256_shuffle_epi8(DML_LOAD(from), shuffle[0]);
             for (int64_t i = 1; i < lines; i++)
-                found = _mm256_or_si256(found, _mm256_shuffle_epi8(DML_LOAD(from + i * step), shuffle[i]));
+                found = _mm256_or_si256(found, _mm256_shuffle_epi8(DML_LOAD(from + i * stride), shuffle[i]));
             _mm_storeu_si128((__m128i *)(low + 16 * part), _mm256_castsi256_si128(found));
             _mm_storeu_si128((__m128i *)(high + 16 * part), _mm256_extracti128_si256(found, 1));
         }
@@ -135,55 +134,57 @@ DML_INLINE int64_t put_together(char *output, const char *input, int64_t step, i
 
 #endif
 
-/* Whether vectors take groups apart that begin every `step` bytes and have at least `lines` items. */
-DML_INLINE int has_groups(int64_t step, int64_t lines, const int64_t item)
+/* Whether vectors can split groups that begin every `stride` bytes and have at least `lines` items. */
+DML_INLINE int has_groups(int64_t stride, int64_t lines, const int64_t item)
 {
 #if defined(__AVX2__)
-    int64_t size = step < 0 ? -step : step;
-    return step % item == 0 && lines * item <= size && size <= 16 && (step > 0 || lines == 1);
+    int64_t size = stride < 0 ? -stride : stride;
+    return stride % item == 0 && lines * item <= size && size <= 16 && (stride > 0 || lines == 1);
 #else
-    (void)step, (void)lines, (void)item;
+    (void)stride, (void)lines, (void)item;
     return 0;
 #endif
 }
 
-/* What is in the cache needs no prefetch. */
+/* A chunk that is in the cache needs no prefetch. */
 static DML_ONCE void stream_chunk(char *output, const char *chunk, int64_t bytes)
 {
     stream_bytes(output, chunk, bytes, chunk);
 }
 
-/* `lines` that lie `item` bytes apart in the input, with their items every `step` bytes; together in the output. */
-DML_INLINE void apart_items(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead,
+/* Copies `lines` that begin `item` bytes apart in the input, with their items every `stride` bytes; the output has
+   contiguous lines. */
+DML_INLINE void apart_items(char *output, int64_t output_line, const char *input, int64_t stride, int64_t ahead,
                             int64_t lines, int64_t length, int stream, const int64_t item)
 {
-    /* By way of a chunk that stays in the cache, from which whole cache lines are written past it. */
+    /* The results go through a chunk that stays in the cache, from which whole cache lines are streamed. */
     char chunk[8192] __attribute__((aligned(64)));
     const int64_t room = (int64_t)sizeof chunk / lines & -64, most = stream ? room / item : length;
 #if defined(__AVX2__)
-    if (stream && lines == 1 && step == -item && (uintptr_t)output % item == 0 && streams(output, length * item)) {
+    if (stream && lines == 1 && stride == -item && (uintptr_t)output % item == 0 && streams(output, length * item)) {
         stream_reversed(output, input, length, item);
         return;
     }
 #endif
-    for (int64_t i = 0, count; i < length; i += count, output += count * item, input += count * step) {
+    for (int64_t i = 0, count; i < length; i += count, output += count * item, input += count * stride) {
         char *to = stream ? chunk : output;
         int64_t to_line = stream ? room : output_line, done = 0;
         count = length - i < most ? length - i : most;
 #if defined(__AVX2__)
-        if (has_groups(step, lines, item))
-            done = take_apart(to, to_line, input, step, ahead, lines, count, item);
+        if (has_groups(stride, lines, item))
+            done = take_apart(to, to_line, input, stride, ahead, lines, count, item);
 #endif
         for (int64_t line = 0; line < lines; line++)
-            packed_line(to + line * to_line + done * item, input + line * item + done * step, step, count - done, item);
+            packed_line(to + line * to_line + done * item, input + line * item + done * stride, stride, count - done,
+                        item);
         for (int64_t line = 0; stream && line < lines; line++)
             stream_chunk(output + line * output_line, chunk + line * room, count * item);
     }
 }
 
-/* An item of each of `lines`, `step` bytes apart, side by side; and so on for `length` of them. */
-DML_INLINE void together_items(char *output, const char *input, int64_t step, int64_t lines, int64_t length, int stream,
-                               const int64_t item)
+/* Interleaves `lines` that begin `stride` bytes apart: groups of an item of each, `length` of them. */
+DML_INLINE void together_items(char *output, const char *input, int64_t stride, int64_t lines, int64_t length,
+                               int stream, const int64_t item)
 {
     char chunk[8192] __attribute__((aligned(64)));
     const int64_t group = lines * item, room = (int64_t)sizeof chunk / group & -32, most = stream ? room : length;
@@ -192,26 +193,26 @@ DML_INLINE void together_items(char *output, const char *input, int64_t step, in
         int64_t done = 0;
         count = length - i < most ? length - i : most;
 #if defined(__AVX2__)
-        done = put_together(to, input, step, lines, count, item);
+        done = put_together(to, input, stride, lines, count, item);
 #endif
         for (; done < count; done++)
             for (int64_t line = 0; line < lines; line++)
-                memcpy(to + done * group + line * item, input + line * step + done * item, (size_t)item);
+                memcpy(to + done * group + line * item, input + line * stride + done * item, (size_t)item);
         if (stream)
             stream_chunk(output, chunk, count * group);
     }
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static DML_ONCE void apart_##item(char *output, int64_t output_line, const char *input, int64_t step,              \
+    static DML_ONCE void apart_##item(char *output, int64_t output_line, const char *input, int64_t stride,            \
                                       int64_t ahead, int64_t lines, int64_t length, int stream)                        \
     {                                                                                                                  \
-        apart_items(output, output_line, input, step, ahead, lines, length, stream, item);                             \
+        apart_items(output, output_line, input, stride, ahead, lines, length, stream, item);                           \
     }                                                                                                                  \
-    static DML_ONCE void together_##item(char *output, const char *input, int64_t step, int64_t lines, int64_t length, \
-                                         int stream)                                                                   \
+    static DML_ONCE void together_##item(char *output, const char *input, int64_t stride, int64_t lines,               \
+                                         int64_t length, int stream)                                                   \
     {                                                                                                                  \
-        together_items(output, input, step, lines, length, stream, item);                                              \
+        together_items(output, input, stride, lines, length, stream, item);                                            \
     }
 DML_ITEM(1)
 DML_ITEM(2)
@@ -220,32 +221,32 @@ DML_ITEM(8)
 DML_ITEM(16)
 #undef DML_ITEM
 
-DML_INLINE void apart(char *output, int64_t output_line, const char *input, int64_t step, int64_t ahead, int64_t lines,
-                      int64_t length, int stream, const int64_t item)
+DML_INLINE void apart(char *output, int64_t output_line, const char *input, int64_t stride, int64_t ahead,
+                      int64_t lines, int64_t length, int stream, const int64_t item)
 {
     if (item == 1)
-        apart_1(output, output_line, input, step, ahead, lines, length, stream);
+        apart_1(output, output_line, input, stride, ahead, lines, length, stream);
     else if (item == 2)
-        apart_2(output, output_line, input, step, ahead, lines, length, stream);
+        apart_2(output, output_line, input, stride, ahead, lines, length, stream);
     else if (item == 4)
-        apart_4(output, output_line, input, step, ahead, lines, length, stream);
+        apart_4(output, output_line, input, stride, ahead, lines, length, stream);
     else if (item == 8)
-        apart_8(output, output_line, input, step, ahead, lines, length, stream);
+        apart_8(output, output_line, input, stride, ahead, lines, length, stream);
     else
-        apart_16(output, output_line, input, step, ahead, lines, length, stream);
+        apart_16(output, output_line, input, stride, ahead, lines, length, stream);
 }
 
-DML_INLINE void together(char *output, const char *input, int64_t step, int64_t lines, int64_t length, int stream,
+DML_INLINE void together(char *output, const char *input, int64_t stride, int64_t lines, int64_t length, int stream,
                          const int64_t item)
 {
     if (item == 1)
-        together_1(output, input, step, lines, length, stream);
+        together_1(output, input, stride, lines, length, stream);
     else if (item == 2)
-        together_2(output, input, step, lines, length, stream);
+        together_2(output, input, stride, lines, length, stream);
     else if (item == 4)
-        together_4(output, input, step, lines, length, stream);
+        together_4(output, input, stride, lines, length, stream);
     else if (item == 8)
-        together_8(output, input, step, lines, length, stream);
+        together_8(output, input, stride, lines, length, stream);
     else
-        together_16(output, input, step, lines, length, stream);
+        together_16(output, input, stride, lines, length, stream);
 }

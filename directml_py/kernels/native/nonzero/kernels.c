@@ -1,4 +1,4 @@
-/* Counts and numbers of items that lie together. */
+/* Counts of contiguous items that are not 0, and their numbers. */
 
 #include "../common/compiler.h"
 #include "../move/copy.h"
@@ -10,7 +10,7 @@
     {                                                                                                                  \
         const T kept = (T)mask;                                                                                        \
         int64_t total = 0;                                                                                             \
-        /* Few enough for a sum of the items' own width. */                                                            \
+        /* So few that their count fits into the width of an item. */                                                  \
         for (int64_t i = 0; i < count; i += 128) {                                                                     \
             const int64_t part = count - i < 128 ? count - i : 128;                                                    \
             T sum = 0;                                                                                                 \

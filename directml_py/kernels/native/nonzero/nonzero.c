@@ -4,7 +4,7 @@
 #include "../move/dispatch.h"
 #include "../threads/parallel.h"
 
-/* Elements are counted in so many blocks at most, which says where the coordinates of each begin. */
+/* Elements are counted in at most this many blocks, whose counts say where the coordinates of each block begin. */
 #define DML_NONZERO_BLOCKS 4096
 #define DML_NONZERO_BLOCK 8192
 
@@ -14,31 +14,31 @@ typedef struct {
     int stream;
 } dml_nonzero_plan;
 
-/* Where an element is, by its number in the order of coordinates, and how many follow it in its line. */
+/* The position of an element, by its number in row-major order, and how many elements follow it in its line. */
 typedef struct {
     int64_t at[8], left;
     const char *x;
-} dml_nonzero_place;
+} dml_nonzero_position;
 
-static dml_nonzero_place dml_nonzero_seek(const dml_nonzero *task, int64_t number)
+static dml_nonzero_position dml_nonzero_seek(const dml_nonzero *task, int64_t number)
 {
-    dml_nonzero_place place = {.x = (const char *)task->x};
+    dml_nonzero_position position = {.x = (const char *)task->x};
     for (int i = task->rank - 1; i >= 0; i--) {
-        place.at[i] = number % task->sizes[i];
+        position.at[i] = number % task->sizes[i];
         number /= task->sizes[i];
-        place.x += place.at[i] * task->strides[i];
+        position.x += position.at[i] * task->strides[i];
     }
-    place.left = task->sizes[task->rank - 1] - place.at[task->rank - 1];
-    return place;
+    position.left = task->sizes[task->rank - 1] - position.at[task->rank - 1];
+    return position;
 }
 
-/* Items of one line, together: where they lie, or in `line`. */
+/* The items of one line, contiguous: in place, or copied to `line`. */
 static const char *dml_nonzero_items(const dml_nonzero *task, const char *x, int64_t count, char *line)
 {
     dml_span span = {line, x, 1, 0, 0, count, task->item, task->strides[task->rank - 1]};
-    if (span.input_step == task->item || count == 1)
+    if (span.input_stride == task->item || count == 1)
         return x;
-    if (span.input_step == 0)
+    if (span.input_stride == 0)
         dml_dispatch->move->fill[__builtin_ctzll((unsigned long long)task->item)](&span, 0);
     else
         dml_dispatch->move->strided[__builtin_ctzll((unsigned long long)task->item)](&span, 0);
@@ -55,31 +55,31 @@ static void dml_nonzero_share_counts(void *context, int64_t begin, int64_t end)
         last = last < plan->count ? last : plan->count;
         for (int64_t i = first, part; i < last; i += part) {
             char line[DML_NONZERO_LINE * 8];
-            dml_nonzero_place place = dml_nonzero_seek(task, i);
-            part = place.left < last - i ? place.left : last - i;
+            dml_nonzero_position position = dml_nonzero_seek(task, i);
+            part = position.left < last - i ? position.left : last - i;
             part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
             total +=
-                dml_dispatch->nonzero->count[index](dml_nonzero_items(task, place.x, part, line), part, task->mask);
+                dml_dispatch->nonzero->count[index](dml_nonzero_items(task, position.x, part, line), part, task->mask);
         }
         plan->firsts[begin] = total;
     }
 }
 
-/* Rows of coordinates that follow each other. */
+/* Writes rows of coordinates that follow each other. */
 static void dml_nonzero_write(const dml_nonzero_plan *plan, int64_t first, const uint32_t *rows, int64_t count)
 {
     const dml_nonzero *task = plan->task;
-    char *output = (char *)task->coordinates + first * task->row_step;
-    if (task->column_step == 4 && task->row_step == 4 * task->width) {
-        dml_dispatch->nonzero->write(output, (const char *)rows, count * task->row_step, plan->stream);
+    char *output = (char *)task->coordinates + first * task->row_stride;
+    if (task->column_stride == 4 && task->row_stride == 4 * task->width) {
+        dml_dispatch->nonzero->write(output, (const char *)rows, count * task->row_stride, plan->stream);
         return;
     }
     for (int64_t i = 0; i < count; i++)
         for (int k = 0; k < task->width; k++)
-            memcpy(output + i * task->row_step + k * task->column_step, rows + i * task->width + k, 4);
+            memcpy(output + i * task->row_stride + k * task->column_stride, rows + i * task->width + k, 4);
 }
 
-static void dml_nonzero_share_places(void *context, int64_t begin, int64_t end)
+static void dml_nonzero_share_positions(void *context, int64_t begin, int64_t end)
 {
     const dml_nonzero_plan *plan = context;
     const dml_nonzero *task = plan->task;
@@ -90,13 +90,13 @@ static void dml_nonzero_share_places(void *context, int64_t begin, int64_t end)
         for (int64_t i = begin * plan->block, part; i < last; i += part) {
             char line[DML_NONZERO_LINE * 8];
             uint32_t found[DML_NONZERO_LINE], rows[DML_NONZERO_LINE * 8], before[8];
-            dml_nonzero_place place = dml_nonzero_seek(task, i);
+            dml_nonzero_position position = dml_nonzero_seek(task, i);
             int64_t many;
-            part = place.left < last - i ? place.left : last - i;
+            part = position.left < last - i ? position.left : last - i;
             part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
             for (int k = 0; k < width; k++)
-                before[k] = (uint32_t)place.at[outer + k];
-            many = dml_dispatch->nonzero->find[index](dml_nonzero_items(task, place.x, part, line), part, task->mask,
+                before[k] = (uint32_t)position.at[outer + k];
+            many = dml_dispatch->nonzero->find[index](dml_nonzero_items(task, position.x, part, line), part, task->mask,
                                                       found);
             dml_dispatch->nonzero->spread(rows, found, many, before, width, before[width - 1]);
             dml_nonzero_write(plan, target, rows, many);
@@ -126,9 +126,10 @@ int64_t dml_nonzero_run(const dml_nonzero *task)
         total += many;
     }
     plan.stream = total * 4 * task->width >= dml_stream_bytes;
-    dml_parallel(dml_nonzero_share_places, &plan, blocks, 1, plan.count * task->item + total * 4 * task->width);
-    int64_t sizes[2] = {task->size - total, task->width}, to[2] = {task->row_step, task->column_step}, from[2] = {0, 0};
-    dml_move_prepare(&rest, 4, 2, sizes, to, from, task->coordinates + (uintptr_t)(total * task->row_step),
+    dml_parallel(dml_nonzero_share_positions, &plan, blocks, 1, plan.count * task->item + total * 4 * task->width);
+    int64_t sizes[2] = {task->size - total, task->width}, to[2] = {task->row_stride, task->column_stride},
+            from[2] = {0, 0};
+    dml_move_prepare(&rest, 4, 2, sizes, to, from, task->coordinates + (uintptr_t)(total * task->row_stride),
                      (uintptr_t)&zero);
     dml_move_run(&rest, 1);
     return total;

@@ -1,4 +1,4 @@
-/* Philox 4x32-10, several values of the counter at a time. */
+/* Philox 4x32-10, for several values of the counter at a time. */
 
 #include "../common/compiler.h"
 
@@ -8,7 +8,7 @@ DML_INLINE void philox_lanes(uint32_t *words, uint64_t low, uint64_t high, uint3
                              const int count)
 {
     enum { LANES = 16, ROUNDS = 10 };
-    /* Words in 64 bits, so that nothing is widened between the rounds. */
+    /* Words are kept in 64 bits, so that nothing is widened between the rounds. */
     uint64_t a[LANES], b[LANES], c[LANES], d[LANES];
     for (int i = 0; i < LANES; i++) {
         uint64_t number = low + (uint64_t)i, above = high + (number < low);

@@ -2,7 +2,7 @@
 #include "../move/dispatch.h"
 #include "../threads/parallel.h"
 
-/* So many values of the counter are the least that threads share. */
+/* Threads share at least this many values of the counter. */
 #define DML_PHILOX_BLOCK 1024
 
 typedef struct {
@@ -17,7 +17,7 @@ static void dml_philox_share(void *context, int64_t begin, int64_t end)
 {
     const dml_philox_task *task = context;
     for (; begin < end; begin++) {
-        /* By way of a chunk that stays in the cache. */
+        /* Words go through a chunk that stays in the cache. */
         uint32_t words[4 * DML_PHILOX_BLOCK] __attribute__((aligned(64)));
         int64_t first = begin * DML_PHILOX_BLOCK, left = task->count - 4 * first;
         int64_t count = left < 4 * DML_PHILOX_BLOCK ? left : 4 * DML_PHILOX_BLOCK;

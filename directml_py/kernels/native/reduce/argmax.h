@@ -1,6 +1,6 @@
 /* The index of the largest or smallest element. NaN is passed over, because no comparison with it is true, even where
-   it is the first: that it keeps its place there is found out at the end. While nothing was better than the worst
-   that there can be, the index is -1. */
+   it is the first: that it keeps its index then is found out at the end. As long as nothing was better than the worst
+   value, the index is -1. */
 
 #pragma once
 
@@ -8,8 +8,8 @@
 #include "sum_min_max.h"
 #include "convert.h"
 
-/* `WINS(x, y)`: x, which comes after y, takes its place. Indices have as many bits as elements, so that both are
-   compared and chosen alike. */
+/* `WINS(x, y)`: whether x, which comes after y, replaces it. Indices have as many bits as elements, so that both are
+   compared and selected alike. */
 #define DML_ARG_COLUMNS(NAME, T, I, WINS)                                                                              \
     DML_INLINE void NAME##_take(T *restrict best, I *restrict found, const T *restrict a, int64_t m, I index)          \
     {                                                                                                                  \
@@ -23,10 +23,10 @@
     {                                                                                                                  \
         for (int64_t j = 0; j < m; j++) {                                                                              \
             T value = best[j];                                                                                         \
-            I place = found[j];                                                                                        \
-            place = WINS(a[j], value) ? index : place;                                                                 \
+            I position = found[j];                                                                                     \
+            position = WINS(a[j], value) ? index : position;                                                           \
             value = WINS(a[j], value) ? a[j] : value;                                                                  \
-            found[j] = WINS(b[j], value) ? index + 1 : place;                                                          \
+            found[j] = WINS(b[j], value) ? index + 1 : position;                                                       \
             best[j] = WINS(b[j], value) ? b[j] : value;                                                                \
         }                                                                                                              \
     }                                                                                                                  \
@@ -46,7 +46,7 @@
 #define DML_GREATER(x, y) ((x) > (y))
 #define DML_NOT_GREATER(x, y) ((x) <= (y))
 #define DML_NOT_LESS(x, y) ((x) >= (y))
-/* The four functions of columns, whose elements have the type that the best is kept in. */
+/* The four functions of columns whose elements have the type of the accumulators. */
 #define DML_ARGS_COLUMNS(TYPE, T, I)                                                                                   \
     DML_ARG_COLUMNS(argmin_##TYPE, T, I, DML_LESS)                                                                     \
     DML_ARG_COLUMNS(argmax_##TYPE, T, I, DML_GREATER)                                                                  \
@@ -108,7 +108,7 @@ DML_ARGS_COLUMNS(u64, uint64_t, int64_t)
 #include "arg_type.inc"
 
 #if defined(__AVX2__)
-/* A FLOAT16 is looked for by its bits. Zero has two patterns, so its sign does not count. */
+/* A FLOAT16 is searched for by its bits. Zero has two patterns, so that its sign does not count. */
 typedef struct {
     uint16_t bits;
     uint16_t kept;

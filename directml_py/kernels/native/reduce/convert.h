@@ -1,5 +1,5 @@
-/* FLOAT16, and elements that are not contiguous or are too narrow: copied to where they are, in a type that
-   there are kernels for. */
+/* Copies of FLOAT16, and of elements that are not contiguous or are too narrow, in a type that there are kernels for.
+ */
 
 #pragma once
 
@@ -62,7 +62,7 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
 #undef DML_PACK
 
 #if defined(__AVX2__)
-/* FLOAT16 that need not be copied. Sums are added up in FLOAT32 over four elements alone, then in FLOAT64. */
+/* FLOAT16 that need no copy. Four elements are added up in FLOAT32, and their sums in FLOAT64. */
 #define DML_HALVES(i) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(i)))
 #define DML_HALF(A, x) ((A)_cvtsh_ss(x))
 #define DML_HALF_ABSOLUTE(A, x) ((A)__builtin_fabsf(_cvtsh_ss(x)))
@@ -77,7 +77,7 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
     _mm256_storeu_pd((result) + 4, _mm256_add_pd(_mm256_loadu_pd((result) + 4), high))
 #define DML_HALVES_INTO_MIN(result, x) _mm256_storeu_ps(result, _mm256_min_ps(x, _mm256_loadu_ps(result)))
 #define DML_HALVES_INTO_MAX(result, x) _mm256_storeu_ps(result, _mm256_max_ps(x, _mm256_loadu_ps(result)))
-/* As NaN is passed over by being the first operand, two new elements must not meet before the result does. */
+/* NaN is passed over by being the first operand; so two new elements must not meet before they meet the accumulator. */
 #define DML_HALVES_FOUR_MIN(result, a, b, c, d)                                                                        \
     _mm256_storeu_ps(result,                                                                                           \
                      _mm256_min_ps(d, _mm256_min_ps(c, _mm256_min_ps(b, _mm256_min_ps(a, _mm256_loadu_ps(result))))))

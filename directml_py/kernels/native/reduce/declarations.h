@@ -2,8 +2,8 @@
 #include "../common/declarations.h"
 #include "../half/declarations.h"
 
-/* Folds: the functions of REDUCE, SUM to MAX; those of the ARG kind count the elements of the reduced dimensions in
-   row-major order and take the first of equals, those named LAST the last. */
+/* The functions of REDUCE. Those of the ARG kind count the elements of the reduced dimensions in row-major order; of
+   equal elements they take the first, or the last where they are named LAST. */
 enum {
     DML_FUNCTION_SUM,
     DML_FUNCTION_AVERAGE,
@@ -32,7 +32,8 @@ enum {
     DML_TYPE_UINT32,
     DML_TYPE_UINT64
 };
-/* A reduction as it is run. Dimensions begin with the innermost; there is at least one of each kind. */
+/* A reduction as it is run. Dimensions begin with the innermost; there is at least one kept and one reduced dimension.
+ */
 typedef struct {
     int32_t function, type, output_type, fold, computed_type, state_type;
     int32_t rows;

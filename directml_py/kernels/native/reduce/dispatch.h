@@ -19,22 +19,22 @@ enum {
     DML_REDUCE_ARGMAX_LAST,
     DML_FOLDS
 };
-/* Sums of floating point numbers are kept in FLOAT64, and folded once more if several threads made them. */
+/* Sums of floating point numbers are accumulated in FLOAT64, and reduced once more if several threads made them. */
 enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
 
-/* As many elements as are unpacked at a time, and as many results as are kept at a time. */
+/* This many elements are packed at a time, and this many accumulators are kept at a time. */
 #define DML_REDUCE_TILE 4096
 #define DML_REDUCE_BLOCK 4096
-/* The accumulators of a long row in bytes: enough registers to hide the latency of an addition. */
+/* The bytes of the accumulators of a long row: enough registers to hide the latency of an addition. */
 #define DML_REDUCE_LANES 256
 
-/* Fold n elements into each of m results, which are kept in `state` (and `second`, where a result is two numbers).
-   `index` is where among the reduced elements the first of the n stands. */
+/* Folds n elements into each of m accumulators, which are in `state`, and in `second` where an accumulator is two
+   numbers. `index` is the number of the first of the n among the reduced elements. */
 typedef void (*dml_reduce_loop)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride,
                                 int64_t n, int64_t reduced_stride, int64_t index);
 
-/* `rows` takes contiguous reduced elements, `columns` kept ones. NULL where a type must be converted
-   first. */
+/* `rows` takes contiguous reduced elements, and `columns` contiguous kept ones. They are NULL where a type must be
+   converted first. */
 typedef struct {
     dml_reduce_loop rows, columns;
 } dml_reduce_kernel;

@@ -1,4 +1,4 @@
-/* From what a fold keeps to what the tensor holds. */
+/* What accumulators become in the output. */
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 static const uint8_t dml_type_sizes[DML_TYPES] = {2, 4, 1, 2, 4, 8, 1, 2, 4, 8, 8};
 
-/* One step of the reduced dimensions from `inner` on: counts on in `at` and gives where `source` then stands. */
+/* Advances the reduced dimensions from `inner` on: counts in `at`, and returns the address that `source` then has. */
 static const char *dml_reduce_next(const dml_reduce *task, int inner, int64_t *at, const char *source)
 {
     for (int i = inner; i < task->reduced_rank; i++) {
@@ -21,8 +21,8 @@ static const char *dml_reduce_next(const dml_reduce *task, int inner, int64_t *a
     return source;
 }
 
-/* The place of the first element that is `value`, counted over the reduced elements in their order; -1 if there is
-   none. Of FLOAT16 and FLOAT32 alone. */
+/* The index of the first element that is `value`, counted over the reduced elements in their order; -1 if there is
+   none. It takes FLOAT16 and FLOAT32 only. */
 static int64_t dml_reduce_search(const dml_reduce *task, const char *source, float value)
 {
     int64_t at[DML_MAX_DIMENSIONS] = {0};
@@ -66,7 +66,7 @@ static void dml_reduce_store_floats(const dml_reduce *task, char *output, int64_
             *(uint16_t *)(output + i * task->kept[0].output) = dml_half_of_float(values[i]);
 }
 
-/* A sum of squares beyond the range of FLOAT32, or below it: it is not kept there, but is not to be larger either. */
+/* A sum of squares beyond the range of FLOAT32, which FLOAT32 would not hold, must not give a larger result either. */
 static double dml_reduce_in_range(double sum)
 {
     float narrow = (float)sum;
@@ -82,7 +82,7 @@ static double dml_reduce_log_in_range(double value)
     return value >= 88.72283908187067 ? INFINITY : value;
 }
 
-/* Everything is computed in FLOAT64, of FLOAT16 too: per result it costs nothing that could be seen. */
+/* Results are computed in FLOAT64, those of FLOAT16 too, which costs nothing measurable for a result. */
 static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int64_t m, double *values,
                                       const float *largest)
 {
@@ -111,8 +111,8 @@ static void dml_reduce_finish_doubles(const dml_reduce *task, char *output, int6
     dml_reduce_store_floats(task, output, m, rounded);
 }
 
-/* NaN never became a result. If nothing else is there, it is the result; whether there is can be doubted only where
-   the result is the infinity that the fold began with. */
+/* No accumulator ever became NaN. If all elements are NaN, so is the result; that is possible only where the
+   accumulator is still the infinity that it began with. */
 static void dml_reduce_finish_extremes(const dml_reduce *task, const char *input, char *output, int64_t m,
                                        float *values)
 {
@@ -123,7 +123,7 @@ static void dml_reduce_finish_extremes(const dml_reduce *task, const char *input
     dml_reduce_store_floats(task, output, m, values);
 }
 
-/* Whether the first of the reduced elements is NaN, which no comparison takes that place from. */
+/* Whether the first of the reduced elements is NaN, whose index no comparison replaces. */
 static int dml_reduce_begins_with_nan(const dml_reduce *task, const char *source)
 {
     if (task->type == DML_TYPE_FLOAT16)
@@ -138,7 +138,7 @@ static void dml_reduce_finish_indices(const dml_reduce *task, const char *input,
     for (int64_t i = 0; i < m; i++) {
         int64_t index = wide ? ((const int64_t *)found)[i] : ((const int32_t *)found)[i];
         char *target = output + i * task->kept[0].output;
-        /* Where nothing was better than the worst that there can be, the first is that, or NaN. */
+        /* Where nothing was better than the worst value, the first element is that, or NaN. */
         if (index < 0 || dml_reduce_begins_with_nan(task, input + i * task->kept[0].input))
             index = 0;
         if (dml_type_sizes[task->output_type] == 8)

@@ -1,5 +1,5 @@
-/* What of reductions gains by the longest vectors: sums of FLOAT32, which are converted, exponentials and
-   logarithms. */
+/* The reductions that gain by the longest vectors: sums of FLOAT32, which are converted, exponentials and logarithms.
+ */
 
 #include "../common/vectors.h"
 #include "dispatch.h"

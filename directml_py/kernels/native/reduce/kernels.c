@@ -1,4 +1,4 @@
-/* The kernels of reductions, by what is folded and the type of the elements. */
+/* The kernels of reductions, by their function and the type of the elements. */
 
 #include "../common/compiler.h"
 
@@ -21,7 +21,7 @@ DML_SHORT_SUM(square_f16, uint16_t, DML_FOUR_HALVES, DML_FOUR_SQUARE, DML_SHORT_
 #endif
 
 #define DML_TILES(NAME) {NAME##_rows, NAME##_columns}
-/* Signed and unsigned integers of as many bits have sums, squares and products of the same bits. */
+/* Signed and unsigned integers of the same width have sums, squares and products of the same bits. */
 #define DML_TILES_OF_BITS(NAME) \
     [DML_TYPE_INT8] = DML_TILES(NAME##_u8), [DML_TYPE_UINT8] = DML_TILES(NAME##_u8), \
     [DML_TYPE_INT16] = DML_TILES(NAME##_u16), [DML_TYPE_UINT16] = DML_TILES(NAME##_u16), \
@@ -32,7 +32,7 @@ DML_SHORT_SUM(square_f16, uint16_t, DML_FOUR_HALVES, DML_FOUR_SQUARE, DML_SHORT_
     [DML_TYPE_INT16] = DML_TILES(SIGNED##_i16), [DML_TYPE_UINT16] = DML_TILES(UNSIGNED##_u16), \
     [DML_TYPE_INT32] = DML_TILES(SIGNED##_i32), [DML_TYPE_UINT32] = DML_TILES(UNSIGNED##_u32), \
     [DML_TYPE_INT64] = DML_TILES(SIGNED##_i64), [DML_TYPE_UINT64] = DML_TILES(UNSIGNED##_u64)
-/* Columns are compared in four bytes or eight, as many as indices have; what is narrower is widened first. */
+/* Columns are compared in four bytes or eight, as many as indices have; narrower elements are widened first. */
 #define DML_TILES_OF_ARG(NAME) \
     [DML_TYPE_INT8] = {NAME##_i8_rows, NULL}, [DML_TYPE_UINT8] = {NAME##_u8_rows, NULL}, \
     [DML_TYPE_INT16] = {NAME##_i16_rows, NULL}, [DML_TYPE_UINT16] = {NAME##_u16_rows, NULL}, \

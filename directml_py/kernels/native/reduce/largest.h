@@ -1,4 +1,4 @@
-/* The largest element of FLOAT32: what exponentials are relative to. */
+/* The largest element of FLOAT32, to which exponentials are relative. */
 
 #pragma once
 

@@ -1,7 +1,7 @@
-/* log(sum(exp(x))) as a running sum, whatever its range: `state` holds the largest element so far, `second` the sum
-   of exp(x - largest). What is taken out is the largest of a chunk that fits into the L1 cache, so memory is
-   read once. An infinite largest element is not taken out: of itself it would leave NaN. Nor is exp taken of what is
-   then left, where the largest is positive, but for finding NaN. */
+/* log(sum(exp(x))) as a running sum, for x of any range: `state` has the largest element so far, `second` the sum of
+   exp(x - largest). The largest element is that of a chunk that fits into the L1 cache, so that memory is read once.
+   Nothing is subtracted if the largest element is infinite, since infinity minus itself is NaN; nor is exp computed if
+   it is +infinity, other than to find NaN. */
 
 #pragma once
 

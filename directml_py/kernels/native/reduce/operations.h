@@ -20,7 +20,7 @@
 #define DML_LARGER(A, x, y) ((y) > (x) ? (y) : (x))
 
 #if defined(__AVX2__)
-/* Loaded four at a time they are converted at once; eight would have to be taken apart. */
+/* Four elements are loaded at a time and converted at once; a vector of eight would have to be split. */
 #define DML_FLOATS(x) _mm256_cvtps_pd(_mm_loadu_ps(x))
 #define DML_FLOATS_ABSOLUTE(x) _mm256_andnot_pd(_mm256_set1_pd(-0.0), DML_FLOATS(x))
 #define DML_FLOATS_SQUARE(x) _mm256_mul_pd(DML_FLOATS(x), DML_FLOATS(x))

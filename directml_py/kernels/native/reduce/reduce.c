@@ -1,8 +1,6 @@
-/* Folds over any dimensions of tensors of any strides.
-
-   What is reduced is brought into one of two forms. If reduced elements are contiguous, rows of them are
-   folded; else kept ones do, and columns of them are folded row by row, as memory has them. Either is done for a
-   block of results at a time, small enough to stay in the L1 cache. */
+/* Reductions over any dimensions of tensors with any strides. Each is brought into one of two forms: rows are reduced
+   if reduced elements are contiguous, or else columns, row by row, as they are in memory. Either is done for a block of
+   accumulators at a time, which stays in the L1 cache. */
 
 #include "../common/assert.h"
 #include "../common/compiler.h"
@@ -15,11 +13,11 @@
 
 static int64_t dml_reduce_distance(int64_t stride)
 {
-    /* Elements at distance 0 are one and the same: such a dimension is best traversed last. */
+    /* All elements of a dimension of stride 0 are the same: it is best traversed last. */
     return stride == 0 ? INT64_MAX : stride < 0 ? -stride : stride;
 }
 
-/* From the longest steps through the input to the shortest. */
+/* Sorts dimensions from the largest stride of the input to the smallest. */
 static void dml_reduce_sort(dml_dimension *dimensions, int count)
 {
     for (int i = 1; i < count; i++)
@@ -30,7 +28,7 @@ static void dml_reduce_sort(dml_dimension *dimensions, int count)
         }
 }
 
-/* As few dimensions as possible, at least one, and the innermost first. */
+/* Joins dimensions into as few as possible, at least one, with the innermost first. */
 static int dml_reduce_normalize(dml_dimension *dimensions, int count)
 {
     int joined = dml_join(dimensions, count);
@@ -78,7 +76,7 @@ static uint64_t dml_reduce_bits(double value, int type)
     return bits;
 }
 
-/* What a fold begins with: the result of nothing. */
+/* The identity of a function, with which accumulators begin. */
 static uint64_t dml_reduce_identity(int fold, int type)
 {
     int is_float = type == DML_TYPE_FLOAT32 || type == DML_TYPE_FLOAT64, bits = 8 * dml_type_sizes[type];
@@ -101,7 +99,7 @@ static uint64_t dml_reduce_identity(int fold, int type)
     }
 }
 
-/* Whether there are kernels for what the task says; if so, the types that it is computed in. */
+/* Chooses the types that a task is computed in; returns whether there are kernels for them. */
 static int dml_reduce_choose(dml_reduce *task)
 {
     int is_float = task->type <= DML_TYPE_FLOAT32, is_arg, fold = dml_reduce_of(task->function);
@@ -130,13 +128,13 @@ static int dml_reduce_choose(dml_reduce *task)
     return 1;
 }
 
-/* How many results are kept at a time, and how the work is cut. This does not depend on the number of threads, so
-   that results do not. */
+/* Decides how many accumulators are kept at a time, and how the work is cut. Neither depends on the number of threads,
+   so that results do not. */
 static void dml_reduce_cut(dml_reduce *task)
 {
     int64_t size = dml_type_sizes[task->type], inner = task->kept[0].size, part = task->count * size, wanted;
     int64_t block = task->fold < DML_REDUCE_EXP ? DML_REDUCE_BLOCK : DML_REDUCE_BLOCK / 4, least = task->rows ? 1 : 64;
-    /* Of columns that stay in a cache, half are worth a thread. */
+    /* For columns that stay in a cache, half as many are worth a thread. */
     int64_t most = task->rows ? (64 << 10) / part : part * inner <= (512 << 10) ? (128 << 10) / part : block;
     block = most < least ? least : most < block ? most : block;
     task->block = block < inner ? block : inner;
@@ -178,7 +176,7 @@ int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type
             task->count *= one.size;
         input_alignment |= (uintptr_t)one.input;
         output_alignment |= (uintptr_t)one.output;
-        /* The order of elements matters to indices alone; else a dimension may as well be traversed backwards. */
+        /* The order of elements matters only to indices; else a dimension may as well be traversed backwards. */
         if (one.input < 0 && !(is_arg && is_reduced)) {
             input += (uintptr_t)((one.size - 1) * one.input);
             output += (uintptr_t)((one.size - 1) * one.output);
@@ -198,14 +196,14 @@ int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type
         dml_reduce_sort(reduced, task->reduced_rank);
     task->kept_rank = dml_reduce_normalize(kept, task->kept_rank);
     task->reduced_rank = dml_reduce_normalize(reduced, task->reduced_rank);
-    /* A few results of a few elements each are not worth a block: the longest dimension makes longer ones. */
+    /* A few results of a few elements each are not worth a block: the longest dimension makes longer blocks. */
     if (kept[0].size * reduced[0].size < 256)
         for (int i = 1; i < task->kept_rank; i++)
             if (kept[i].size > kept[0].size)
                 dml_swap(&kept[i], &kept[0]);
     task->rows = reduced[0].size > 1 &&
                  (kept[0].size == 1 || dml_reduce_distance(reduced[0].input) <= dml_reduce_distance(kept[0].input));
-    /* The exponentials of a short row do not fill the vectors, those of many columns do, even if copied first. */
+    /* The exponentials of a short row do not fill vectors; those of many columns do, even if they are copied first. */
     if (task->fold == DML_REDUCE_EXP && reduced[0].size < 32 && kept[0].size >= 32)
         task->rows = 0;
     task->input = input;

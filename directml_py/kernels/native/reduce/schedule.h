@@ -1,5 +1,5 @@
-/* The run of a prepared fold. A unit of work is a block of results; where there are too few, a unit is cut into
-   pieces, each of a part of the reduced elements, whose results are put together in their order. */
+/* The run of a prepared reduction. A unit of work is a block of accumulators; where there are too few units, each is
+   cut into pieces of the reduced elements, whose accumulators are joined in their order. */
 
 #pragma once
 
@@ -8,9 +8,9 @@
 #include "finish.h"
 
 #define DML_REDUCE_UNITS 16
-/* So many bytes come from beyond the L2 cache. */
+/* This many bytes come from beyond the L2 cache. */
 #define DML_REDUCE_MUCH (1 << 20)
-/* What one result takes while it is made. */
+/* The bytes of an accumulator. */
 #define DML_REDUCE_STATE (2 * sizeof(uint64_t))
 
 typedef struct {
@@ -50,14 +50,14 @@ static const dml_reduce_kernel *dml_reduce_kernel_of(int fold, int type)
     return &dml_dispatch->reduce->kernels[fold][type];
 }
 
-/* The fold that puts results together, of the type that they are kept in. */
+/* The kernel that joins accumulators, in their type. */
 static const dml_reduce_kernel *dml_reduce_joining(const dml_reduce *task)
 {
     int adds = task->fold == DML_REDUCE_ABSOLUTE || task->fold == DML_REDUCE_SQUARE;
     return dml_reduce_kernel_of(adds ? DML_REDUCE_SUM : task->fold, task->state_type);
 }
 
-/* m x n elements that lie apart, or whose type there are no kernels for, by way of a packed copy. */
+/* Reduces m x n elements that are not contiguous, or whose type has no kernels, through a packed copy. */
 static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, char *state, char *second,
                                                         const char *source, int64_t m, int64_t n, int64_t index)
 {
@@ -68,7 +68,7 @@ static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, 
     int widen = task->computed_type != task->type;
     char packed[DML_REDUCE_TILE * sizeof(uint64_t)] __attribute__((aligned(64)));
     int64_t inner = task->rows ? n : m, outer = task->rows ? m : n;
-    /* Sums of exponentials are scaled once per tile: it had better be high. */
+    /* Sums of exponentials are scaled once per tile, which had better be high. */
     int64_t widest = task->fold == DML_REDUCE_EXP && !task->rows ? 128 : DML_REDUCE_TILE;
     int64_t width = inner < widest ? inner : widest, height = DML_REDUCE_TILE / width;
     for (int64_t i = 0; i < outer; i += height)
@@ -87,24 +87,24 @@ static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, 
         }
 }
 
-/* Columns so few that vectors would stay empty, or much memory: if rows follow each other without a gap, several of
-   them are folded as one, for wide vectors or for streams of memory to read in step, and the results of these at the
-   end. Returns the rows that are done. */
+/* If there are so few columns that vectors would stay empty, or much memory, several rows are reduced as one, where
+   rows follow each other without a gap: for wide vectors, or for streams of memory that are read side by side. Their
+   accumulators are joined at the end. Returns the number of rows that are done. */
 static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_kernel *kernel, char *state,
                                       const char *source, int64_t m, int64_t n)
 {
     char wide[DML_REDUCE_BLOCK * sizeof(uint64_t)] __attribute__((aligned(64)));
-    int64_t size = dml_type_sizes[task->type], together, steps;
+    int64_t size = dml_type_sizes[task->type], together, wide_rows;
     together = (task->bytes >= DML_REDUCE_MUCH ? DML_REDUCE_BLOCK : m <= 16 ? 512 : 0) / m;
     while (together > 1 && n / together < 8)
         together /= 2;
-    steps = together > 1 ? n / together : 0;
-    if (task->fold >= DML_REDUCE_EXP || steps == 0 || task->reduced[0].input != m * size)
+    wide_rows = together > 1 ? n / together : 0;
+    if (task->fold >= DML_REDUCE_EXP || wide_rows == 0 || task->reduced[0].input != m * size)
         return 0;
     dml_reduce_begin(task, together * m, wide, NULL);
-    kernel->columns(wide, NULL, source, together * m, size, steps, together * m * size, 0);
+    kernel->columns(wide, NULL, source, together * m, size, wide_rows, together * m * size, 0);
     dml_reduce_joining(task)->columns(state, NULL, wide, m, 0, together, m * dml_type_sizes[task->state_type], 0);
-    return steps * together;
+    return wide_rows * together;
 }
 
 static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, const char *source, int64_t m, int64_t n,
@@ -126,7 +126,7 @@ static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, c
     }
 }
 
-/* Fold the reduced elements [begin, end) into m results. */
+/* Folds the reduced elements [begin, end) into m accumulators. */
 static void dml_reduce_range(const dml_reduce *task, char *state, char *second, const char *source, int64_t m,
                              int64_t begin, int64_t end)
 {
@@ -148,7 +148,7 @@ static void dml_reduce_range(const dml_reduce *task, char *state, char *second, 
     }
 }
 
-/* Where the block of a unit begins in memory; returns how many results it has. */
+/* Finds where the block of a unit begins in memory; returns how many accumulators it has. */
 static int64_t dml_reduce_locate(const dml_reduce *task, int64_t unit, const char **input, char **output)
 {
     int64_t first = unit % task->blocks * task->block, rest = unit / task->blocks, m = task->kept[0].size - first;
@@ -172,7 +172,7 @@ static void dml_reduce_units(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         const char *input;
         char *output, *partial;
-        int64_t pieces = work->partials ? task->pieces : 1, piece = i % pieces, m, step, from, to;
+        int64_t pieces = work->partials ? task->pieces : 1, piece = i % pieces, m, length, from, to;
         m = dml_reduce_locate(task, i / pieces, &input, &output);
         if (work->partials == NULL) {
             dml_reduce_begin(task, m, state, second);
@@ -181,10 +181,10 @@ static void dml_reduce_units(void *context, int64_t begin, int64_t end)
             continue;
         }
         partial = work->partials + i * task->block * (int64_t)DML_REDUCE_STATE;
-        step = (task->count + pieces - 1) / pieces;
-        step = step >= 1024 ? (step + 63) / 64 * 64 : step;
-        from = piece * step;
-        to = from + step < task->count ? from + step : task->count;
+        length = (task->count + pieces - 1) / pieces;
+        length = length >= 1024 ? (length + 63) / 64 * 64 : length;
+        from = piece * length;
+        to = from + length < task->count ? from + length : task->count;
         dml_reduce_begin(task, m, partial, partial + task->block * (int64_t)sizeof(uint64_t));
         dml_reduce_range(task, partial, partial + task->block * (int64_t)sizeof(uint64_t), input, m, from, to);
     }
@@ -202,16 +202,16 @@ static void dml_reduce_join_sums(int64_t m, float *largest, double *sum, const f
     }
 }
 
-/* The indices of a later piece take the place of those before if their elements are better, or as good where the last
-   of equals counts. A piece of NaN has found nothing. */
+/* The indices of a later piece replace those before if their elements are better, or equal where the last of equals
+   counts. A piece of NaN has no index. */
 #define DML_REDUCE_JOIN_ARG(T, I)                                                                                      \
     for (int64_t i = 0; i < m; i++) {                                                                                  \
         T *best = (T *)state + i, other = ((const T *)other_state)[i];                                                 \
-        I place = ((const I *)other_second)[i];                                                                        \
+        I position = ((const I *)other_second)[i];                                                                     \
         int wins = least ? other < *best : other > *best;                                                              \
-        if (place >= 0 && (wins || (last && other == *best))) {                                                        \
+        if (position >= 0 && (wins || (last && other == *best))) {                                                     \
             *best = other;                                                                                             \
-            ((I *)second)[i] = place;                                                                                  \
+            ((I *)second)[i] = position;                                                                               \
         }                                                                                                              \
     }                                                                                                                  \
     break

@@ -1,6 +1,6 @@
-/* Rows of some vectors of floats, as small images have them, are folded in registers: nothing is kept in memory
-   between their elements. The last elements are loaded together with some before them, which change no extreme a
-   second time, and which sums take for -0. Longer and shorter rows are for the other kernels. */
+/* Rows of some vectors of floats, as small images have them, are reduced in registers: accumulators are not in memory.
+   The last elements are loaded together with some before them, which change no extreme a second time, and which sums
+   replace by -0. Longer and shorter rows are left to the other kernels. */
 
 #pragma once
 
@@ -32,7 +32,7 @@
 #define DML_FOUR_FLOATS(from) _mm_loadu_ps(from)
 #define DML_FOUR_HALVES(from) _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(from)))
 
-/* Of a number and NaN, which is the first one if there is any, instructions give the second one. */
+/* If the first operand is NaN, instructions return the second one. */
 #define DML_SHORT_EXTREME(NAME, T, LOAD, BEST, JOIN, IDENTITY)                                                         \
     DML_INLINE float NAME##_short(const T *row, int64_t n)                                                             \
     {                                                                                                                  \

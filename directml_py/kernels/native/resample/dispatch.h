@@ -3,12 +3,12 @@
 #include "../common/compiler.h"
 #include "declarations.h"
 
-/* Steps that are summed together, and the taps of all of a row's steps that there is room for. */
+/* Outputs that are summed together, and the taps that all outputs of a row may have for that. */
 #define DML_RESAMPLE_LANES 8
 #define DML_RESAMPLE_TAPS (2 * DML_RESAMPLE_COLUMNS)
 
-/* Rows of the output follow each other by blocks of so many channels, by regions, channels and steps: regions often
-   see the same elements, which are still in the cache if there are few channels in between. */
+/* Rows of the output are ordered by blocks of this many channels, by regions, channels and rows: regions often share
+   elements of the image, which are still in the cache if there are few channels in between. */
 typedef struct {
     const dml_resample *task;
     int64_t channels;

@@ -1,5 +1,5 @@
-/* Rows of resampled images: first what the image's rows come to, then the same along that; in FLOAT64, rounded once.
-   Sums begin with -0, which changes nothing; those of nothing are 0. */
+/* Rows of resampled images: first rows of the image are added up, then elements of the sum, in FLOAT64, which is
+   rounded once. Sums begin with -0, which changes nothing; sums of no elements are 0. */
 
 #include "../common/dimensions.h"
 #include "../common/vectors.h"
@@ -27,35 +27,35 @@ DML_INLINE void resample_larger(resample_doubles *best, const resample_doubles *
     __mmask8 is_number = _mm512_cmp_pd_mask((__m512d)*value, (__m512d)*value, _CMP_ORD_Q);
     *best = (resample_doubles)_mm512_mask_max_pd((__m512d)*best, is_number, (__m512d)*best, (__m512d)*value);
 #else
-    /* Not compared as vectors: gcc 12 fails at that where optimization is low. */
+    /* Lanes are compared one by one: gcc 12 fails to compare vectors where optimization is low. */
     for (int i = 0; i < DML_RESAMPLE_LANES; i++)
         if ((*value)[i] > (*best)[i] || isnan((*best)[i]))
             (*best)[i] = (*value)[i];
 #endif
 }
 
-/* `line` and what so many rows come to; it is overwritten if `is_first`. */
+/* Adds rows to `line`, which is overwritten if `is_first`. */
 DML_INLINE void resample_add(double *line, const float *const *rows, const double *weights, int64_t height,
                              int64_t count, int is_first, int order, const int function)
 {
     for (int64_t i = 0; i < count; i += DML_RESAMPLE_LANES) {
-        resample_doubles total = {0}, *place = (resample_doubles *)(line + i);
+        resample_doubles total = {0}, *target = (resample_doubles *)(line + i);
         if (!is_first)
-            total = *place;
+            total = *target;
         else if (height > 0)
             total *= function == DML_RESAMPLE_MAXIMUM ? (double)NAN : -1.0;
         for (int64_t k = 0; k < height; k++) {
-            resample_floats seen = {0};
+            resample_floats source = {0};
             if (i + DML_RESAMPLE_LANES <= count)
-                seen = *(const resample_floats *)(rows[k] + i);
+                source = *(const resample_floats *)(rows[k] + i);
             else
 #if defined(__AVX512F__)
-                seen = (resample_floats)_mm256_maskz_loadu_ps((__mmask8)((1u << (count - i)) - 1), rows[k] + i);
+                source = (resample_floats)_mm256_maskz_loadu_ps((__mmask8)((1u << (count - i)) - 1), rows[k] + i);
 #else
                 for (int64_t j = 0; j < count - i; j++)
-                    seen[j] = rows[k][i + j];
+                    source[j] = rows[k][i + j];
 #endif
-            resample_doubles value = DML_RESAMPLE_WIDEN(seen);
+            resample_doubles value = DML_RESAMPLE_WIDEN(source);
             if (function == DML_RESAMPLE_MAXIMUM) {
                 resample_larger(&total, &value);
             } else if (function == DML_RESAMPLE_NORM) {
@@ -67,11 +67,11 @@ DML_INLINE void resample_add(double *line, const float *const *rows, const doubl
                 total += value * weights[k];
             }
         }
-        *place = total;
+        *target = total;
     }
 }
 
-/* Elements `low` to `high` of what the image's rows come to for one row of the output. */
+/* Adds up elements `low` to `high` of the image's rows for one row of the output. */
 static DML_ONCE void resample_rows(const dml_resample *task, const char *image, int64_t step, int64_t low, int64_t high,
                                    double *line)
 {
@@ -80,7 +80,7 @@ static DML_ONCE void resample_rows(const dml_resample *task, const char *image, 
     const int64_t *starts = (const int64_t *)task->rows.starts + step, *indices = (const int64_t *)task->rows.indices;
     const double *weights = (const double *)task->rows.weights;
     int64_t tap = starts[0], end = starts[1], most = MANY;
-    /* As many rows as there is room for. */
+    /* As many rows are converted as there is room for. */
     if ((task->is_half || task->x_strides[3] != 4) && most * (high - low) > 2 * DML_RESAMPLE_COLUMNS)
         most = 2 * DML_RESAMPLE_COLUMNS / (high - low);
     int is_first = 1;
@@ -99,22 +99,22 @@ static DML_ONCE void resample_rows(const dml_resample *task, const char *image, 
         tap += height;
         is_first = 0;
     } while (tap < end);
-    /* What is missing, and what of a maximum there is nothing of. */
+    /* Taps that are missing read a 0 behind the line; for the maximum they read what is larger than no element. */
     memset(line + (high - low), 0, 2 * DML_RESAMPLE_LANES * sizeof(double));
     if (task->function == DML_RESAMPLE_MAXIMUM && starts[0] < end)
         line[high - low] = NAN;
 }
 
-/* The columns that a region sees, and their taps: as many for every step, one after the other, so that vectors of
-   steps are summed. What is missing is read behind the line's end, where it has a 0; or NaN if the largest is looked
-   for, and behind that the 0 which is the largest of nothing. */
+/* The columns that a region reads, and their taps: the same number for each output, interleaved, so that vectors of
+   outputs are summed. A missing tap reads behind the line's end, where there is a 0; or NaN for maxima, and behind that
+   the 0 which is the largest of no elements. */
 typedef struct {
     int64_t low, high, many;
-    int32_t places[DML_RESAMPLE_TAPS];
+    int32_t tap_columns[DML_RESAMPLE_TAPS];
     double weights[DML_RESAMPLE_TAPS];
-    /* Of each vector: where all that it reads begins, or -1 if that is more than two vectors. */
+    /* For each vector: the first element that it reads, or -1 if it reads more than two vectors. */
     int32_t begins[DML_RESAMPLE_COLUMNS / DML_RESAMPLE_LANES];
-    /* Those of each step, where there are any. */
+    /* The samples of each output, if they are counted. */
     double counts[DML_RESAMPLE_COLUMNS], inside[DML_RESAMPLE_COLUMNS];
 } resample_region;
 
@@ -123,49 +123,50 @@ static DML_ONCE void resample_prepare(const dml_resample *task, int64_t first, r
     const dml_resample_axis *axis = &task->columns;
     const int64_t *starts = (const int64_t *)axis->starts + first, *indices = (const int64_t *)axis->indices;
     const double *weights = (const double *)axis->weights;
-    int64_t low = INT64_MAX, high = 0, many = 0, steps = axis->steps, width;
-    for (int64_t i = 0; i < steps; i++)
+    int64_t low = INT64_MAX, high = 0, many = 0, output_size = axis->output_size, width;
+    for (int64_t i = 0; i < output_size; i++)
         many = starts[i + 1] - starts[i] > many ? starts[i + 1] - starts[i] : many;
-    for (int64_t tap = starts[0]; tap < starts[steps]; tap++) {
+    for (int64_t tap = starts[0]; tap < starts[output_size]; tap++) {
         low = indices[tap] < low ? indices[tap] : low;
         high = indices[tap] >= high ? indices[tap] + 1 : high;
     }
     region->low = low < high ? low : 0;
     region->high = high;
-    for (int64_t i = 0; axis->counts && i < steps; i++) {
+    for (int64_t i = 0; axis->counts && i < output_size; i++) {
         region->counts[i] = ((const double *)axis->counts)[first + i];
         region->inside[i] = ((const double *)axis->inside)[first + i];
     }
-    width = dml_quotient_up(steps, DML_RESAMPLE_LANES) * DML_RESAMPLE_LANES;
+    width = dml_quotient_up(output_size, DML_RESAMPLE_LANES) * DML_RESAMPLE_LANES;
     region->many = many * width <= DML_RESAMPLE_TAPS ? many : 0;
     if (!region->many)
         return;
     for (int64_t i = 0; i < width; i++) {
-        int64_t count = i < steps ? starts[i + 1] - starts[i] : 0;
+        int64_t count = i < output_size ? starts[i + 1] - starts[i] : 0;
         int64_t is_none = count == 0 && task->function == DML_RESAMPLE_MAXIMUM;
         for (int64_t k = 0; k < many; k++) {
-            region->places[k * width + i] = (int32_t)(k < count ? indices[starts[i] + k] - low : high - low + is_none);
+            region->tap_columns[k * width + i] =
+                (int32_t)(k < count ? indices[starts[i] + k] - low : high - low + is_none);
             region->weights[k * width + i] = k < count ? weights[starts[i] + k] : count ? -0.0 : 0.0;
         }
     }
     for (int64_t i = 0; i < width; i += DML_RESAMPLE_LANES) {
         int32_t begin = INT32_MAX, end = 0;
-        for (int64_t j = i; j < i + DML_RESAMPLE_LANES && j < steps; j++) {
+        for (int64_t j = i; j < i + DML_RESAMPLE_LANES && j < output_size; j++) {
             for (int64_t tap = starts[j]; tap < starts[j + 1]; tap++) {
-                int32_t place = (int32_t)(indices[tap] - low);
-                begin = place < begin ? place : begin;
-                end = place >= end ? place + 1 : end;
+                int32_t tap_column = (int32_t)(indices[tap] - low);
+                begin = tap_column < begin ? tap_column : begin;
+                end = tap_column >= end ? tap_column + 1 : end;
             }
         }
         region->begins[i / DML_RESAMPLE_LANES] = begin >= end ? 0 : end - begin <= 2 * DML_RESAMPLE_LANES ? begin : -1;
     }
 }
 
-/* Steps of one row of the output, a vector at a time. */
-DML_INLINE void resample_steps(const resample_region *region, const double *line, int64_t steps, double *sums,
-                               const int is_maximum)
+/* Computes one row of the output, a vector of outputs at a time. */
+DML_INLINE void resample_line(const resample_region *region, const double *line, int64_t output_size, double *sums,
+                              const int is_maximum)
 {
-    int64_t width = dml_quotient_up(steps, DML_RESAMPLE_LANES) * DML_RESAMPLE_LANES;
+    int64_t width = dml_quotient_up(output_size, DML_RESAMPLE_LANES) * DML_RESAMPLE_LANES;
     for (int64_t i = 0; i < width; i += DML_RESAMPLE_LANES) {
 #if defined(__AVX512F__)
         resample_doubles total = {0};
@@ -175,12 +176,12 @@ DML_INLINE void resample_steps(const resample_region *region, const double *line
         __m512d high = begin < 0 ? _mm512_setzero_pd() : _mm512_loadu_pd(line + begin + DML_RESAMPLE_LANES);
         total *= is_maximum ? (double)NAN : -1.0;
         for (int64_t k = i; k < i + region->many * width; k += width) {
-            __m256i places = _mm256_loadu_si256((const __m256i *)(region->places + k));
-            __m512i chosen = _mm512_cvtepi32_epi64(_mm256_sub_epi32(places, first));
-            __mmask8 seen = _mm256_cmpneq_epi32_mask(places, last);
+            __m256i tap_columns = _mm256_loadu_si256((const __m256i *)(region->tap_columns + k));
+            __m512i chosen = _mm512_cvtepi32_epi64(_mm256_sub_epi32(tap_columns, first));
+            __mmask8 mask = _mm256_cmpneq_epi32_mask(tap_columns, last);
             resample_doubles values =
-                (resample_doubles)(begin < 0 ? _mm512_i32gather_pd(places, line, 8)
-                                             : _mm512_maskz_permutex2var_pd(seen, low, chosen, high));
+                (resample_doubles)(begin < 0 ? _mm512_i32gather_pd(tap_columns, line, 8)
+                                             : _mm512_maskz_permutex2var_pd(mask, low, chosen, high));
             if (is_maximum)
                 resample_larger(&total, &values);
             else
@@ -190,9 +191,9 @@ DML_INLINE void resample_steps(const resample_region *region, const double *line
         *(resample_doubles *)(sums + i) = total;
 #else
         for (int64_t j = i; j < i + DML_RESAMPLE_LANES; j++) {
-            double sum = line[region->places[j]] * (is_maximum ? 1.0 : region->weights[j]);
+            double sum = line[region->tap_columns[j]] * (is_maximum ? 1.0 : region->weights[j]);
             for (int64_t k = j + width; k < region->many * width; k += width) {
-                double value = line[region->places[k]];
+                double value = line[region->tap_columns[k]];
                 if (is_maximum)
                     sum = value > sum || isnan(sum) ? value : sum;
                 else
@@ -204,24 +205,26 @@ DML_INLINE void resample_steps(const resample_region *region, const double *line
     }
 }
 
-static DML_ONCE void resample_columns(const resample_region *region, const double *line, int64_t steps, double *sums)
+static DML_ONCE void resample_columns(const resample_region *region, const double *line, int64_t output_size,
+                                      double *sums)
 {
-    resample_steps(region, line, steps, sums, 0);
+    resample_line(region, line, output_size, sums, 0);
 }
 
-static DML_ONCE void resample_maxima(const resample_region *region, const double *line, int64_t steps, double *sums)
+static DML_ONCE void resample_maxima(const resample_region *region, const double *line, int64_t output_size,
+                                     double *sums)
 {
-    resample_steps(region, line, steps, sums, 1);
+    resample_line(region, line, output_size, sums, 1);
 }
 
-/* The same of steps that see so many elements that there is no room for vectors of them. */
+/* The same for outputs with so many taps that there is no room for vectors of them. */
 static DML_ONCE void resample_long(const dml_resample *task, int64_t first, const double *line, int64_t low,
                                    double *sums)
 {
     const dml_resample_axis *axis = &task->columns;
     const int64_t *starts = (const int64_t *)axis->starts + first, *indices = (const int64_t *)axis->indices;
     const double *weights = (const double *)axis->weights;
-    for (int64_t i = 0; i < axis->steps; i++) {
+    for (int64_t i = 0; i < axis->output_size; i++) {
         int is_maximum = task->function == DML_RESAMPLE_MAXIMUM;
         double sum = starts[i] == starts[i + 1] ? 0.0 : is_maximum ? NAN : -0.0;
         for (int64_t tap = starts[i]; tap < starts[i + 1]; tap++) {
@@ -245,12 +248,12 @@ static DML_ONCE void resample_root(double *sums, int64_t count, int order)
             sums[i] = pow(sums[i], 1.0 / order);
 }
 
-/* Means of samples, some of which may be outside the image. */
+/* Divides by the number of samples, some of which may be outside the image. */
 static DML_ONCE void resample_divide(const dml_resample *task, const resample_region *region, int64_t row, double *sums)
 {
     double count = ((const double *)task->rows.counts)[row], inside = ((const double *)task->rows.inside)[row];
     double outside = task->outside;
-    for (int64_t i = 0; i < task->columns.steps; i += DML_RESAMPLE_LANES) {
+    for (int64_t i = 0; i < task->columns.output_size; i += DML_RESAMPLE_LANES) {
         for (int64_t j = i; j < i + DML_RESAMPLE_LANES; j++) {
             double all = count * region->counts[j], missing = all - inside * region->inside[j];
             double sum = sums[j] + missing * outside;
@@ -261,8 +264,8 @@ static DML_ONCE void resample_divide(const dml_resample *task, const resample_re
 
 static DML_ONCE void resample_store(const dml_resample *task, char *output, const double *sums)
 {
-    int64_t step = task->output_strides[3], count = task->columns.steps, item = task->is_half ? 2 : 4, i = 0;
-    char results[4 * DML_RESAMPLE_COLUMNS], *target = step == item ? output : results;
+    int64_t stride = task->output_strides[3], count = task->columns.output_size, item = task->is_half ? 2 : 4, i = 0;
+    char results[4 * DML_RESAMPLE_COLUMNS], *target = stride == item ? output : results;
     if (task->is_half) {
         elementwise_store_wide_f16(target, sums, count);
     } else {
@@ -273,42 +276,42 @@ static DML_ONCE void resample_store(const dml_resample *task, char *output, cons
         memcpy(target + 4 * i, &rest, (size_t)(count - i) * 4);
     }
     for (i = 0; target != output && i < count; i++)
-        memcpy(output + i * step, results + i * item, (size_t)item);
+        memcpy(output + i * stride, results + i * item, (size_t)item);
 }
 
 static void resample_share(const dml_resample_plan *plan, int64_t begin, int64_t end)
 {
     const dml_resample *task = plan->task;
-    resample_region seen;
+    resample_region window;
     double line[DML_RESAMPLE_COLUMNS + 2 * DML_RESAMPLE_LANES], sums[DML_RESAMPLE_COLUMNS + DML_RESAMPLE_LANES];
-    int64_t height = task->rows.steps, last = -1, whole = task->regions * plan->channels * height;
+    int64_t height = task->rows.output_size, last = -1, whole = task->regions * plan->channels * height;
     int64_t block = begin / whole * plan->channels, rest = begin % whole, size = task->channels - block;
     size = size < plan->channels ? size : plan->channels;
     int64_t row = rest % height, channel = rest / height % size, region = rest / height / size;
-    /* What is computed behind the last step is of numbers. */
+    /* The sums behind the last output are computed too, and should be numbers. */
     memset(sums, 0, sizeof sums);
-    memset(seen.counts, 0, sizeof seen.counts);
-    memset(seen.inside, 0, sizeof seen.inside);
+    memset(window.counts, 0, sizeof window.counts);
+    memset(window.inside, 0, sizeof window.inside);
     for (; begin < end; begin++) {
         int64_t batch = task->batches ? ((const int64_t *)task->batches)[region] : region;
-        int64_t first_row = task->rows.is_own ? region * height : 0;
-        int64_t first = task->columns.is_own ? region * task->columns.steps : 0;
+        int64_t first_row = task->rows.is_per_region ? region * height : 0;
+        int64_t first = task->columns.is_per_region ? region * task->columns.output_size : 0;
         const char *image = (const char *)task->x + batch * task->x_strides[0] + (block + channel) * task->x_strides[1];
         char *output =
             (char *)task->output + region * task->output_strides[0] + (block + channel) * task->output_strides[1];
-        if (last < 0 || (region != last && task->columns.is_own))
-            resample_prepare(task, first, &seen);
+        if (last < 0 || (region != last && task->columns.is_per_region))
+            resample_prepare(task, first, &window);
         last = region;
-        resample_rows(task, image, first_row + row, seen.low, seen.high, line);
-        if (!seen.many)
-            resample_long(task, first, line, seen.low, sums);
+        resample_rows(task, image, first_row + row, window.low, window.high, line);
+        if (!window.many)
+            resample_long(task, first, line, window.low, sums);
         else
-            (task->function == DML_RESAMPLE_MAXIMUM ? resample_maxima : resample_columns)(&seen, line,
-                                                                                          task->columns.steps, sums);
+            (task->function == DML_RESAMPLE_MAXIMUM ? resample_maxima
+                                                    : resample_columns)(&window, line, task->columns.output_size, sums);
         if (task->function == DML_RESAMPLE_NORM)
-            resample_root(sums, task->columns.steps, task->order);
+            resample_root(sums, task->columns.output_size, task->order);
         if (task->rows.counts)
-            resample_divide(task, &seen, first_row + row, sums);
+            resample_divide(task, &window, first_row + row, sums);
         resample_store(task, output + row * task->output_strides[2], sums);
         if (++row < height)
             continue;

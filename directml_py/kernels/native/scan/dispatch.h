@@ -3,34 +3,34 @@
 #include "../common/compiler.h"
 #include "declarations.h"
 
-/* Rows that are scanned in step: no addition waits for that of another row. What is kept of each, which has at most
-   eight bytes, goes on from `kept` and is left there. Without outputs nothing else is. */
+/* Rows that are scanned side by side: no addition waits for that of another row. The accumulator of each row, which has
+   at most eight bytes, goes on from `kept` and is left there. Outputs may be absent. */
 #define DML_SCAN_ROWS 4
 typedef struct {
     const char *x[DML_SCAN_ROWS];
     char *output[DML_SCAN_ROWS];
     char *kept[DML_SCAN_ROWS];
-    int64_t length, x_step, output_step;
+    int64_t length, x_axis_stride, output_axis_stride;
     int count, exclusive, stream;
 } dml_scan_rows;
 
-/* Columns that lie side by side, which are scanned together, from their beginning. */
+/* Neighbouring columns, which are scanned together, from their beginning. */
 #define DML_SCAN_COLUMNS 1024
 typedef struct {
     const char *x;
     char *output;
     int64_t count, x_stride, output_stride;
-    int64_t length, x_step, output_step;
+    int64_t length, x_axis_stride, output_axis_stride;
     int exclusive, stream;
 } dml_scan_columns;
 
 typedef struct {
     void (*rows)(const dml_scan_rows *rows);
     void (*columns)(const dml_scan_columns *columns);
-    /* What is kept before the first element. */
+    /* Stores the accumulator before the first element. */
     void (*start)(char *kept, int exclusive);
-    /* What is kept at the end of each of `count` parts, every `step` bytes, becomes what is kept before it, and
-       `value` goes on behind all of them. */
+    /* Replaces the accumulators at the end of each of `count` parts, every `step` bytes, by those before it; `value`
+       goes on behind all parts. */
     void (*carry)(char *kept, int64_t count, int64_t step, char *value);
 } dml_scan_kernels;
 

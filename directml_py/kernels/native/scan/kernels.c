@@ -1,4 +1,4 @@
-/* Running sums and products. FLOAT16 is kept in FLOAT32 on the way; integers wrap. */
+/* Running sums and products. FLOAT16 is accumulated in FLOAT32; integers wrap. */
 
 #include "../common/vectors.h"
 #include "../half/scalar.h"

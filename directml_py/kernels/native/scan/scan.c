@@ -4,21 +4,21 @@
 #include "../context.h"
 #include "../threads/parallel.h"
 
-/* Long rows that are too few for threads, and for each thread to scan several in step, are cut in so many parts at
-   most, together. */
+/* Long rows that are too few for threads, each of which scans several side by side, are cut into parts: at most this
+   many in all, each of at least PART_ITEMS. */
 #define DML_SCAN_PARTS 512
 #define DML_SCAN_PART_ITEMS 8192
-/* Columns are worth it from so many on. */
+/* With fewer columns than this, rows are scanned. */
 #define DML_SCAN_FEW_COLUMNS 64
 
 typedef struct {
     const dml_scan *task;
     const dml_scan_kernels *kernels;
     int64_t items, stream;
-    /* The dimension that columns lie side by side along, its columns in one block, and the blocks that makes. */
+    /* The dimension along which columns are neighbours, the columns of a block, and the number of blocks. */
     int across;
     int64_t width, blocks;
-    /* Parts of each row, their length, and what is kept of each; outputs are written in the second pass alone. */
+    /* The parts of each row, their length, and their accumulators; outputs are written in the second pass only. */
     int64_t rows, parts, length;
     char (*kept)[8];
     int writes;
@@ -26,7 +26,7 @@ typedef struct {
 
 static const int dml_scan_items[] = {2, 4, 8, 1, 2, 4, 8};
 
-/* Where place number `index` of all dimensions but `without` lies. */
+/* Finds the offsets of row number `index`, of all dimensions but `without`. */
 static void dml_scan_seek(const dml_scan *task, int without, int64_t index, int64_t *x, int64_t *output)
 {
     *x = *output = 0;
@@ -55,8 +55,8 @@ static void dml_scan_share_columns(void *context, int64_t begin, int64_t end)
                                     task->x_strides[plan->across],
                                     task->output_strides[plan->across],
                                     task->length,
-                                    task->x_step,
-                                    task->output_step,
+                                    task->x_axis_stride,
+                                    task->output_axis_stride,
                                     task->exclusive,
                                     (int)plan->stream};
         plan->kernels->columns(&columns);
@@ -65,8 +65,8 @@ static void dml_scan_share_columns(void *context, int64_t begin, int64_t end)
         dml_dispatch->move->stream_end();
 }
 
-/* Units are rows, or parts of rows: a part of all rows, then the next of all. Those that follow each other are
-   scanned in step. */
+/* Units are rows, or parts of rows: a part of all rows, then the next part of all. Neighbouring units are scanned side
+   by side. */
 static void dml_scan_share_rows(void *context, int64_t begin, int64_t end)
 {
     const dml_scan_plan *plan = context;
@@ -74,17 +74,17 @@ static void dml_scan_share_rows(void *context, int64_t begin, int64_t end)
     for (; begin < end; begin += DML_SCAN_ROWS) {
         char kept[DML_SCAN_ROWS][8];
         dml_scan_rows rows = {.length = plan->length,
-                              .x_step = task->x_step,
-                              .output_step = task->output_step,
+                              .x_axis_stride = task->x_axis_stride,
+                              .output_axis_stride = task->output_axis_stride,
                               .count = (int)(end - begin < DML_SCAN_ROWS ? end - begin : DML_SCAN_ROWS),
                               .exclusive = task->exclusive,
                               .stream = (int)plan->stream};
         for (int k = 0; k < DML_SCAN_ROWS; k++) {
-            /* What is scanned for nothing is the first row, again. */
+            /* Lanes without a row scan the first one again. */
             int64_t unit = begin + (k < rows.count ? k : 0), first = unit / plan->rows * plan->length, x, output;
             dml_scan_seek(task, -1, unit % plan->rows, &x, &output);
-            rows.x[k] = (const char *)task->x + x + first * task->x_step;
-            rows.output[k] = plan->writes ? (char *)task->output + output + first * task->output_step : NULL;
+            rows.x[k] = (const char *)task->x + x + first * task->x_axis_stride;
+            rows.output[k] = plan->writes ? (char *)task->output + output + first * task->output_axis_stride : NULL;
             rows.kept[k] = plan->kept ? plan->kept[unit] : kept[k];
             if (!plan->kept)
                 plan->kernels->start(kept[k], task->exclusive);
@@ -97,8 +97,8 @@ static void dml_scan_share_rows(void *context, int64_t begin, int64_t end)
         dml_dispatch->move->stream_end();
 }
 
-/* First what is kept of each part, then, with that, the results. What is left behind the last part of a row, less
-   than there are parts, ends it. */
+/* The first pass accumulates each part; with that, the second pass stores the results. Elements behind the last part of
+   a row, fewer than there are parts, come last. */
 static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
 {
     const dml_scan *task = plan->task;
@@ -111,38 +111,38 @@ static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
         plan->kernels->start(ends[row], task->exclusive);
         plan->kernels->carry(kept[row], plan->parts, 8 * plan->rows, ends[row]);
     }
-    /* Before the rest of an input is overwritten, of which it would be the sum. */
+    /* The rest of an input is not read before it is overwritten: the accumulators do not have it. */
     plan->writes = 1;
     dml_parallel(dml_scan_share_rows, plan, plan->rows * plan->parts, DML_SCAN_ROWS, bytes);
     for (int64_t row = 0; row < plan->rows && done < task->length; row++) {
         int64_t x, output;
         dml_scan_rows rest = {.length = task->length - done,
-                              .x_step = task->x_step,
-                              .output_step = task->output_step,
+                              .x_axis_stride = task->x_axis_stride,
+                              .output_axis_stride = task->output_axis_stride,
                               .count = 1,
                               .exclusive = task->exclusive};
         dml_scan_seek(task, -1, row, &x, &output);
         for (int k = 0; k < DML_SCAN_ROWS; k++) {
-            rest.x[k] = (const char *)task->x + x + done * task->x_step;
-            rest.output[k] = (char *)task->output + output + done * task->output_step;
+            rest.x[k] = (const char *)task->x + x + done * task->x_axis_stride;
+            rest.output[k] = (char *)task->output + output + done * task->output_axis_stride;
             rest.kept[k] = ends[row];
         }
         plan->kernels->rows(&rest);
     }
 }
 
-/* Parts may be put together only where the result is the same: floats are taken one after the other. */
+/* Parts may be combined only where the result is the same: floats are added one after the other. */
 static int dml_scan_has_parts(const dml_scan *task)
 {
     return task->type >= DML_SCAN_8;
 }
 
-/* The dimension in which the output's elements lie closest to each other; -1 if that is the one that is scanned, or
-   it has few. */
+/* The dimension in which the output has the smallest stride; -1 if that is the one that is scanned, or it has few
+   elements. */
 static int dml_scan_across(const dml_scan *task)
 {
     int across = -1;
-    int64_t least = dml_magnitude(task->output_step);
+    int64_t least = dml_magnitude(task->output_axis_stride);
     for (int i = 0; i < task->rank; i++) {
         if (task->sizes[i] > 1 && dml_magnitude(task->output_strides[i]) < least) {
             least = dml_magnitude(task->output_strides[i]);

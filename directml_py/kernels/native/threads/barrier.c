@@ -6,9 +6,9 @@
 #include "parallel.h"
 
 #define DML_CLOSED (1 << 30)
-/* So long helpers are waited for: ten times what it takes to wake one. */
+/* The first member waits this long for helpers: ten times what it takes to wake one. */
 #define DML_GATHERING_NANOSECONDS 300000
-/* Others that take longer than this do not run, and may need the processor. */
+/* Members that take longer than this do not run, and may need the processor. */
 #define DML_MEETING_NANOSECONDS 100000
 
 int dml_barrier_team_size(const dml_barrier_team *team)
@@ -29,7 +29,7 @@ static void dml_pause(int32_t *count)
 #endif
 }
 
-/* Returns when the round is over, or it takes too long. */
+/* Returns 1 when the round is over, and 0 if it takes too long. */
 static int dml_spin_on_round(const dml_barrier_team *team, int32_t round)
 {
     int64_t began = dml_nanoseconds();
@@ -48,11 +48,11 @@ void dml_barrier_wait(dml_barrier_team *team)
     if (__atomic_add_fetch(&team->met, 1, __ATOMIC_ACQ_REL) == dml_barrier_team_size(team)) {
         __atomic_store_n(&team->met, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&team->round, round + 1, __ATOMIC_SEQ_CST);
-        /* Whoever sleeps has looked at the round with the lock held before. */
+        /* A sleeper has looked at the round with the lock held before. */
         if (__atomic_load_n(&team->sleepers, __ATOMIC_SEQ_CST) > 0) {
             pthread_mutex_lock(&team->lock);
             pthread_mutex_unlock(&team->lock);
-            pthread_cond_broadcast(&team->turned);
+            pthread_cond_broadcast(&team->advanced);
         }
         return;
     }
@@ -61,7 +61,7 @@ void dml_barrier_wait(dml_barrier_team *team)
     pthread_mutex_lock(&team->lock);
     __atomic_add_fetch(&team->sleepers, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&team->round, __ATOMIC_SEQ_CST) == round)
-        pthread_cond_wait(&team->turned, &team->lock);
+        pthread_cond_wait(&team->advanced, &team->lock);
     __atomic_sub_fetch(&team->sleepers, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&team->lock);
 }
@@ -94,7 +94,7 @@ void dml_run_barrier_team(dml_member member, void *context, int64_t count)
                              .context = context,
                              .wanted = (int32_t)count,
                              .lock = PTHREAD_MUTEX_INITIALIZER,
-                             .turned = PTHREAD_COND_INITIALIZER};
+                             .advanced = PTHREAD_COND_INITIALIZER};
     if (count == 1)
         dml_enter(&team, 0, 1);
     else

@@ -1,7 +1,6 @@
-/* Threads that live on between calls and join the teams of those who call. They are started when they are first
+/* Helpers are threads that live on between calls and join the teams of callers. They are started when they are first
    needed, watch for the next offer for a moment after each, and then sleep. Nobody waits for a helper that has not
-   begun, and a caller whose helpers are all with somebody else works alone. A process that was forked starts helpers
-   of its own. */
+   begun, and a caller whose helpers are all in other teams works alone. A forked process starts helpers of its own. */
 
 #pragma once
 
@@ -9,19 +8,19 @@
 #include "limits.h"
 #include "team.h"
 
-/* What a helper is about: one of these, or the address of a team that it is offered. */
+/* The state of a helper: one of these, or the address of a team that it is offered. */
 #define DML_HELPER_AWAKE ((uintptr_t)0)
 #define DML_HELPER_ASLEEP ((uintptr_t)1)
-/* Added to the address: the helper works for the team, and the team's caller sleeps until it is done. */
+/* Flags in that address: the helper works for the team, and the team's caller sleeps until it is done. */
 #define DML_HELPER_JOINED ((uintptr_t)1)
 #define DML_HELPER_AWAITED ((uintptr_t)2)
 #define DML_HELPER_TEAM(state) ((state) & ~(DML_HELPER_JOINED | DML_HELPER_AWAITED))
 
-/* To wake a thread takes 10 to 30 us, and on virtual processors more: for so long it is better to watch, and where
-   the last rest was a short one for twice as long as that. */
+/* Waking a thread takes 10 to 30 us, and more on virtual processors: for that long it is better to watch, and for twice
+   the last rest if that was short. */
 #define DML_WATCH_NANOSECONDS 50000
 #define DML_LONGEST_WATCH_NANOSECONDS 500000
-/* A thread that did not run for so long shares its processor with others, and had better leave it to them. */
+/* A thread that did not run for this long shares its processor with others, and had better leave it to them. */
 #define DML_GAP_NANOSECONDS 10000
 
 typedef struct {
@@ -29,7 +28,7 @@ typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
-    /* The processor that it was kept away from last. */
+    /* The processor that the helper was last kept away from. */
     int avoided;
 } __attribute__((aligned(128))) dml_helper;
 
@@ -40,14 +39,14 @@ static struct {
     pthread_mutex_t growing;
 } dml_pool = {.growing = PTHREAD_MUTEX_INITIALIZER};
 
-/* Returns when the state is another one than `seen`, or it took too long. */
-static uintptr_t dml_helper_watch(const dml_helper *helper, uintptr_t seen, int64_t most)
+/* Returns the state when it is no longer `state`, or `state` if that takes too long. */
+static uintptr_t dml_helper_watch(const dml_helper *helper, uintptr_t known, int64_t most)
 {
     int64_t began = dml_nanoseconds(), before = began;
     for (;;) {
         for (int i = 0; i < DML_PAUSES; i++) {
             uintptr_t state = __atomic_load_n(&helper->state, __ATOMIC_ACQUIRE);
-            if (state != seen)
+            if (state != known)
                 return state;
 #if defined(__x86_64__)
             __builtin_ia32_pause();
@@ -58,12 +57,12 @@ static uintptr_t dml_helper_watch(const dml_helper *helper, uintptr_t seen, int6
         sched_yield();
         int64_t now = dml_nanoseconds();
         if (now - began > most || now - before > DML_GAP_NANOSECONDS)
-            return seen;
+            return known;
         before = now;
     }
 }
 
-/* Whoever sleeps looks at the state with the lock held before. */
+/* A sleeper has looked at the state with the lock held before. */
 static void dml_helper_rouse(dml_helper *helper)
 {
     pthread_mutex_lock(&helper->lock);
@@ -112,7 +111,7 @@ static void *dml_helper_live(void *pointer)
     return NULL;
 }
 
-/* Lets a sleeping helper run anywhere that its caller may, but not where the caller is. Left to itself, the scheduler
+/* Lets a sleeping helper run on any processor that its caller may use but the caller's. Left to itself, the scheduler
    wakes a thread beside the one that wakes it, even if the other processors sleep. */
 static void dml_helper_avoid_caller(dml_helper *helper)
 {
@@ -129,12 +128,13 @@ static void dml_helper_avoid_caller(dml_helper *helper)
 #endif
 }
 
-/* Offers a helper that is awake or asleep, as `state` says, a place in the team; gives whether it is one. */
+/* Offers membership in the team to a helper that is awake or asleep, as `state` says; returns whether the offer stands.
+ */
 static int dml_helper_offer(dml_helper *helper, uintptr_t state, const dml_team *team)
 {
-    uintptr_t seen = state;
+    uintptr_t known = state;
     if (__atomic_load_n(&helper->state, __ATOMIC_RELAXED) != state ||
-        !__atomic_compare_exchange_n(&helper->state, &seen, (uintptr_t)team, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        !__atomic_compare_exchange_n(&helper->state, &known, (uintptr_t)team, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return 0;
     if (state == DML_HELPER_ASLEEP) {
         dml_helper_avoid_caller(helper);
@@ -143,7 +143,7 @@ static int dml_helper_offer(dml_helper *helper, uintptr_t state, const dml_team 
     return 1;
 }
 
-/* Takes back what the helper was offered, or waits until it is done. */
+/* Takes the offer back, or waits until the helper is done. */
 static void dml_helper_release(dml_helper *helper, const dml_team *team)
 {
     uintptr_t offer = (uintptr_t)team, joined = offer | DML_HELPER_JOINED, awaited = joined | DML_HELPER_AWAITED;
@@ -168,7 +168,7 @@ static int dml_helper_start(dml_helper *helper)
         return 0;
     pthread_attr_setstacksize(&attributes, DML_STACK_BYTES);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    /* The program's handlers run in the program's threads. What a thread does wrong itself is reported there. */
+    /* The program's signal handlers run in the program's threads. Faults of a helper itself are reported in it. */
     sigfillset(&blocked);
     sigdelset(&blocked, SIGSEGV);
     sigdelset(&blocked, SIGBUS);
@@ -181,14 +181,14 @@ static int dml_helper_start(dml_helper *helper)
     return started;
 }
 
-/* In the child of a fork, where no thread is left but the one that forked. */
+/* Forgets the helpers in the child of a fork, where only the thread that forked is left. */
 static void dml_pool_forget(void)
 {
     dml_pool.count = 0;
     pthread_mutex_init(&dml_pool.growing, NULL);
 }
 
-/* Starts helpers until there are as many as wanted, unless somebody else is about it. */
+/* Starts helpers until there are as many as wanted, unless another thread is doing so. */
 static void dml_pool_grow(int wanted)
 {
     if (__atomic_load_n(&dml_pool.count, __ATOMIC_RELAXED) >= wanted || pthread_mutex_trylock(&dml_pool.growing) != 0)

@@ -7,9 +7,9 @@
 #include "helpers.h"
 
 #ifndef DML_BYTES_PER_THREAD
-/* Below this much memory per thread another thread costs more than it brings, even if it waits for work. */
+/* With less memory than this for each thread, another thread costs more than it brings, even if it is awake. */
 #define DML_BYTES_PER_THREAD (64 << 10)
-/* So much memory is worth waking a thread that sleeps. */
+/* This much memory is worth waking a thread that sleeps. */
 #define DML_BYTES_PER_WAKING (1 << 20)
 #endif
 
@@ -26,12 +26,13 @@ int dml_get_threads(void)
     return __atomic_load_n(&dml_threads, __ATOMIC_RELAXED);
 }
 
-/* Work that helpers slept through, of calls that followed each other closely. */
+/* The bytes of work that helpers slept through, in calls that followed each other closely, and the time of the last
+   one. */
 static struct {
     int64_t bytes, time;
 } dml_missed;
 
-/* How many helpers are worth waking: as many as this work would occupy, with what was missed before it. */
+/* The number of helpers worth waking: as many as this work would occupy, and what was missed before it. */
 static int64_t dml_worth_waking(int64_t bytes)
 {
     int64_t now = dml_nanoseconds(), before = __atomic_exchange_n(&dml_missed.time, now, __ATOMIC_RELAXED);
@@ -41,13 +42,13 @@ static int64_t dml_worth_waking(int64_t bytes)
     return bytes / DML_BYTES_PER_WAKING;
 }
 
-/* Those who are offered a place in a team. */
+/* The helpers that are offered membership in a team. */
 typedef struct {
     int count;
     dml_helper *helpers[DML_MAX_HELPERS];
 } dml_offers;
 
-/* Offers places until there are `wanted` in all, to those that are awake or to those that are asleep. */
+/* Makes offers until there are `wanted` in all, to the helpers that are awake or to those that are asleep. */
 static void dml_offer(dml_offers *offers, int64_t wanted, uintptr_t state, const dml_team *team)
 {
     int there = __atomic_load_n(&dml_pool.count, __ATOMIC_ACQUIRE);

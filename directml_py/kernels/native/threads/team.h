@@ -1,6 +1,6 @@
-/* Work that threads take shares of, each when it is done with the one before: a thread that starts late, or shares
-   its processor with somebody, does less of it. The caller takes from the front and helpers from the end: of work
-   that comes again, each finds most of its part in its own cache. */
+/* A team's threads take ranges of its work, each thread when it is done with its last one: a thread that starts late,
+   or shares its processor, does less of it. The caller takes from the front and helpers from the end: of work that
+   comes again, each finds most of its part in its own cache. */
 
 #pragma once
 
@@ -12,10 +12,10 @@ typedef struct {
     dml_body body;
     void *context;
     int64_t units, grain;
-    /* The parts that nobody has taken yet: where they begin, and above that how many they are. */
+    /* The parts that no thread has taken yet: the first of them, and in the upper half their number. */
     uint64_t left;
     int64_t threads;
-    /* How the calling thread rounds, and whether it knows denormal numbers. */
+    /* The rounding of the calling thread, and whether it flushes subnormal numbers. */
     fenv_t arithmetic;
 } dml_team;
 

@@ -11,7 +11,7 @@
 #define DML_HAS_FEATURE(name) 0
 #endif
 
-/* Sanitizers keep the bounds of each thread's stack, and know of no other. */
+/* Sanitizers keep the bounds of each thread's stack, and know of no other stack. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || DML_HAS_FEATURE(address_sanitizer) ||             \
     DML_HAS_FEATURE(thread_sanitizer) || DML_HAS_FEATURE(memory_sanitizer)
 #define DML_WORK_STACKS 0
@@ -28,16 +28,16 @@ typedef struct {
     int busy;
 } dml_work_stack;
 
-static __thread dml_work_stack dml_own_work_stack;
+static __thread dml_work_stack dml_thread_work_stack;
 static pthread_key_t dml_work_stack_key;
 static pthread_once_t dml_work_stack_once = PTHREAD_ONCE_INIT;
 static int dml_work_stacks_end;
-/* That of a thread that has ended, for the next one: page faults take longer than the start of a thread. */
+/* The stack of a thread that has ended, for the next one: page faults take longer than the start of a thread. */
 static void *dml_idle_work_stack;
 
 static void dml_free_work_stack(void *memory)
 {
-    dml_own_work_stack.memory = NULL;
+    dml_thread_work_stack.memory = NULL;
     if ((memory = __atomic_exchange_n(&dml_idle_work_stack, memory, __ATOMIC_ACQ_REL)) != NULL)
         munmap(memory, DML_STACK_BYTES);
 }
@@ -47,8 +47,8 @@ static void dml_make_work_stack_key(void)
     dml_work_stacks_end = pthread_key_create(&dml_work_stack_key, dml_free_work_stack) == 0;
 }
 
-/* The pages below a stack are never mapped for writing, so that one that is too small ends the process where it
-   overflows. NULL without memory, or if nothing would free it when the thread ends. */
+/* The page below a stack is never mapped for writing, so that a stack that is too small ends the process where it
+   overflows. Returns NULL without memory, or if nothing would free it when the thread ends. */
 static __attribute__((noinline)) unsigned char *dml_make_work_stack(void)
 {
     const size_t guard = (size_t)sysconf(_SC_PAGESIZE);
@@ -68,7 +68,7 @@ static __attribute__((noinline)) unsigned char *dml_make_work_stack(void)
 /* Calls body(context) with the stack pointer at `top`, which has an alignment of 16. */
 static __attribute__((noinline)) void dml_call_on(void *top, dml_entry_body body, void *context)
 {
-    /* Asks for a frame pointer: debuggers and profilers go on from here to the caller's stack. */
+    /* This asks for a frame pointer: debuggers and profilers go on from here to the caller's stack. */
     (void)__builtin_frame_address(0);
 #if defined(__x86_64__)
     __asm__ volatile("movq %%rsp, %%rbx\n\t"
@@ -97,16 +97,16 @@ static __attribute__((noinline)) void dml_call_on(void *top, dml_entry_body body
 
 void dml_call_on_work_stack(dml_entry_body body, void *context)
 {
-    dml_work_stack *const own = &dml_own_work_stack;
-    if (own->memory == NULL)
-        own->memory = dml_make_work_stack();
-    if (own->memory == NULL || own->busy) {
+    dml_work_stack *const stack = &dml_thread_work_stack;
+    if (stack->memory == NULL)
+        stack->memory = dml_make_work_stack();
+    if (stack->memory == NULL || stack->busy) {
         body(context);
         return;
     }
-    own->busy = 1;
-    dml_call_on(own->memory + DML_STACK_BYTES, body, context);
-    own->busy = 0;
+    stack->busy = 1;
+    dml_call_on(stack->memory + DML_STACK_BYTES, body, context);
+    stack->busy = 0;
 }
 
 #else

@@ -4,7 +4,8 @@
 #include "declarations.h"
 
 typedef struct {
-    /* The indices of the first `count` of a row of `length`, by type and then for those that decrease. */
+    /* Finds the indices of the first `count` elements of a row of `length`; arrays are indexed by type, and by whether
+       the order is decreasing. */
     void (*find[11][2])(const char *row, int64_t length, int64_t count, int64_t *found);
 } dml_top_k_table;
 

@@ -1,12 +1,12 @@
-/* The first few of a row: each block of it is looked at as a whole, and seldom has one that comes before the last of
-   those that are kept. */
+/* The top k of a row. Each block of the row is compared as a whole, and seldom has an element that comes before the
+   last of those that are kept. */
 
 #include "../common/compiler.h"
 
 #include "dispatch.h"
 
-/* Bits of floats, of zeros without their sign, as integers that increase with them; NaN behind all in both
-   directions. */
+/* The bits of floats as integers in the same order: zeros lose their sign, and NaN is behind all others in both orders.
+ */
 #define DML_TOP_K_FLOATS(NAME, T, K, SIGN, INFINITE)                                                                   \
     DML_INLINE K NAME##_key(T bits, const int decreasing)                                                              \
     {                                                                                                                  \

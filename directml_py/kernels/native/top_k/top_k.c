@@ -23,8 +23,8 @@ static void dml_top_k_share(void *context, int64_t begin, int64_t end)
         for (int64_t k = 0; k < task->count; k++) {
             uint64_t wide = (uint64_t)found[k];
             uint32_t narrow = (uint32_t)wide;
-            memcpy(values + k * task->value_step, row + found[k] * item, (size_t)item);
-            memcpy(indices + k * task->index_step, task->index_item == 8 ? (void *)&wide : (void *)&narrow,
+            memcpy(values + k * task->value_axis_stride, row + found[k] * item, (size_t)item);
+            memcpy(indices + k * task->index_axis_stride, task->index_item == 8 ? (void *)&wide : (void *)&narrow,
                    (size_t)task->index_item);
         }
     }
