@@ -10,6 +10,12 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _SAMPLES = _PACKAGE + "samples" + os.sep
 
 
+def called(call: str) -> str:
+    """``call`` and its call site, as far as that is known."""
+    site = caller()
+    return f"{call} (called at {site})" if site else call
+
+
 def caller() -> str:
     """``file:line`` of the innermost frame outside this package; empty if there is none, as in C programs."""
     frame = sys._getframe(1)

@@ -91,16 +91,19 @@ class ClearView(Command):
         return (self.range.buffer, self._heap_life)
 
     def overwritten_descriptor(self) -> str | None:
-        """The descriptor that it was recorded with, if another one is in its place."""
+        """What happened to the descriptor that it was recorded with, if another one is in its place."""
         heap = self._heap()
-        return None if heap is None or heap.read(self._index) == self._view else f"{self._index} of {heap}"
+        if heap is None or heap.read(self._index) == self._view:
+            return None
+        writer = heap.writer(self._index)
+        return f"{self._index} of {heap} was written since it was recorded" + (writer and f", by {writer}")
 
 
 def check_clear(command: ClearView) -> Iterator[tuple[Rule, str]]:
     """What is wrong with a command that is about to run."""
     descriptor = command.overwritten_descriptor()
     if descriptor is not None:
-        yield CLEAR_DESCRIPTOR, f"{command.title}: descriptor {descriptor} was written since it was recorded"
+        yield CLEAR_DESCRIPTOR, f"{command.title}: descriptor {descriptor}"
     if command.is_clamped:
         yield CLEAR_RANGE, f"{command.title}: Values has values outside the range of the view's format"
 

@@ -88,10 +88,11 @@ def copy_descriptors(
         text = f"add up to {source_count} descriptors; the destination ranges to {destination_count}"
         raise violation(RANGES, source.sizes_name, text)
     descriptors = [heap.read(index) for part in source_ranges for heap, index in part.descriptors()]
+    writer = device.writer("a copy of descriptors")
     for (heap, index), descriptor in zip(
         (slot for part in destination_ranges for slot in part.descriptors()), descriptors
     ):
-        heap.write(index, descriptor)
+        heap.write(index, descriptor, writer)
     if device.info_queue is None:
         return None
     return _overlap(destination, destination_ranges, source, source_ranges)

@@ -93,6 +93,7 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
         self.size: int = desc.NumDescriptors
         self.shader_visible = bool(desc.Flags & SHADER_VISIBLE)
         self._slots: dict[int, Any] = {}
+        self._writers: dict[int, str] = {}
         extent = self.size * self.increment
         self.cpu_start = CPU_DESCRIPTORS.take(extent)
         self.gpu_start = GPU_DESCRIPTORS.take(extent) if self.shader_visible else 0
@@ -126,12 +127,23 @@ class ID3D12DescriptorHeap(ID3D12Pageable):
         """The descriptor at ``index``; None if none was written."""
         return self._slots.get(self._index(index))
 
-    def write(self, index: int, descriptor: Any) -> None:
-        self._slots[self._index(index)] = descriptor
+    def write(self, index: int, descriptor: Any, writer: str = "") -> None:
+        """Under the debug layer ``writer`` is the program's call that writes the descriptor."""
+        number = self._index(index)
+        self._slots[number] = descriptor
+        if writer or self._writers:
+            self._writers[number] = writer
 
-    def write_all(self, index: int, descriptors: Sequence[Any]) -> None:
+    def writer(self, index: int) -> str:
+        """The call that has written a descriptor, as far as it is known."""
+        return self._writers.get(index, "")
+
+    def write_all(self, index: int, descriptors: Sequence[Any], writer: str = "") -> None:
         """Write consecutive descriptors, which lie inside the heap."""
-        self._slots.update(zip(range(index, index + len(descriptors)), descriptors))
+        indices = range(index, index + len(descriptors))
+        self._slots.update(zip(indices, descriptors))
+        if writer or self._writers:
+            self._writers.update(dict.fromkeys(indices, writer))
 
     def _index(self, index: int) -> int:
         if type(index) is int and 0 <= index < self.size:

@@ -316,7 +316,8 @@ class ID3D12Device(ParentDevice):
         if self.scheduler.removed:
             return
         heap, index = cpu_slot(self, destDescriptor, CBV_SRV_UAV, "destDescriptor")
-        heap.write(index, unordered_access_view(self, resource, counterResource, desc))
+        view = unordered_access_view(self, resource, counterResource, desc)
+        heap.write(index, view, self.writer("CreateUnorderedAccessView"))
 
     def CreateConstantBufferView(self, desc: Any, destDescriptor: Any) -> None:
         """Overwrites the descriptor. No emulated command reads it, nor those that the next four methods write."""
@@ -338,7 +339,7 @@ class ID3D12Device(ParentDevice):
         if self.scheduler.removed:
             return
         heap, index = cpu_slot(self, destination, kind, "destDescriptor")
-        heap.write(index, OtherView(call))
+        heap.write(index, OtherView(call), self.writer(call))
 
     def CreateCommittedResource(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from ..abi.call_site import called
 from ..abi.hresult import E_INVALIDARG, DMLError
 from ..abi.interface import IUnknown
 from ..abi.lifetime import Lifetime, LivingObject
@@ -87,6 +88,10 @@ class ParentDevice(ID3D12Object):
     def remove(self, reason: int, text: str, id: int | None = None) -> None:
         """Remove the device: drop all pending work and complete all fences. Only the first reason is kept. With ``id``,
         also report the reason as an error of that number."""
+
+    def writer(self, call: str) -> str:
+        """``call`` as the writer of a descriptor; empty without the debug layer."""
+        return "" if self.sync_validator is None else called(call)
 
     @abstractmethod
     def find_descriptors(self, ptr: int) -> tuple[Any, int] | None:

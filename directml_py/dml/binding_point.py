@@ -69,6 +69,16 @@ class DescriptorRange:
         view = None if heap is None else heap.read(self.start + place)
         return view if isinstance(view, BufferRange) else None
 
+    def is_empty(self, place: int) -> bool:
+        """Whether the heap is there and nothing is written at ``place``."""
+        heap = self.heap
+        return heap is not None and heap.read(self.start + place) is None
+
+    def writer(self, place: int) -> str:
+        """The call that has written a descriptor, as far as it is known."""
+        heap = self.heap
+        return "" if heap is None else heap.writer(self.start + place)
+
 
 def do_overlap(ranges: Iterable[tuple[int, int]]) -> bool:
     """Whether any two ranges, of an address and a size, share bytes."""

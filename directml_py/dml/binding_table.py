@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from threading import get_ident
 from typing import Any
 
-from ..abi.call_site import caller
+from ..abi.call_site import called, caller
 from ..abi.rules import rule
 from ..api.iids import IID_IDMLBindingTable
 from ..runtime.buffer import BufferRange
@@ -220,7 +220,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         if self.removal.alive():
             guard.inside = thread
             try:
-                self._set(desc, kind, views)
+                self._set("BindInputs" if kind == "input" else "BindOutputs", desc, kind, views)
             finally:
                 guard.inside = None
         return True
@@ -260,21 +260,23 @@ class IDMLBindingTable(IDMLDeviceChild):
         if self.desc is not None and not report.errors:
             if self._kept is not None and names is not None and not report.diagnostics:
                 self._kept.keep_views(kind, names, views)
-            self._set(self.desc, kind, views)
+            self._set(method, self.desc, kind, views)
         if report.diagnostics:
             self.removal.remove(f"{method} failed:", report)
 
-    def _set(self, desc: TableDesc, kind: str, views: BoundViews) -> None:
+    def _set(self, method: str, desc: TableDesc, kind: str, views: BoundViews) -> None:
         self._prepared = None
         self._bound[kind] = views
+        writer = ""
         if self.device.d3d12_device.sync_validator is not None:
             self.bound_at = caller()
+            writer = called(f"{method} of the binding table of {desc.dispatchable.title}")
         count, heap, start = desc.dispatchable.descriptor_count, desc.cpu.heap, desc.cpu.start
         # Without a count there are no descriptors.
         if heap is None or not count:
             return
         first, slots = desc.dispatchable.descriptor_layout.get(kind, NO_DESCRIPTORS)
-        heap.write_all(start + first, [views.get(slot) for slot in slots])
+        heap.write_all(start + first, [views.get(slot) for slot in slots], writer)
         end = len(self.needs)
         if count > end:
-            heap.write_all(start + end, [None] * (count - end))
+            heap.write_all(start + end, [None] * (count - end), writer)

@@ -74,8 +74,8 @@ def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str
             report.add(
                 OVERWRITTEN,
                 title,
-                f"finds at index {index} of its GPU range a descriptor other than the one recorded for {slot.kind} "
-                f"{slot.position}: it was overwritten, or never copied from the CPU range",
+                f"finds at index {index} of its GPU range {_instead(gpu, index)} the one recorded for {slot.kind} "
+                f"{slot.position}: {_why(gpu, index)}",
             )
             return
     for index in range(len(views), count):
@@ -83,9 +83,20 @@ def check_descriptors(gpu: DescriptorRange, views: Views, count: int, title: str
             report.add(
                 OVERWRITTEN,
                 title,
-                f"finds a descriptor at index {index} of its GPU range, which is reserved for it: it was overwritten",
+                f"finds a descriptor at index {index} of its GPU range, which is reserved for it: {_why(gpu, index)}",
             )
             return
+
+
+def _instead(gpu: DescriptorRange, index: int) -> str:
+    return "nothing instead of" if gpu.is_empty(index) else "a descriptor other than"
+
+
+def _why(gpu: DescriptorRange, index: int) -> str:
+    writer = gpu.writer(index)
+    if writer:
+        return f"it was overwritten by {writer}"
+    return "it was never copied from the CPU range" if gpu.is_empty(index) else "it was overwritten"
 
 
 class Initializable(Protocol):

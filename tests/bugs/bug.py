@@ -12,7 +12,7 @@ from ..hazards.hazard import HazardBench
 
 PREFIX = "D3D12_MESSAGE_ID_"
 # The lines where a test recorded, bound and created things, which a table leaves out.
-ORIGIN = re.compile(r" \((?:recorded|bound|created) at [^)]*\)")
+ORIGIN = re.compile(r" \((?:recorded|bound|called|created) at [^)]*\)")
 
 
 class Bug(NamedTuple):

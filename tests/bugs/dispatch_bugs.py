@@ -163,7 +163,11 @@ def owned_weights_bound_again(bench, wrong):
     bench.execute()
 
 
-@bug("bindings changed after the dispatch was recorded", "DML-RecordDispatch-descriptors")
+@bug(
+    "bindings changed after the dispatch was recorded",
+    "DML-RecordDispatch-descriptors",
+    repair="the call that wrote it",
+)
 def late_binding(bench, wrong):
     op, other = bench.ready(identity()), bench.buffer(16)
     table = bench.dispatch(op, [bench.buffer(16)], [bench.buffer(16)])
@@ -173,7 +177,11 @@ def late_binding(bench, wrong):
     bench.execute()
 
 
-@bug("two tables over the same descriptors: an offset not advanced", "DML-RecordDispatch-descriptors")
+@bug(
+    "two tables over the same descriptors: an offset not advanced",
+    "DML-RecordDispatch-descriptors",
+    repair="the call that wrote it",
+)
 def a_descriptor_offset(bench, wrong):
     op, desc = bench.ready(identity()), None
     for _ in range(2):

@@ -116,7 +116,8 @@ def test_a_hazard_is_reported_between_its_commands(debug_bench, notes):
     notes.clear()
     bench.queue.ExecuteCommandLists([bench.list])
     bench.queue.Signal(fence, 1)
-    with pytest.raises(OSError, match="needs ID3D12Resource in"):
+    named = r"needs ID3D12Resource \(64 bytes, DEFAULT heap, created at .*conftest.py:\d+\) in"
+    with pytest.raises(OSError, match=named):
         fence.SetEventOnCompletion(1)
     runs = notes[notes.index("started") : notes.index("finished")]
     kinds = [line.split()[0] for line in runs]
