@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..abi.arguments import integer, invalid, uint, unsigned
+from ..abi.call_site import caller
 from ..abi.lifetime import Lifetime
 from ..abi.pointers import struct_at
 from ..api.d3d12_enums import (
@@ -64,12 +65,14 @@ class Placement(NamedTuple):
 class ResourceBuffer(Buffer):
     """A resource's memory, with the properties that Direct3D 12 gives it."""
 
-    __slots__ = ("allows_unordered_access", "flags", "heap_type")
+    __slots__ = ("allows_unordered_access", "created_at", "flags", "heap_type")
 
     def __init__(
         self, desc: D3D12_RESOURCE_DESC, placement: Placement, initial_state: D3D12_RESOURCE_STATES
     ) -> None:
         super().__init__("ID3D12Resource", placement.allocation, placement.offset, desc.Width, placement.heap)
+        # Where the program created it, under the debug layer.
+        self.created_at = ""
         self.flags = D3D12_RESOURCE_FLAGS(desc.Flags)
         self.allows_unordered_access = D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS in self.flags
         self.heap_type = D3D12_HEAP_TYPE(placement.properties.Type)
@@ -78,6 +81,16 @@ class ResourceBuffer(Buffer):
         self.is_host_visible = cpu_accessible(placement.properties)
         self.is_read_back = self.heap_type == D3D12_HEAP_TYPE_READBACK
         self.is_shared = bool(placement.flags & D3D12_HEAP_FLAG_SHARED)
+
+    @property
+    def about(self) -> str:
+        return f"{counted_words(self.width, 'byte')}, {short(self.heap_type)} heap"
+
+    def __str__(self) -> str:
+        """Without a name, what else tells it from others."""
+        if self.name:
+            return super().__str__()
+        return f"{self.kind} ({self.about}{self.created_at and f', created at {self.created_at}'})"
 
 
 class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
@@ -99,6 +112,8 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
     ) -> None:
         self.buffer = ResourceBuffer(desc, placement, initial_state)
         super().__init__(device, self.buffer)
+        if device.sync_validator is not None:
+            self.buffer.created_at = caller()
         device.buffers.add(self.buffer)
         self._desc = D3D12_RESOURCE_DESC.from_buffer_copy(desc)
         self._desc.Alignment = D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
@@ -110,7 +125,7 @@ class ID3D12Resource(ID3D12Pageable, MemoryProtocols):
         self.memory = self.buffer.memory
 
     def _about(self) -> str:
-        return f"buffer of {counted_words(self.width, 'byte')}, {short(self.heap_type)} heap"
+        return f"buffer of {self.buffer.about}"
 
     def GetDesc(self) -> D3D12_RESOURCE_DESC:
         """A copy of the desc, with the default alignment in place of 0."""
