@@ -1,11 +1,25 @@
 """Support for test suites: assertions about descs, expected debug messages, a pytest plugin, Hypothesis strategies.
 
-This package can be imported without pytest and Hypothesis; ``directml_py.testing.strategies`` needs Hypothesis.
+This package can be imported without pytest and Hypothesis; ``directml_py.testing.strategies`` needs Hypothesis. Every
+run of pytest imports the plugin, and with it this module, so that names are loaded on first use.
 """
 
-from .assertions import assert_invalid, assert_same_desc, assert_valid
-from .expectation import expect
-from .levels import FeatureLevels, feature_levels, parse_level
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
+from ..late import loading as _loading
+
+_MODULES = {
+    "FeatureLevels": "levels",
+    "assert_invalid": "assertions",
+    "assert_same_desc": "assertions",
+    "assert_valid": "assertions",
+    "expect": "expectation",
+    "feature_levels": "levels",
+    "parse_level": "levels",
+}
 
 __all__ = [
     "FeatureLevels",
@@ -16,3 +30,19 @@ __all__ = [
     "feature_levels",
     "parse_level",
 ]
+
+if TYPE_CHECKING:
+    from .assertions import assert_invalid, assert_same_desc, assert_valid
+    from .expectation import expect
+    from .levels import FeatureLevels, feature_levels, parse_level
+else:
+
+    def __getattr__(name: str) -> object:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        with _loading:
+            value = globals()[name] = getattr(_import_module(f".{_MODULES[name]}", __name__), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

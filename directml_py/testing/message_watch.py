@@ -24,9 +24,9 @@ def rule_of(message: Message) -> str:
 
 
 def describe(message: Message) -> str:
-    """The text, ending with the rule's identifier."""
+    """The text, with the rule's identifier."""
     rule, text = rule_of(message), message.pDescription
-    return text if not rule or text.endswith(f"[{rule}]") else f"{text} [{rule}]"
+    return text if not rule or f"[{rule}]" in text else f"{text} [{rule}]"
 
 
 def is_page_only(message: Message) -> bool:

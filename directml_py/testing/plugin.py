@@ -40,6 +40,8 @@ class PluginSession:
         self.feature_level = feature_level
         self.strict = strict
         self.checked = False
+        # The device that tests share.
+        self.device: IDMLDevice | None = None
         self._watches: list[Watch] = []
         self._devices: list[ID3D12Device] = []
 
@@ -97,6 +99,11 @@ class PluginSession:
         if texts:
             lines = "".join(f"\n  {text}" for text in texts)
             pytest.fail(f"the debug layer has messages that the test did not expect:{lines}", pytrace=False)
+
+    def forget(self) -> None:
+        """Expect all messages until now."""
+        for each in self._watches:
+            each.excuse(each.pending())
 
 
 def _severity(value: D3D12_MESSAGE_SEVERITY) -> str:

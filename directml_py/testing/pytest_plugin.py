@@ -1,10 +1,12 @@
-"""The pytest plugin of directml-py: options, a marker, and the fixtures ``d3d12_device``, ``dml_device``, ``dml``.
+"""The pytest plugin of directml-py: options, a marker, and the fixtures ``d3d12_device``, ``dml_device``, ``dml``,
+``session_dml`` and ``session_dml_device``.
 
 ``directml_py.testing.plugin`` implements the fixtures; it is imported by the first test that uses one.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 MARKER = "dml_feature_level"
 _SESSIONS = "_directml_py_session"
+_SHARED = "session_dml"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -58,6 +61,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if marker is not None:
         from .plugin import requested_level
 
+        if _SHARED in getattr(item, "fixturenames", ()):
+            pytest.fail(
+                f"{MARKER} does not apply to {_SHARED}, whose level is that of the run", pytrace=False
+            )
         try:
             requested_level(item.config, marker)
         except pytest.UsageError as error:
@@ -67,9 +74,36 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Check messages after a test that passed, so that they fail the test itself and not its teardown."""
-    session: PluginSession | None = getattr(item, _SESSIONS, None)
-    if session is not None:
+    for session in _sessions(item):
         session.check()
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """What a failed test leaves in a session that tests share is not the next one's."""
+    for session in _sessions(item):
+        session.forget()
+
+
+def _sessions(item: pytest.Item) -> Iterator[PluginSession]:
+    for node in (item, item.session):
+        session: PluginSession | None = getattr(node, _SESSIONS, None)
+        if session is not None and (node is item or _SHARED in getattr(item, "fixturenames", ())):
+            yield session
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """End the traceback of a DMLError at the program's own call."""
+    module = sys.modules.get("directml_py.abi.hresult")
+    if module is not None and call.excinfo is not None and call.excinfo.errisinstance(module.DMLError):
+        for name, loaded in list(sys.modules.items()):
+            if name.startswith("directml_py.") and not name.startswith("directml_py.samples"):
+                loaded.__dict__.setdefault("__tracebackhide__", _is_of_program)
+
+
+def _is_of_program(excinfo: pytest.ExceptionInfo[BaseException] | None) -> bool:
+    """Whether the traceback of an error says what the program did, and not what went wrong in the package."""
+    return excinfo is not None and excinfo.errisinstance(sys.modules["directml_py.abi.hresult"].DMLError)
 
 
 @pytest.fixture
@@ -82,6 +116,24 @@ def dml(request: pytest.FixtureRequest) -> Iterator[PluginSession]:
         yield session
         # A test that is rerun needs new devices.
         delattr(request.node, _SESSIONS)
+
+
+@pytest.fixture(scope="session")
+def session_dml(request: pytest.FixtureRequest) -> PluginSession:
+    """As ``dml``, with one device for all tests: for tests that run many times, as those of Hypothesis."""
+    from . import plugin
+
+    with plugin.session(request) as session:
+        session.device = plugin.dml_device(session, plugin.d3d12_device(session))
+    setattr(request.session, _SESSIONS, session)
+    return session
+
+
+@pytest.fixture(scope="session")
+def session_dml_device(session_dml: PluginSession) -> IDMLDevice:
+    """As ``dml_device``, the same for all tests."""
+    assert session_dml.device is not None
+    return session_dml.device
 
 
 @pytest.fixture

@@ -245,7 +245,7 @@ def test_nothing_has_run_yet(d3d12_device, dml):
         [
             "FAILED *::test_found*",
             "FAILED *::test_nothing_has_run_yet*",
-            "*error: *needs * in D3D12_RESOURCE_STATE_COPY_DEST*[[]D3D12-ResourceState-mismatch[]]",
+            "*error: *needs * in D3D12_RESOURCE_STATE_COPY_DEST*[[]D3D12-ResourceState-mismatch[]] (recorded at *)",
         ]
     )
 
@@ -437,7 +437,7 @@ import pytest
 
 def test_no_devices_are_made(request):
     assert request.config.pluginmanager.hasplugin("directml_py")
-    assert not {"directml_py.testing.plugin", "hypothesis.strategies", "cffi"} & set(sys.modules)
+    assert not {"directml_py.testing.plugin", "hypothesis.strategies", "cffi", "numpy"} & set(sys.modules)
 
 @pytest.fixture
 def dml_device():
@@ -456,6 +456,87 @@ def test_own_fixtures(dml_device, dml):
         arguments=["-W", "error"],
     )
     result.assert_outcomes(passed=2)
+
+
+def test_one_device_for_all_tests(pytester):
+    """Hypothesis refuses fixtures of functions for tests that it runs many times."""
+    pytester.makepyfile(
+        HEAD
+        + """
+from hypothesis import given, settings
+from directml_py.testing.strategies import valid_descs
+
+@settings(max_examples=5, deadline=None)
+@given(valid_descs("JOIN"))
+def test_drawn(session_dml, session_dml_device, desc):
+    session_dml.assert_valid(desc)
+    session_dml_device.CreateOperator(desc)
+
+def test_unexpected_though_caught(session_dml_device):
+    with pytest.raises(d.DMLError):
+        session_dml_device.CreateOperator(join(axis=7))
+
+def test_fails_by_itself(session_dml_device):
+    session_dml_device.CreateOperator(join(axis=7))
+
+def test_expected(session_dml, session_dml_device):
+    with session_dml.expect("DML-JOIN-axis"):
+        session_dml_device.CreateOperator(join(axis=7))
+
+@pytest.mark.dml_feature_level("4_1")
+def test_a_level_of_its_own(session_dml):
+    pass
+
+def test_devices_of_its_own():
+    assert d.D3D12CreateDevice().info_queue is None
+"""
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=3, failed=2, errors=1)
+    result.stdout.fnmatch_lines(
+        ["FAILED *unexpected_though_caught*", "FAILED *fails_by_itself*", "ERROR *a_level_of_its_own*"]
+    )
+
+
+def test_errors_are_told_without_frames_of_the_package(suite):
+    result = suite(
+        """
+def test_an_error(dml_device):
+    dml_device.CreateOperator(join(axis=7))
+
+def test_a_wait_that_never_ends(d3d12_device):
+    d3d12_device.CreateFence(0).SetEventOnCompletion(1)
+
+def test_a_message_with_its_origin(dml_device):
+    fence = dml_device.d3d12_device.CreateFence(0)
+    session = __import__("directml_py.session").session.Session(dml_device)
+    op = session.compile(join(axis=3))
+    session.initialize(op)
+    session.dispatch(op, [session.buffer(24)], [session.buffer(24)])
+    session.execute()
+
+def test_a_fault_of_the_package(monkeypatch):
+    monkeypatch.setattr("directml_py.shortcuts.DMLCreateDevice", None)
+    d.evaluate(join(axis=3), [[0]])
+""",
+        arguments=["--tb=short", "--show-capture=no"],
+    )
+    result.assert_outcomes(failed=4)
+    result.stdout.fnmatch_lines(
+        [
+            "*test_an_error*",
+            "test_suite.py:*: in test_an_error",
+            "*DML-JOIN-axis*",
+            "*test_a_wait*",
+            "test_suite.py:*: in test_a_wait*",
+            "*the CPU waits forever*",
+            "*which nothing has written [[]D3D12-Contents-unwritten[]] (recorded at *)",
+            "*test_a_fault*",
+            "*directml_py/shortcuts.py:*",
+        ]
+    )
+    text = result.stdout.str()
+    assert text.index("directml_py/") > text.index("test_a_fault")
 
 
 def test_the_plugin_can_be_left_out(suite):
