@@ -21,7 +21,7 @@ from typing import Any
 
 TARGET = "directml_py/cli/examples.json"
 CONSTANTS = (bool, int, str, type(None))
-PLACE = re.compile(r" \(recorded at [^)]*\)")
+PLACE = re.compile(r" \((recorded|created|called|mapped) at [^)]*\)")
 TARGETS = re.compile(r"(?m)(^ *|\bfor )\((\w+(?:, \w+)*)\)(?= = | in )")
 OPEN = (ast.Name, ast.Call, ast.Attribute)
 
