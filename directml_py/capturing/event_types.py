@@ -45,13 +45,16 @@ class CapturedResource:
     state: str
     placed: bool
     name: str
+    created: str = ""
 
     @property
     def title(self) -> str:
+        """Without a name what else tells it from others: its heap and size, and the line that created it."""
         if self.name:
             return self.name
         heap = self.heap.removeprefix("D3D12_HEAP_TYPE_")
-        return f"{'placed ' * self.placed}{heap} resource {self.number} ({self.width} bytes)"
+        line = f", created at {self.created.rpartition('/')[2]}" if self.created else ""
+        return f"{'placed ' * self.placed}{heap} resource {self.number} ({self.width} bytes{line})"
 
 
 @dataclass

@@ -224,8 +224,10 @@ class _Reader:
         texts = [text_of(get(members, name)) for name in ("heap", "flags", "state")]
         placed = get(members, "placed").boolean()
         name = text_of(get(members, "name"))
+        # Captures of earlier releases do not say.
+        created = text_of(members["created"]) if "created" in members else ""
         resource = e.CapturedResource(
-            number, allocation, offset, width, texts[0], texts[1], texts[2], placed, name
+            number, allocation, offset, width, texts[0], texts[1], texts[2], placed, name, created
         )
         self.names[number] = self.log.resources[number] = resource
 

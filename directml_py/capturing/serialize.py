@@ -40,6 +40,7 @@ def describe_buffer(buffer: ResourceBuffer) -> Json:
         "state": enumerator_name(buffer.initial_state),
         "placed": buffer.heap is not None,
         "name": buffer.name,
+        "created": buffer.created_at,
     }
 
 

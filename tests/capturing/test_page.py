@@ -130,9 +130,11 @@ def test_the_count_of_messages_leads_to_the_first(hazardous):
 
 
 def test_what_nobody_named_is_told_by_what_it_is(hazardous):
-    """An initializer by its operators, a resource by its heap and size."""
+    """An initializer by its operators, a resource by its heap, its size and the line that created it."""
     assert '<b>An operator initializer</b> <span class="quiet shapes">of ELEMENT_WISE_NEGATE' in hazardous
-    assert re.search(r"bytes 0 to 16 of UPLOAD resource \d+ \(16 bytes\)", hazardous)
+    assert re.search(
+        r"bytes 0 to 16 of UPLOAD resource \d+ \(16 bytes, created at test_page.py:\d+\)", hazardous
+    )
 
 
 def test_names_are_text_and_nothing_comes_from_outside(hazardous):
