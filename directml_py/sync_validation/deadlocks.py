@@ -14,7 +14,6 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -91,23 +90,44 @@ class DeadlockReporter(Protocol):
         it with, if any."""
 
 
-class _CPUWait:
-    """A CPU thread's wait for ``event``, which fences of one device set when all of ``targets``, or any of them, are
-    reached."""
+class CPUWait:
+    """The context in which a CPU thread waits for ``event``, which fences of one device set when all of ``targets``, or
+    any of them, are reached. On entry it reports the waits that have become deadlocks; on exit it raises what this one
+    was ended with."""
 
     def __init__(
         self,
         reporter: DeadlockReporter,
         event: threading.Event,
-        targets: tuple[tuple[FenceValue, int], ...],
+        targets: Iterable[tuple[FenceValue, int]],
         any_of_them: bool,
     ) -> None:
         self.reporter = reporter
         self._event = event
-        self._targets = targets
+        self._targets = tuple(targets)
         self._any_of_them = any_of_them
         self._is_reported = False
         self.error: DMLError | None = None
+
+    def __enter__(self) -> None:
+        try:
+            _waits[threading.get_ident()] = self
+            for deadlocked, problem in _deadlocked_waits():
+                deadlocked.report(problem)
+        except BaseException:
+            self._leave()
+            raise
+
+    def __exit__(self, *exception: object) -> None:
+        self._leave()
+        if self.error is not None:
+            self._event.clear()
+            raise self.error
+
+    def _leave(self) -> None:
+        thread = threading.get_ident()
+        if _waits.get(thread) is self:
+            del _waits[thread]
 
     def report(self, problem: str) -> None:
         """Report the deadlock once, and end the wait if that is to raise an exception."""
@@ -131,31 +151,7 @@ class _CPUWait:
 
 
 # By thread identifier.
-_waits: dict[int, _CPUWait] = {}
-
-
-@contextmanager
-def waiting(
-    reporter: DeadlockReporter,
-    event: threading.Event,
-    targets: Iterable[tuple[FenceValue, int]],
-    any_of_them: bool = False,
-) -> Iterator[None]:
-    """Context in which the calling thread waits for ``event``; on entry reports the waits that have become deadlocks,
-    and on exit raises what this one was ended with."""
-    thread = threading.get_ident()
-    wait = _CPUWait(reporter, event, tuple(targets), any_of_them)
-    try:
-        _waits[thread] = wait
-        for deadlocked, problem in _deadlocked_waits():
-            deadlocked.report(problem)
-        yield
-    finally:
-        if _waits.get(thread) is wait:
-            del _waits[thread]
-    if wait.error is not None:
-        event.clear()
-        raise wait.error
+_waits: dict[int, CPUWait] = {}
 
 
 class WatchedWait:
@@ -176,7 +172,7 @@ class WatchedWait:
         wait = partial(threading.Event.wait, event, timeout)
         if timeout is not None or event.is_set():
             return wait()
-        with waiting(self._reporter, event, self._targets, any_of_them=True):
+        with CPUWait(self._reporter, event, self._targets, any_of_them=True):
             return wait()
 
 
@@ -189,7 +185,7 @@ def watch_event(reporter: DeadlockReporter, event: Any, fence: FenceValue, targe
         watched.add(fence, target)
 
 
-def _deadlocked_waits() -> list[tuple[_CPUWait, str]]:
+def _deadlocked_waits() -> list[tuple[CPUWait, str]]:
     """The waits of all threads, each with its problem; empty as long as one thread can continue."""
     deadlocked = []
     for thread in threading.enumerate():

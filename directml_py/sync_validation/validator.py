@@ -7,7 +7,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
@@ -33,7 +33,7 @@ from ..runtime.recording import Access, AliasingBarrier, Barriers, Command, Tran
 from ..runtime.scheduler import FenceValue, Scheduler, WorkQueue
 from . import shadow_memory, sync_rules
 from .aliasing import AliasingTracker, activation
-from .deadlocks import deadlocked_queues, waiting, watch_event
+from .deadlocks import CPUWait, deadlocked_queues, watch_event
 from .deferred_execution import Deferral
 from .happens_before import HappensBefore
 from .host_memory import HOSTS, HostMemory, Problem, host_memory
@@ -365,13 +365,11 @@ class SyncValidator(Validator):
         diagnostic = sync_rules.ENDLESS_CPU_WAIT.violated(f"the CPU waits forever: {text}")
         return self.device.report_deadlock(diagnostic, is_over)
 
-    @contextmanager
     def cpu_waits(
         self, event: Event, targets: Iterable[tuple[FenceValue, int]], any_of_them: bool = False
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """Context in which the calling thread waits for ``event``, which fences set."""
-        with waiting(self, event, targets, any_of_them):
-            yield
+        return CPUWait(self, event, targets, any_of_them)
 
     def gives_event(self, event: Any, fence: FenceValue, target: int) -> None:
         """The program will wait for ``event``, which ``fence`` sets."""

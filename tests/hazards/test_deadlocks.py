@@ -110,7 +110,7 @@ def caught():
     try:
         first()
     except dml.DMLError as error:
-        print("raised", error)
+        print(f"raised {error}\\n", end="")
 thread = threading.Thread(target=caught)
 thread.start()
 while not one.state.waiting.events:
@@ -120,7 +120,7 @@ while not one.state.waiting.events:
 try:
     two.SetEventOnCompletion(5)
 except dml.DMLError as error:
-    print("raised", error)
+    print(f"raised {error}\\n", end="")
 thread.join()
 """
     )
