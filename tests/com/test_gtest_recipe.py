@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -42,3 +43,24 @@ def test_suite_passes(build: Path) -> None:
 
 def test_ctest(build: Path) -> None:
     _run("ctest", "--test-dir", str(build), "--output-on-failure")
+
+
+def test_fixture(build: Path, tmp_path: Path) -> None:
+    """``build`` has checked that the tools are there."""
+    flags = [option for kind in ("--cflags", "--libs") for option in shlex.split(config_path(kind))]
+    source, program = RECIPE.parent / "gtest_fixture.cpp", tmp_path / "fixture"
+    _run(
+        "g++",
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        str(source),
+        "-o",
+        str(program),
+        *flags,
+        "-lgtest_main",
+        "-lgtest",
+        "-lpthread",
+    )
+    assert "[  PASSED  ] 3 tests." in facts([program])
