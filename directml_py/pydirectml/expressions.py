@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..operators import SCHEMAS
 from .enumerations import OperatorType
 from .pybind_arguments import checked
 from .tensor_data import TensorDesc
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Operation = Callable[[Any, Any], Any]
 
@@ -31,7 +34,7 @@ def _giving(function: Operation, numbers: bool = True) -> Callable[[Expression, 
 
     def method(self: Expression, other: Any) -> Any:
         operand = _operand(other, numbers)
-        return NotImplemented if operand is None else Expression.of(function(self.value, operand))
+        return NotImplemented if operand is None else type(self).of(function(self.value, operand))
 
     return method
 
@@ -65,7 +68,7 @@ class Expression:
         self._value: graph.Expression | None = None
 
     @classmethod
-    def of(cls, value: graph.Expression | None) -> Expression:
+    def of(cls, value: graph.Expression | None) -> Self:
         expression = cls()
         expression._value = value
         return expression
@@ -102,7 +105,7 @@ class Expression:
     __mod__, __imod__ = _giving(operator.mod, numbers=False), _changing(operator.mod, numbers=False)
 
     def __neg__(self) -> Expression:
-        return Expression.of(self.value.graph.negate(self.value))
+        return type(self).of(self.value.graph.negate(self.value))
 
 
 class FusedActivation:

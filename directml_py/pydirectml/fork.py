@@ -17,16 +17,21 @@ from . import common, devices
 from .common import *
 from .devices import Bytes, Model
 from .expressions import Expression, FusedActivation
+from .fork_graphs import Buffer, CompiledOperator, Graph, broadcast
 from .module_functions import EMPTY, NONE, node, operator
 from .pybind_arguments import REQUIRED, UInt, checked
 from .tensor_data import TensorData
 
 __all__ = [
     "Binding",
+    "Buffer",
+    "CompiledOperator",
     "Device",
+    "Graph",
     "activation_gelu",
     "activation_softmax",
     "average_pooling",
+    "broadcast",
     "mean_variance_normalization",
 ]
 __all__ += common.__all__

@@ -54,7 +54,8 @@ def node(name: str, arguments: Mapping[str, Any]) -> Any:
     values += [item for item in passed.get("inputs") or () if isinstance(item, graph.Expression)]
     present = {key: value for key, value in passed.items() if value is not None}
     result = getattr(values[0].graph, name)(**present)
-    return Expression.of(result) if isinstance(result, graph.Expression) else result
+    kind = next((type(value) for value in arguments.values() if isinstance(value, Expression)), Expression)
+    return kind.of(result) if isinstance(result, graph.Expression) else result
 
 
 def _passed(value: Any) -> Any:
