@@ -6,6 +6,8 @@
 #include "../common/vectors.h"
 #include "../elementwise/float32_functions.h"
 #include "../half/scalar.h"
+#include "dispatch.h"
+#include "lanes.h"
 
 DML_INLINE float conv_element(const void *input, int64_t offset, int type)
 {

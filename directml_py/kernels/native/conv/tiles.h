@@ -6,6 +6,7 @@
 #include "../common/vectors.h"
 #include "../elementwise/float32_functions.h"
 #include "../softmax_norm/norm.h"
+#include "dispatch.h"
 #include "lanes.h"
 
 typedef float conv_floats __attribute__((vector_size(4 * conv_lanes)));

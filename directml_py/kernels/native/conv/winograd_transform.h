@@ -7,6 +7,7 @@
 #include "../common/compiler.h"
 #include "../softmax_norm/dispatch.h"
 #include "../softmax_norm/norm.h"
+#include "dispatch.h"
 #include "lanes.h"
 #include "tiles.h"
 

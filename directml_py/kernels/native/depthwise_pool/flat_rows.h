@@ -10,6 +10,7 @@
 #include "../elementwise/requantize_lanes.h"
 #include "../half/scalar.h"
 #include "../softmax_norm/dispatch.h"
+#include "dispatch.h"
 #include "vectors.h"
 #include "packed.h"
 #include "masked.h"

@@ -9,6 +9,7 @@
 #include "../half/scalar.h"
 #include "../softmax_norm/dispatch.h"
 #include "../softmax_norm/norm.h"
+#include "dispatch.h"
 #include "vectors.h"
 
 typedef struct {

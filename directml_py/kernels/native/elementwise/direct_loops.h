@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../common/vectors.h"
+#include "dispatch.h"
 
 #if defined(__AVX2__)
 #include "float64_functions.h"

@@ -1,6 +1,8 @@
 /* What a thread that runs a program knows of it. */
 #pragma once
 
+#include "dispatch.h"
+
 /* Elements that are written by streaming stores at a time, and how far ahead of them others are prefetched. */
 #define DML_ELEMENTWISE_TILE 256
 #define DML_ELEMENTWISE_FETCHED 512

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../common/vectors.h"
+#include "dispatch.h"
 #include "microkernel.h"
 
 typedef int32_t matmul_ints __attribute__((vector_size(4 * DML_MATMUL_LANES), may_alias));

@@ -5,6 +5,7 @@
 
 #include "../common/vectors.h"
 #include "../half/scalar.h"
+#include "dispatch.h"
 #include "microkernel.h"
 
 DML_INLINE DML_MATMUL_FLOATS matmul_load(const char *from, int is_half)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../common/vectors.h"
+#include "dispatch.h"
 
 #if defined(__AVX512F__)
 #define DML_MATMUL_LANES 16

@@ -5,6 +5,7 @@
 #include "../common/compiler.h"
 #include "../half/convert.h"
 #include "../half/scalar.h"
+#include "dispatch.h"
 #include "microkernel.h"
 
 /* A line of elements that are `k_stride` bytes apart, as contiguous FLOAT32: in place if it is that, at any address,

@@ -6,6 +6,7 @@
 #include "../common/vectors.h"
 #include "../half/convert.h"
 #include "../half/scalar.h"
+#include "dispatch.h"
 #include "operations.h"
 
 #define DML_PACK(FROM, TO, CONVERT)                                                                                    \

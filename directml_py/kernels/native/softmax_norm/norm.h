@@ -5,6 +5,7 @@
 #include "../common/vectors.h"
 #include "../elementwise/float32_functions.h"
 #include "../elementwise/float64_functions.h"
+#include "dispatch.h"
 
 #define DML_SOFTMAX_NORM_LOAD(place) __builtin_convertvector(*(const elementwise_floats *)(place), DML_DOUBLES)
 #define DML_SOFTMAX_NORM_STORE(place, values)                                                                          \

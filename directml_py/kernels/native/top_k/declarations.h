@@ -1,4 +1,5 @@
 #pragma once
+#include "../common/declarations.h"
 /* The most elements that are kept of a row. */
 enum { DML_TOP_K_MOST = 64 };
 enum {
