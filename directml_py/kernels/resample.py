@@ -41,11 +41,11 @@ def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Decl
 
     With an ``order``, the result is a norm of that order of the elements that the plan names; the plan has no weights.
     """
-    if x.ndim > (most := backend.native.lib.DML_RESAMPLE_DIMENSIONS):
-        return Declined("resample", f"{x.ndim} dimensions are more than {most}")
     reason = unsupported(x, output)
     if reason is not None:
         return Declined("resample", reason)
+    if x.ndim > (most := backend.native.lib.DML_RESAMPLE_DIMENSIONS):
+        return Declined("resample", f"{x.ndim} dimensions are more than {most}")
     if order > backend.native.lib.DML_RESAMPLE_ORDER:
         return Declined("resample", f"norms of order {order} have no native kernel")
     missing = backend.native.lib.DML_RESAMPLE_DIMENSIONS - x.ndim
