@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .backend import backend
-from .decisions import ABSENT, UNREADABLE, Declined
+from .decisions import ABSENT, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address, readable, type_name
+from .native_arrays import Array, Run, address, type_name
 from .reorder import Reorders, lie_together
 from .softmax_norm import BatchNormPostOp
 from .windows import Window
@@ -186,9 +186,11 @@ def byte_convolution(
         return Declined("conv", "a zero point and its tensor have different data types")
     reorders = Reorders()
     x, filters, _ = reordered_inputs(reorders, x, filters, None)
-    flat = {name: array.reshape(-1) for name, array in parameters.items() if array is not None}
-    if not readable(*flat.values()):
-        return Declined("conv", UNREADABLE)
+    flat = {
+        name: reorders.read(array.reshape(-1), is_taken=True)
+        for name, array in parameters.items()
+        if array is not None
+    }
     output = reorders.write(output, lie_together(output, 2), [x, filters, *flat.values()])
     fields = {name: address(array) for name, array in flat.items()}
     fields |= {

@@ -128,10 +128,15 @@ def quantized_mean(
     ``scales`` and ``zeros``, which may be absent, are those of ``x`` and of ``output``, with one element, or one for
     each channel along the second dimension only.
     """
+    reorders = Reorders()
+    x = reorders.read(x, in_rows(x))
+    scales, zeros = read_as_they_lie(reorders, scales), read_as_they_lie(reorders, zeros)
+    output = reorders.write(output, in_rows(output), [x, *scales, *zeros])
     task, memory = quantized_task("MEAN", [x, output], window, scales, zeros)
     if isinstance(task, Declined):
         return task
-    return run_of(task, (memory, divided(task, counts)))
+    run = run_of(task, (memory, divided(task, counts)))
+    return run and reorders.around(run)
 
 
 def quantized_products(
@@ -152,6 +157,11 @@ def quantized_products(
     reason = unlike_depthwise(x, output, window, groups)
     if reason is not None:
         return Declined("depthwise_pool", reason)
+    reorders = Reorders()
+    x = reorders.read(x, lie_together(x, 2))
+    filters, bias = read_as_they_lie(reorders, [filters, bias])
+    scales, zeros = read_as_they_lie(reorders, scales), read_as_they_lie(reorders, zeros)
+    output = reorders.write(output, lie_together(output, 2), [x, filters, bias, *scales, *zeros])
     task, memory = quantized_task("PRODUCTS", [x, filters, output], window, scales, zeros, bias)
     if isinstance(task, Declined):
         return task
@@ -163,7 +173,13 @@ def quantized_products(
     if bias is not None:
         task.bias, task.bias_stride = address(bias), channel_stride(bias)
     task.bytes.weighs_signed = filters.dtype.kind == "i"
-    return run_of(task, memory)
+    run = run_of(task, memory)
+    return run and reorders.around(run)
+
+
+def read_as_they_lie(reorders: Reorders, arrays: Sequence[Any]) -> list[Any]:
+    """The arrays, of any layout; None for an absent one."""
+    return [None if array is None else reorders.read(array, is_taken=True) for array in arrays]
 
 
 def unlike_depthwise(x: Array, output: Array, window: Window, groups: int) -> str | None:
@@ -187,15 +203,11 @@ def quantized_task(
 
     ``tensors`` are the input, the filters of products, and the output; each has a scale and may have a zero point.
     """
-    x, *filters, output = tensors
+    x, output = tensors[0], tensors[-1]
     parameters = [*scales, *(one for one in (bias, *zeros) if one is not None)]
     task, memory = task_of(function, x, output, window, types=BYTES), [*tensors, *parameters]
     if not isinstance(task, Declined):
         reason = unlike_quantized(tensors, scales, zeros, bias)
-        if reason is None and not readable(*filters, *parameters):
-            reason = UNREADABLE
-        if reason is None and not apart(output, [*filters, *parameters]):
-            reason = OVERLAPPING
         if reason is not None:
             return Declined("depthwise_pool", reason), memory
         fill_bytes(task.bytes, tensors, scales, zeros)

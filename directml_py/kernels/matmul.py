@@ -226,8 +226,9 @@ def int8_gemv(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, ou
             return Declined("int8_gemv", "a zero point and its tensor have different data types")
     if len(a) > 1:
         return Declined("int8_gemv", f"{len(a)} rows are more than 1")
-    if 1 not in (b.shape[1], b.strides[1]) or not out.flags.c_contiguous:
-        return Declined("int8_gemv", "rows are not contiguous")
+    reorders = Reorders()
+    b = reorders.read(b, 1 in (b.shape[1], b.strides[1]))
+    out = reorders.write(out, lie_together(out), [a, b])
     task = backend.native.ffi.new("dml_int8_gemv *")
     task.k, task.n = b.shape
     task.a, task.b, task.out = address(a), address(b), address(out)
@@ -238,7 +239,7 @@ def int8_gemv(a: Array, a_zero: Array | None, b: Array, b_zero: Array | None, ou
         task.a_zero = address(a_zero)
     if zeros is not None:
         task.b_zero, task.b_zero_stride = address(zeros), zeros.strides[0] if zeros.size > 1 else 0
-    return NativeRun("dml_int8_gemv_run", task, keepalive=(a, a_zero, b, zeros, out))
+    return reorders.around(NativeRun("dml_int8_gemv_run", task, keepalive=(a, a_zero, b, zeros, out)))
 
 
 # The alignment of a panel's vectors.

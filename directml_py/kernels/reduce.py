@@ -41,6 +41,8 @@ def fold(
     if function not in SELECTIONS and x.dtype.kind == "f":
         x = reorders.read(x, lie_together(x))
         output = reorders.write(output, lie_together(output), [x])
+    else:
+        output = reorders.write(output, True, [x])
     run = native_fold(function, x, output, axes, decreasing) or numpy_fold(
         function, x, output, axes, decreasing, scratch
     )

@@ -9,9 +9,9 @@ import numpy as np
 
 from .backend import backend
 from .csr import Plan, Taps
-from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
+from .decisions import ABSENT, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address, apart, readable, type_name
+from .native_arrays import Array, Run, address, type_name
 from .reorder import Reorders, lie_together
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
@@ -20,7 +20,7 @@ Axis = tuple[dict[str, Any], object]
 
 
 def unsupported(x: Array, output: Array) -> str | None:
-    """Why the native kernel does not take these arrays: it takes FLOAT32 or FLOAT16, disjoint in memory, with rows that
+    """Why the native kernel does not take these arrays, in whatever layout: it takes FLOAT32 or FLOAT16, with rows that
     are not too long."""
     if backend.native is None:
         return ABSENT
@@ -28,12 +28,8 @@ def unsupported(x: Array, output: Array) -> str | None:
         return f"{type_name(x)} has no native kernel"
     if x.dtype != output.dtype:
         return f"the output is {type_name(output)}, the input {type_name(x)}"
-    if not readable(x, output):
-        return UNREADABLE
     longest, columns = backend.native.lib.DML_RESAMPLE_COLUMNS, max(x.shape[-1], output.shape[-1])
-    if columns > longest:
-        return f"rows of {columns} elements are longer than {longest}"
-    return None if apart(output, [x]) else OVERLAPPING
+    return f"rows of {columns} elements are longer than {longest}" if columns > longest else None
 
 
 def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Declined:

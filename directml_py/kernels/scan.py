@@ -11,9 +11,10 @@ import numpy as np
 from . import half
 from .backend import backend
 from .cache_blocks import BLOCK, Grid, block_sizes, joined
-from .decisions import ABSENT, UNREADABLE, Declined
+from .decisions import ABSENT, Declined
 from .launch import NativeRun
-from .native_arrays import Array, Run, address, readable, type_name
+from .native_arrays import Array, Run, address, type_name
+from .reorder import Reorders
 from .threads import share
 
 
@@ -45,6 +46,9 @@ def native_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) ->
     if reason is not None:
         return Declined("scan", reason)
     ffi, lib = backend.native.ffi, backend.native.lib
+    reorders = Reorders()
+    x = reorders.read(x, is_taken=True)
+    output = reorders.write(output, True, [], in_place_of=x)
     kind = f"FLOAT{8 * x.itemsize}" if x.dtype.kind == "f" else str(8 * x.itemsize)
     task = ffi.new(
         "dml_scan *",
@@ -63,7 +67,7 @@ def native_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) ->
             "output_strides": output.strides[1:],
         },
     )
-    return NativeRun("dml_scan_run", task, keepalive=(x, output))
+    return reorders.around(NativeRun("dml_scan_run", task, keepalive=(x, output)))
 
 
 def unsupported(function: np.ufunc, x: Array, output: Array) -> str | None:
@@ -76,8 +80,6 @@ def unsupported(function: np.ufunc, x: Array, output: Array) -> str | None:
         return f"{type_name(x)} has no native kernel"
     if x.dtype != output.dtype:
         return f"the output is {type_name(output)}, the input {type_name(x)}"
-    if not readable(x, output):
-        return UNREADABLE
     most = backend.native.lib.DML_MAX_DIMENSIONS + 1
     return f"{x.ndim} dimensions are more than {most}" if x.ndim > most else None
 

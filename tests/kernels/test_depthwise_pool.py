@@ -438,7 +438,18 @@ def test_quantized_means_that_there_is_no_loop_for():
     assert isinstance(pool(x, output, scale.astype(np.float16), zero), Declined)
     assert isinstance(pool(x, output, scale, zero.astype(np.int8)), Declined)
     assert isinstance(pool(x.astype(np.int16), output, scale, zero), Declined)
-    assert isinstance(pool(x, x[..., :2, :2], scale, zero), Declined)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_outputs_that_share_memory_with_the_input(dtype):
+    """All of it is read before they are written."""
+    x = whole(np.random.default_rng(3), (2, 3, 9, 9), dtype)
+    window, before = Window.of((3, 3)), x.copy()
+    output = x[:, :, 1:8, 2:]
+    run = depthwise_pool.maximum(x, output, None, window)
+    assert run
+    run()
+    np.testing.assert_array_equal(output, largest(before, window, (7, 7))[0])
 
 
 def test_bytes_that_lie_as_far_apart_as_floats():

@@ -1,5 +1,5 @@
 """Results are those of packed tensors, bit for bit, whatever the layouts and however many threads, and whether or not
-weights are prepacked."""
+weights are prepacked; and native kernels decline no layout."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from directml_py.api.enums import (
 )
 from directml_py.descs.tensor import TensorDesc
 from directml_py.kernels.backend import backend
+from directml_py.kernels.decisions import Decisions
 from directml_py.operators import SCHEMAS, operator_of
 from directml_py.testing.desc_generator import DescGenerator
 from directml_py.testing.recipes import recipe_of
@@ -322,10 +323,16 @@ def check(desc, rng):
     kernel = operator_of(desc.name).kernel(desc)
     values = [None if slot.tensor is None else values_for(slot, rng) for slot in desc.inputs]
     packed = [laid_out(array, "packed", rng) for array in values]
-    expected = results(desc, kernel, packed, "packed", rng)
+    with Decisions() as of_packed:
+        expected = results(desc, kernel, packed, "packed", rng)
+    known = {*map(str, of_packed.declined)}
     for layouts, output in layouts_for(values, rng):
         inputs = [laid_out(array, layout, rng) for array, layout in zip(values, layouts)]
-        assert_same_bits(results(desc, kernel, inputs, output, rng), expected, (desc, layouts, output))
+        with Decisions() as decisions:
+            found = results(desc, kernel, inputs, output, rng)
+        assert_same_bits(found, expected, (desc, layouts, output))
+        declined = {*map(str, decisions.declined)} if backend.native is not None else set()
+        assert declined <= known, (desc, layouts, output)
     for _ in range(3):
         with_zeros, copies = repeated(values, rng)
         found = [results(desc, kernel, inputs, "packed", rng) for inputs in (with_zeros, copies)]

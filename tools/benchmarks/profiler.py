@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from functools import partial
 from typing import Any, NamedTuple
 
 from rich.table import Table
@@ -86,7 +87,11 @@ def profile(name: str) -> list[Spent]:
 
 
 def is_native(run: Run) -> bool:
-    return all(map(is_native, run.runs)) if isinstance(run, RunSequence) else isinstance(run, NativeRun)
+    """Whether it launches native kernels; calls from Python that check whether to launch one are among them."""
+    if isinstance(run, RunSequence):
+        return all(map(is_native, run.runs))
+    launched = [part for part in run.args if callable(part)] if isinstance(run, partial) else []
+    return isinstance(run, NativeRun) or any(map(is_native, launched))
 
 
 def tensors(desc: Any) -> str:

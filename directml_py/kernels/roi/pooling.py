@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..csr import Taps
-from ..decisions import Declined
+from ..decisions import OVERLAPPING, UNREADABLE, Declined
 from ..launch import NativeRun
-from ..native_arrays import Array, address
+from ..native_arrays import Array, address, apart, readable
 from ..resample import Axis, axis_of, task_of, unsupported
 from .sample_points import BinSamples
 
@@ -18,6 +18,10 @@ from .sample_points import BinSamples
 def takes_regions(x: Array, output: Array) -> bool | Declined:
     """Whether ``average_regions`` and ``largest_of_regions`` take these arrays."""
     reason = unsupported(x, output)
+    if reason is None and not readable(x, output):
+        reason = UNREADABLE
+    if reason is None and not apart(output, [x]):
+        reason = OVERLAPPING
     return True if reason is None else Declined("resample", reason)
 
 
