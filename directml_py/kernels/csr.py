@@ -168,9 +168,21 @@ def gather_along(picks: Mapping[int, Array], x: Array, output: Array, scratch: A
         if sizes is not None:
             end = used + x.itemsize * prod(sizes)
             target, used = scratch[used:end].view(x.dtype).reshape([sizes[each] for each in order]), end
-        steps.append(gather(x, indices, target, order.index(axis)))
+        steps.append(take_along(x, indices, target, order.index(axis)))
         x = target
     return launch_in_order(steps)
+
+
+def take_along(x: Array, indices: Array, output: Array, axis: int) -> Run:
+    """A gather, or a copy from strides of 0 where each element is repeated equally often: images magnified by a whole
+    number."""
+    size = x.shape[axis]
+    times, rest = divmod(len(indices), size)
+    is_repeated = times > 1 and not rest and np.array_equal(indices, np.arange(len(indices)) // times)
+    if not is_repeated or backend.native is None or x.ndim >= backend.native.lib.DML_MAX_DIMENSIONS:
+        return gather(x, indices, output, axis)
+    target = output.reshape(*x.shape[: axis + 1], times, *x.shape[axis + 1 :])
+    return move([(target, np.broadcast_to(np.expand_dims(x, axis + 1), target.shape))])
 
 
 def map_apart(function: Function, x: Array, output: Array, along: Iterable[int]) -> Run:

@@ -112,6 +112,8 @@ class Sampling(Operator):
         picks, (x, _) = gather_indices(plan), tensors_of(desc)
         if picks is None:
             return blending_kernel(plan, self.compute(desc))
+        # Of equal scales the innermost dimension first: then the others copy whole lines.
+        picks = dict(sorted(picks.items(), key=lambda pick: (len(pick[1]) / x.sizes[pick[0]], -pick[0])))
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             return gather_along(picks, inputs[0], outputs[0], scratch)
