@@ -134,6 +134,10 @@ static void dml_reduce_cut(dml_reduce *task)
 {
     int64_t size = dml_type_sizes[task->type], inner = task->kept[0].size, part = task->count * size, wanted;
     int64_t block = task->fold < DML_REDUCE_EXP ? DML_REDUCE_BLOCK : DML_REDUCE_BLOCK / 4, least = task->rows ? 1 : 64;
+    /* Rows that lie between dimensions that are reduced are read as they follow each other. */
+    if (task->rows && task->reduced_rank > 1 &&
+        dml_reduce_distance(task->reduced[1].input) > dml_reduce_distance(task->kept[0].input))
+        part = task->reduced[0].size * size;
     /* For columns that stay in a cache, half as many are worth a thread. */
     int64_t most = task->rows ? (64 << 10) / part : part * inner <= (512 << 10) ? (128 << 10) / part : block;
     block = most < least ? least : most < block ? most : block;
