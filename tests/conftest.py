@@ -6,6 +6,7 @@ import gc
 from pathlib import Path
 
 import pytest
+from progress import Progress
 from toolchain import NEEDS_PACKAGE, NOT_INSTALLED, tools_are_required
 
 from directml_py import DMLError
@@ -32,6 +33,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "operator(name): the operator that a test is about, for --operator")
     config.addinivalue_line("markers", "kind_device: stays on a kind device, also with --dml-profile")
+    if config.getoption("numprocesses", None) and config.get_verbosity() == 0:
+        config.pluginmanager.register(Progress())
     unknown = [name for name in config.getoption("--operator") if name not in SCHEMAS]
     if unknown:
         raise pytest.UsageError(f"--operator: there is no operator DML_OPERATOR_{unknown[0]}")
