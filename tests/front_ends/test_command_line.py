@@ -48,6 +48,12 @@ def succeeds(process):
     return process.stdout
 
 
+def shown(answered):
+    code, text, errors = answered
+    assert (code, errors) == (0, "")
+    return text
+
+
 def test_info(run):
     """One ``name: value`` a line, of which a terminal shows all."""
     assert len(succeeds(run("info")).splitlines()) <= 15
@@ -61,9 +67,9 @@ def test_info(run):
     assert "kernels" in lines
 
 
-def test_the_checks_of_the_debug_layers(run):
+def test_the_checks_of_the_debug_layers(answer):
     """The rules that only debug devices report, and no others."""
-    checks = identifiers(succeeds(run("show", "rules", "--debug")))
+    checks = identifiers(shown(answer("show", "rules", "--debug")))
     assert len(checks) == len(set(checks)) >= 16
     assert {
         "D3D12-UAVBarrier-missing",
@@ -74,8 +80,8 @@ def test_the_checks_of_the_debug_layers(run):
     assert not {"DML-JOIN-axis", "DML-BufferBinding-size", "DML-RecordDispatch-descriptor-heap"} & set(checks)
 
 
-def test_the_list_of_operators(run):
-    names = succeeds(run("show", "operators")).split()
+def test_the_list_of_operators(answer):
+    names = shown(answer("show", "operators")).split()
     assert {"JOIN", "SPLIT", "REDUCE", "GATHER", "ARGMIN", "ARGMAX", "ELEMENT_WISE_IDENTITY"} <= set(names)
     assert names == sorted(SCHEMAS)
 
@@ -115,9 +121,9 @@ def test_pkg_config_has_the_version_of_the_api():
     assert f"\nVersion: {API_VERSION}\n" in text
 
 
-def test_tables_for_the_values_of_an_attribute(run):
+def test_tables_for_the_values_of_an_attribute(answer):
     """REDUCE has separate tables for ARGMIN and ARGMAX."""
-    tables = succeeds(run("show", "REDUCE"))
+    tables = shown(answer("show", "REDUCE"))
     assert re.search(r"^Function: .*DML_REDUCE_FUNCTION_ARGM(IN|AX)", tables, re.M)
     assert "DML_REDUCE_FUNCTION_SUM_SQUARE" in tables
 
@@ -129,9 +135,9 @@ def test_every_operator_has_an_answer(capsys):
         assert table.startswith(f"DML_OPERATOR_{entry.name} ")
 
 
-def test_rules(run):
+def test_rules(answer):
     """Four lines per rule: identifier and severity, text, source, test."""
-    blocks = succeeds(run("show", "rules")).rstrip("\n").split("\n\n")
+    blocks = shown(answer("show", "rules")).rstrip("\n").split("\n\n")
     names = [block.split()[0] for block in blocks]
     assert names == sorted(names)
     assert len(set(names)) == len(names)
@@ -155,8 +161,8 @@ def test_rules(run):
     assert all(len(block.splitlines()) == 4 for block in blocks)
 
 
-def test_rules_in_markdown(run):
-    lines = succeeds(run("show", "rules", "--markdown")).splitlines()
+def test_rules_in_markdown(answer):
+    lines = shown(answer("show", "rules", "--markdown")).splitlines()
     assert lines[1] == "| --- | --- | --- | --- | --- |"
     assert all(
         re.fullmatch(r"\| `[\w-]+` \| .+ \| .+ \| (error|warning) \| `tests/.+` \|", line)
@@ -166,7 +172,7 @@ def test_rules_in_markdown(run):
         "| `DML-SLICE-bounds` | Every element of the slice lies within InputTensor "
         "| ns-directml-dml_slice_operator_desc | error | `tests/rules/test_rules.py::test_rule[DML-SLICE-bounds]` |"
     ) in lines
-    plain = succeeds(run("show", "rules")).rstrip("\n").split("\n\n")
+    plain = shown(answer("show", "rules")).rstrip("\n").split("\n\n")
     assert len(lines) - 2 == len(plain)
 
 
