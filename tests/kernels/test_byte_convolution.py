@@ -17,7 +17,7 @@ from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
 
 from .test_convolution import ONE, SQUARE, at_the_end
-from .test_windows import WINDOWS, sizes_for
+from .window_samples import WINDOWS, sizes_for
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 

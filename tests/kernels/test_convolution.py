@@ -14,7 +14,7 @@ from directml_py.kernels.decisions import Declined
 from directml_py.kernels.im2col import convolve
 from directml_py.kernels.windows import Window
 
-from .test_windows import WINDOWS, sizes_for
+from .window_samples import WINDOWS, sizes_for
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 TYPES = [np.float32, np.float16]

@@ -12,7 +12,7 @@ from directml_py.kernels import im2col
 from directml_py.kernels.im2col import blocks, convolve, convolve_back, matmul
 from directml_py.kernels.windows import Window
 
-from .test_windows import WINDOWS, sizes_for
+from .window_samples import WINDOWS, sizes_for
 
 INTEGERS = [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64]
 

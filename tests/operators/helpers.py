@@ -111,15 +111,6 @@ def generator(*key):
     return np.random.default_rng(zlib.crc32(repr(key).encode()))
 
 
-def random_sizes(rng, rank, most=600):
-    """``rank`` sizes of 1 to 5 whose product is at most ``most``."""
-    sizes = []
-    for _ in range(rank):
-        sizes.append(int(rng.integers(1, max(1, min(5, most)) + 1)))
-        most //= sizes[-1]
-    return [int(size) for size in rng.permutation(sizes)]
-
-
 def random_values(rng, name, sizes):
     """Any values of a data type: the full range of integers, or normally distributed floats."""
     kind = numpy_type(name)
