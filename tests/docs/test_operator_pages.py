@@ -79,6 +79,7 @@ def test_a_page_shows_values_of_the_example():
     assert "https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_join_operator_desc" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", CASES)
 def test_a_page_has_every_rule_of_its_operator(operator):
     text = operator_page(operator)

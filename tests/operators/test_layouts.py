@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from toolchain import later
 
 from directml_py.api.enums import (
     DML_FEATURE_LEVEL,
@@ -358,7 +359,7 @@ def _threads():
         backend.native.lib.dml_set_threads(before)
 
 
-@pytest.fixture(params=["native", "numpy"])
+@pytest.fixture(params=["native", *later("numpy")])
 def kernels(request, monkeypatch):
     if request.param == "numpy":
         monkeypatch.setattr(backend, "native", None)
