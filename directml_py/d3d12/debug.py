@@ -30,11 +30,12 @@ from ..api.iids import (
     IID_ID3D12DeviceRemovedExtendedDataSettings1,
     IID_ID3D12DeviceRemovedExtendedDataSettings2,
 )
+from ..runtime.buffer import Living
 from .debug_output import debug_output
 from .live_objects import live_objects
 
 if TYPE_CHECKING:
-    from .device_child import ParentDevice
+    from .device_child import ID3D12DeviceChild, ParentDevice
 
 
 class Tearoff(IUnknown):
@@ -171,6 +172,12 @@ class ID3D12DebugDevice(IUnknown):
 
     def __init__(self, device: ParentDevice) -> None:
         self._device = device
+        self._features = D3D12_DEBUG_FEATURE(0)
+        self._objects: Living[ID3D12DeviceChild] = Living()
+
+    def created(self, item: ID3D12DeviceChild) -> None:
+        """The device has created ``item``."""
+        self._objects.add(item)
 
     @property
     def identity(self) -> IUnknown:
@@ -181,17 +188,17 @@ class ID3D12DebugDevice(IUnknown):
         return self if same_interface(riid, ID3D12DebugDevice) else self._device.QueryInterface(riid)
 
     def SetFeatureMask(self, mask: int) -> None:
-        self._device.debug_features = known_flags(mask, D3D12_DEBUG_FEATURE, "mask")
+        self._features = known_flags(mask, D3D12_DEBUG_FEATURE, "mask")
 
     def ReportLiveDeviceObjects(self, flags: int) -> None:
         """Report the device and each of its live objects as a warning, with name and C reference count
         (nf-d3d12sdklayers-id3d12debugdevice-reportlivedeviceobjects)."""
         kind = known_flags(flags, D3D12_RLDO_FLAGS, "flags")
-        for id, text in list(live_objects(self._device, kind)):
+        for id, text in list(live_objects(self._device, self._objects.living(), kind)):
             self._device.report(WARNING, D3D12_MESSAGE_CATEGORY_STATE_CREATION, id, text)
 
     def GetFeatureMask(self) -> D3D12_DEBUG_FEATURE:
-        return self._device.debug_features
+        return self._features
 
 
 def D3D12GetDebugInterface(riid: GUID | type[IUnknown] = IID_ID3D12Debug4) -> Any:

@@ -32,7 +32,6 @@ from ..abi.interface import same_interface
 from ..abi.pointers import struct_at
 from ..abi.rules import Diagnostic, Severity, rule
 from ..api.d3d12_enums import (
-    D3D12_DEBUG_FEATURE,
     D3D12_DESCRIPTOR_HEAP_TYPE,
     D3D12_DESCRIPTOR_HEAP_TYPE_DSV,
     D3D12_DESCRIPTOR_HEAP_TYPE_RTV,
@@ -69,7 +68,7 @@ from ..api.iids import (
 )
 from ..late import loading
 from ..runtime.allocation import PATTERN, Allocation
-from ..runtime.buffer import Buffers, Living
+from ..runtime.buffer import Buffers
 from ..runtime.execution import Validator
 from ..runtime.observers import created, watchers
 from ..runtime.recording import Command
@@ -136,7 +135,7 @@ class ID3D12Device(ParentDevice):
     Creation methods raise ``E_INVALIDARG`` naming parameter, field and requirement, ``E_NOTIMPL`` for what is not
     emulated, ``E_OUTOFMEMORY``, and ``DXGI_ERROR_DEVICE_REMOVED`` after device removal.
 
-    Without the debug layer ``info_queue``, ``sync_validator`` and ``children`` are None.
+    Without the debug layer ``info_queue``, ``debug_device`` and ``sync_validator`` are None.
     """
 
     IID = IID_ID3D12Device
@@ -145,10 +144,11 @@ class ID3D12Device(ParentDevice):
         super().__init__()
         self._adapter = adapter
         self.scheduler = Scheduler(self._hang)
-        self.info_queue: ID3D12InfoQueue1 | None = ID3D12InfoQueue1(self) if debug_layer_enabled() else None
-        self.debug_features = D3D12_DEBUG_FEATURE(0)
+        self.info_queue: ID3D12InfoQueue1 | None = None
+        self.debug_device: ID3D12DebugDevice | None = None
         self.sync_validator: Validator | None = None
         if debug_layer_enabled():
+            self.info_queue, self.debug_device = ID3D12InfoQueue1(self), ID3D12DebugDevice(self)
             self._start_validation()
         # Whether CREATE_NOT_ZEROED heaps are filled with garbage even without the debug layer.
         self.leaves_garbage = False
@@ -157,8 +157,6 @@ class ID3D12Device(ParentDevice):
         self.reorders = False
         self._removed_reason = S_OK
         self._removed_text = ""
-        # The live objects that it has created; tracked under the debug layer only.
-        self.children: Living[ID3D12DeviceChild] | None = Living() if debug_layer_enabled() else None
         self.buffers = Buffers()
         devices.add(self)
         self._descriptors = DescriptorIndex()
@@ -174,7 +172,7 @@ class ID3D12Device(ParentDevice):
             if any(same_interface(riid, kind) for kind in (ID3D12InfoQueue, ID3D12InfoQueue1)):
                 return self.info_queue
             if same_interface(riid, ID3D12DebugDevice):
-                return ID3D12DebugDevice(self)
+                return self.debug_device
         return super().QueryInterface(riid)
 
     def GetNodeCount(self) -> int:

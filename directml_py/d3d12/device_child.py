@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from ..abi.call_site import called
 from ..abi.hresult import E_INVALIDARG, DMLError
@@ -13,9 +13,9 @@ from ..abi.interface import IUnknown
 from ..abi.lifetime import Lifetime, LivingObject
 from ..abi.private_data import PrivateDataObject
 from ..abi.rules import Diagnostic
-from ..api.d3d12_enums import D3D12_DEBUG_FEATURE, D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY
+from ..api.d3d12_enums import D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY
 from ..api.iids import IID_ID3D12DeviceChild, IID_ID3D12Object, IID_ID3D12Pageable
-from ..runtime.buffer import Buffers, Living
+from ..runtime.buffer import Buffers
 from ..runtime.execution import Validator
 from ..runtime.scheduler import Scheduler
 
@@ -31,17 +31,23 @@ class ID3D12Object(PrivateDataObject):
         return f"{kind} {self.name!r}" if self.name else kind
 
 
+class ObjectsWatch(Protocol):
+    """Who keeps account of a device's objects."""
+
+    def created(self, item: ID3D12DeviceChild) -> None:
+        """The device has created ``item``."""
+
+
 class ParentDevice(ID3D12Object):
     """What a device's objects need of it; ``ID3D12Device`` itself knows all of them."""
 
     scheduler: Scheduler
-    # The buffers and, under the debug layer, all objects that it has created.
+    # The buffers that it has created.
     buffers: Buffers
-    children: Living[ID3D12DeviceChild] | None
     # What the debug layer adds.
     info_queue: IUnknown | None
+    debug_device: ObjectsWatch | None
     sync_validator: Validator | None
-    debug_features: D3D12_DEBUG_FEATURE
     reorders: bool
 
     @property
@@ -104,8 +110,8 @@ class ID3D12DeviceChild(ID3D12Object):
     def __init__(self, device: ParentDevice) -> None:
         super().__init__()
         self.device = device
-        if device.children is not None:
-            device.children.add(self)
+        if device.debug_device is not None:
+            device.debug_device.created(self)
 
     def GetDevice(self) -> Any:
         """The ``ID3D12Device``; as with all methods that take a riid in C, of any type."""

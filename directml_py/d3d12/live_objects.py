@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..abi.interface import IUnknown
@@ -29,7 +29,7 @@ from ..api.d3d12_enums import (
 from ..late import loading
 
 if TYPE_CHECKING:
-    from .device_child import ParentDevice
+    from .device_child import ID3D12DeviceChild, ParentDevice
 
 IDS: Final = {
     "ID3D12CommandAllocator": D3D12_MESSAGE_ID_LIVE_COMMANDALLOCATOR,
@@ -56,13 +56,14 @@ def _line(item: IUnknown, kind: str, name: str) -> str:
     return f"Live {kind} at 0x{item.handle:X}" + (f", Name: {name}" if name else "") + f", {held}"
 
 
-def live_objects(device: ParentDevice, flags: D3D12_RLDO_FLAGS) -> Iterator[tuple[D3D12_MESSAGE_ID, str]]:
-    """Messages about the device and its live objects: counts by interface with SUMMARY, each object with DETAIL.
+def live_objects(
+    device: ParentDevice, children: Sequence[ID3D12DeviceChild], flags: D3D12_RLDO_FLAGS
+) -> Iterator[tuple[D3D12_MESSAGE_ID, str]]:
+    """Messages about the device and its live ``children``: counts by interface with SUMMARY, each object with DETAIL.
     IGNORE_INTERNAL omits objects that C has released and only the library references."""
     with loading:
         from .device_child import unversioned
     yield D3D12_MESSAGE_ID_LIVE_DEVICE, _line(device, unversioned(type(device)), device.name)
-    children = device.children.living() if device.children is not None else []
     if flags & D3D12_RLDO_IGNORE_INTERNAL:
         children = [child for child in children if _references(child) != 0]
     if flags & D3D12_RLDO_SUMMARY:

@@ -79,4 +79,4 @@ def test_unknown_flags(debug_bench):
 
 
 def test_nothing_is_kept_without_the_debug_layer():
-    assert Bench().device.children is None
+    assert Bench().device.debug_device is None
