@@ -63,6 +63,8 @@ SAME_CLASSES = {
 # Terms of the field in which a retired word stands, in snake case.
 TERMS = {
     "in_place": "an output takes the memory of an input",
+    "time_step": "an element of a sequence",
+    "time_steps": "the elements of a sequence",
     "unordered_access": "D3D12's unordered access view",
 }
 
@@ -151,13 +153,13 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower().strip("_")
 
 
-def retired_words_in(name: str) -> set[str]:
+def retired_words_in(name: str, where: str = "names") -> set[str]:
     """The words of ``name``, in the singular or the plural, that the glossary retires."""
     text = f"_{snake(name)}_"
     for term in TERMS:
         text = text.replace(f"_{term}_", "_")
     words = set(text.strip("_").split("_"))
-    return {word for word in retired("names") if words & {word, f"{word}s", f"{word}es"}}
+    return {word for word in retired(where) if words & {word, f"{word}s", f"{word}es"}}
 
 
 @pytest.mark.parametrize(
@@ -186,6 +188,21 @@ def test_no_name_is_a_retired_word():
         names = [(node.lineno, node.name) for node in definitions()[path]]
         names.append((1, module_name(path) or Path(path).parent.name))
         found += [(f"{path}:{line}", name) for line, name in names if retired_words_in(name)]
+    assert found == []
+
+
+NATIVE = ROOT / "directml_py" / "kernels" / "native"
+NOT_CODE = re.compile(r'/\*.*?\*/|"[^"\n]*"', re.DOTALL)
+
+
+def test_no_c_identifier_of_the_kernels_is_a_retired_word():
+    """Types, functions, parameters, fields, variables and macros; intrinsics are the processor's."""
+    found = []
+    for path in sorted(NATIVE.rglob("*.*")):
+        code = NOT_CODE.sub("", path.read_text(encoding="utf-8"))
+        names = {name for name in re.findall(r"[A-Za-z_]\w*", code) if not name.startswith("_mm")}
+        words = {name for name in names if retired_words_in(name) | retired_words_in(name, "C")}
+        found += [(path.relative_to(NATIVE).as_posix(), name) for name in sorted(words)]
     assert found == []
 
 

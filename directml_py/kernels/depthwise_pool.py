@@ -290,7 +290,7 @@ def put_back(gradients: Array, indices: Array, sums: Array, output: Array) -> Ru
     task = backend.native.ffi.new("dml_depthwise_pool_gradients *")
     task.is_half = output.dtype == np.float16
     task.batches, task.channels = output.shape[:2]
-    task.sizes, task.steps = spatial(output.shape[2:], 1), spatial(gradients.shape[2:], 1)
+    task.sizes, task.output_sizes = spatial(output.shape[2:], 1), spatial(gradients.shape[2:], 1)
     task.gradient_strides, task.output_strides = strides_of(gradients), strides_of(output)
     task.gradients, task.indices = address(gradients), address(indices)
     task.sums, task.output = address(sums), address(output)
@@ -314,7 +314,7 @@ def task_of(
     task.is_half, task.stores_half = (tensor.dtype == np.float16 for tensor in (x, output))
     task.batches, task.channels = output.shape[:2]
     task.multiplier = 1
-    task.sizes, task.steps = spatial(x.shape[2:], 1), spatial(output.shape[2:], 1)
+    task.sizes, task.output_sizes = spatial(x.shape[2:], 1), spatial(output.shape[2:], 1)
     task.window, task.strides = spatial(window.size, 1), spatial(window.strides, 1)
     task.dilations, task.padding = spatial(window.dilations, 1), spatial(window.start_padding, 0)
     task.x, task.x_strides = address(x), strides_of(x)

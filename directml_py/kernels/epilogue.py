@@ -23,7 +23,7 @@ RESULTS: Mapping[str, Callable[[Any], tuple[int, tuple[int, int, int]]]] = {
         task.params.output,
         (task.params.batches, task.params.groups * task.params.m, prod(task.params.output_sizes)),
     ),
-    "dml_depthwise_pool": lambda task: (task.output, (task.batches, task.channels, prod(task.steps))),
+    "dml_depthwise_pool": lambda task: (task.output, (task.batches, task.channels, prod(task.output_sizes))),
     "dml_matmul_products": lambda task: (
         task.out.memory,
         (prod(task.sizes[0 : task.rank]), task.m, task.n),
@@ -129,8 +129,8 @@ def set_residual(task: Any, code: Code, views: Sequence[Array]) -> None:
         return
     if any(view.dtype != np.float32 or layout(view) != layout(views[-1]) for view in views):
         return
-    (step, value, operands), *rest = code.steps
-    if step != vocabulary.steps["add_float32"] or set(operands) != {number for _, number in code.inputs}:
+    (step, value, operands), *rest = code.instructions
+    if step != vocabulary.opcodes["add_float32"] or set(operands) != {number for _, number in code.inputs}:
         return
     bounds = clip_of(code, rest, value)
     if rest and bounds is None:
@@ -152,7 +152,7 @@ def clip_bounds(code: Code) -> tuple[float, float | None] | None:
     """The bounds if a program is ``max(low, min(x, high))``, or ``max(0, x)``, which has no upper one; else None."""
     if len(code.inputs) + len(code.outputs) != 2:
         return None
-    return clip_of(code, code.steps, code.inputs[0][1])
+    return clip_of(code, code.instructions, code.inputs[0][1])
 
 
 def clip_of(
@@ -161,7 +161,7 @@ def clip_of(
     """The same of the last ``steps`` of a program, from ``value`` to its output.
 
     Bounds are as kernels take them: which zero is left of two, and what NaN becomes, is the same as in the program."""
-    names = {number: name for name, number in vocabulary.steps.items()}
+    names = {number: name for name, number in vocabulary.opcodes.items()}
     if [names[step] for step, _, _ in steps] not in CLIPS:
         return None
     constants = {value: float(np.uint32(bits).view(np.float32)) for value, _, bits in code.constants}

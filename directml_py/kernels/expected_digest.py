@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "57ba7335"
+DECLARATIONS = "5fa49892"

@@ -249,7 +249,7 @@ def bound_rows(function: str, rows: Sequence[Array], places: Sequence[int], **op
     apart_by = [row.strides[-1] for row in rows]
     heads = joined([row[..., 0] for row in rows])
     if any(step not in ((size,) if place < 2 else (0, size)) for place, step in zip(places, apart_by)):
-        options["steps"] = apart_by[:2]
+        options["column_strides"] = apart_by[:2]
     longest = lib.DML_SOFTMAX_NORM_LONGEST_HALVES
     if size == 2 and count > longest and function != "BATCH_NORM":
         return Declined("softmax_norm", f"rows of {count} elements of FLOAT16 are longer than {longest}")

@@ -30,8 +30,8 @@ class Vocabulary:
     """The native kernel's opcodes and types, by name."""
 
     @lazy
-    def steps(self) -> dict[str, int]:
-        return self.names("dml_elementwise_step_name")
+    def opcodes(self) -> dict[str, int]:
+        return self.names("dml_elementwise_opcode_name")
 
     @lazy
     def types(self) -> dict[str, int]:
@@ -66,7 +66,7 @@ class Code(Fixed):
         self.values: dict[int, int] = {}
         self.inputs: list[tuple[int, int]] = []
         self.functions = 0
-        self.steps: list[tuple[int, int, list[int]]] = []
+        self.instructions: list[tuple[int, int, list[int]]] = []
         self.constants: list[tuple[int, int, int]] = []
         last = {operand: place for place in needed for operand in nodes[place].operands}
         free: dict[bool, list[int]] = {False: [], True: []}
@@ -88,7 +88,7 @@ class Code(Fixed):
                     self.values[place] = free[is_wide].pop()
                 else:
                     self.new(place, is_wide)
-                self.steps.append((vocabulary.steps[node.name], self.values[place], operands))
+                self.instructions.append((vocabulary.opcodes[node.name], self.values[place], operands))
                 self.functions += node.name.rpartition("_")[0] in FUNCTIONS
         self.outputs = [self.values[place] for place in program.outputs]
         self._layouts: dict[tuple[Any, ...], Layout | str] = {}
@@ -112,11 +112,11 @@ class Code(Fixed):
     def tables(self) -> tuple[Any, ...]:
         """The memory of steps, constants, flags for wide values and value slots; and the number of slots."""
         ffi = backend.native.ffi
-        steps = ffi.new("dml_elementwise_step[]", max(1, len(self.steps)))
+        instructions = ffi.new("dml_elementwise_instruction[]", max(1, len(self.instructions)))
         fixed = {value for value, _, _ in self.constants}
-        for number, (code, result, operands) in enumerate(self.steps):
+        for number, (code, result, operands) in enumerate(self.instructions):
             uniform = sum(1 << place for place, operand in enumerate(operands) if operand in fixed)
-            steps[number] = code, result, [*operands, 0, 0][:3], uniform
+            instructions[number] = code, result, [*operands, 0, 0][:3], uniform
         constants = ffi.new("dml_elementwise_constant[]", max(1, len(self.constants)))
         for number, constant in enumerate(self.constants):
             constants[number] = constant
@@ -124,7 +124,7 @@ class Code(Fixed):
         sizes = [block * (8 if is_wide else 4) for is_wide in self.wide]
         places = [sum(sizes[:number]) for number in range(len(sizes))]
         return (
-            steps,
+            instructions,
             constants,
             ffi.new("uint8_t[]", bytes(self.wide)),
             ffi.new("int64_t[]", places),
@@ -255,10 +255,10 @@ def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> tu
 
 def unsized_task(code: Code, tensors: Any) -> Any:
     """A task whose sizes are not set yet."""
-    steps, constants, wide, places, memory = code.tables
+    instructions, constants, wide, offsets, memory = code.tables
     task = backend.native.ffi.new("dml_elementwise *")
     task.inputs, task.outputs, task.values = len(code.inputs), len(code.outputs), len(code.wide)
-    task.constants, task.steps = len(code.constants), len(code.steps)
-    task.tensors, task.first_constant, task.first_step = tensors, constants, steps
-    task.wide, task.places, task.memory = wide, places, memory
+    task.constants, task.instructions = len(code.constants), len(code.instructions)
+    task.tensors, task.first_constant, task.first_instruction = tensors, constants, instructions
+    task.wide, task.value_offsets, task.memory = wide, offsets, memory
     return task

@@ -4,10 +4,10 @@
 
 /* A microkernel: a tile of MR filters and VECTORS vectors of pixels, whose MR * VECTORS accumulators stay in registers.
    KIND names the vectors of sums, conv_KIND, and of pixels, conv_unaligned_KIND; ITEM is the element of a filter that
-   one step multiplies. STEP adds a product. Sums go to the tile, or to the `epilogue`. The filters of the next tile are
-   prefetched: over few pixels, reading all filters once takes as long as the products. */
+   one step multiplies. MULTIPLY_ADD adds a product. Sums go to the tile, or to the `epilogue`. The filters of the next
+   tile are prefetched: over few pixels, reading all filters once takes as long as the products. */
 #define DML_CONV_PREFETCH(address) __builtin_prefetch((const void *)(uintptr_t)(address))
-#define DML_CONV_TILE(KIND, ITEM, STEP, MR, VECTORS)                                                                   \
+#define DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, MR, VECTORS)                                                           \
     static void conv_##KIND##_##MR##_##VECTORS(void *tile, const void *filters, int64_t row, const void *panel,        \
                                                const int64_t *row_offsets, int64_t kc, int adds,                       \
                                                const dml_conv_epilogue *epilogue)                                      \
@@ -28,7 +28,8 @@
                 conv_##KIND b[VECTORS];                                                                                \
                 _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) b[j] = pixels[j];                           \
                 _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                  \
-                    _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) STEP(sums[i][j], b[j], lines[i][k]);    \
+                    _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++)                                         \
+                        MULTIPLY_ADD(sums[i][j], b[j], lines[i][k]);                                                   \
             }                                                                                                          \
             if (epilogue)                                                                                              \
                 _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                  \
@@ -39,11 +40,11 @@
                 _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) results[i * VECTORS + j] = sums[i][j];      \
     }
 
-#define DML_CONV_TILES(KIND, ITEM, STEP, VECTORS, MAX_MR)                                                              \
-    DML_CONV_TILE(KIND, ITEM, STEP, MAX_MR, VECTORS)                                                                   \
-    DML_CONV_TILE(KIND, ITEM, STEP, 4, VECTORS)                                                                        \
-    DML_CONV_TILE(KIND, ITEM, STEP, 2, VECTORS)                                                                        \
-    DML_CONV_TILE(KIND, ITEM, STEP, 1, VECTORS)
+#define DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, VECTORS, MAX_MR)                                                      \
+    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, MAX_MR, VECTORS)                                                           \
+    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, 4, VECTORS)                                                                \
+    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, 2, VECTORS)                                                                \
+    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, 1, VECTORS)
 #define DML_CONV_NAMES(KIND, VECTORS, MAX_MR)                                                                          \
     {                                                                                                                  \
         conv_##KIND##_##MAX_MR##_##VECTORS, conv_##KIND##_4_##VECTORS, conv_##KIND##_2_##VECTORS,                      \
@@ -51,11 +52,11 @@
     }
 
 /* There are as many accumulators as there are registers for them: 32 of AVX-512, else 16. */
-#define DML_CONV_WIDE_TILES(KIND, ITEM, STEP)                                                                          \
-    DML_CONV_TILES(KIND, ITEM, STEP, 1, 8)                                                                             \
-    DML_CONV_TILES(KIND, ITEM, STEP, 2, 6)                                                                             \
-    DML_CONV_TILES(KIND, ITEM, STEP, 3, 8)                                                                             \
-    DML_CONV_TILES(KIND, ITEM, STEP, 4, 6)
+#define DML_CONV_WIDE_TILES(KIND, ITEM, MULTIPLY_ADD)                                                                  \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 1, 8)                                                                     \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 2, 6)                                                                     \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 3, 8)                                                                     \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 4, 6)
 #define DML_CONV_WIDE_NAMES(KIND)                                                                                      \
     {                                                                                                                  \
         DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6), DML_CONV_NAMES(KIND, 3, 8), DML_CONV_NAMES(KIND, 4, 6) \
@@ -64,9 +65,9 @@
     {                                                                                                                  \
         MAX_MR, 4, 2, 1                                                                                                \
     }
-#define DML_CONV_NARROW_TILES(KIND, ITEM, STEP)                                                                        \
-    DML_CONV_TILES(KIND, ITEM, STEP, 1, 8)                                                                             \
-    DML_CONV_TILES(KIND, ITEM, STEP, 2, 6)
+#define DML_CONV_NARROW_TILES(KIND, ITEM, MULTIPLY_ADD)                                                                \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 1, 8)                                                                     \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 2, 6)
 #define DML_CONV_NARROW_NAMES(KIND)                                                                                    \
     {                                                                                                                  \
         DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6)                                                         \

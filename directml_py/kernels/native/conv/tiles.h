@@ -97,13 +97,13 @@ DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int row,
         conv_store_remainder((float *)(target + vectors - 1), values[vectors - 1], epilogue->last_count);
 }
 
-#define DML_CONV_STEP(SUMS, PIXELS, FILTER) SUMS += (PIXELS) * (FILTER)
+#define DML_CONV_MULTIPLY_ADD(SUMS, PIXELS, FILTER) SUMS += (PIXELS) * (FILTER)
 #if defined(__AVX512F__)
-DML_CONV_WIDE_TILES(floats, float, DML_CONV_STEP)
+DML_CONV_WIDE_TILES(floats, float, DML_CONV_MULTIPLY_ADD)
 #else
-DML_CONV_NARROW_TILES(floats, float, DML_CONV_STEP)
+DML_CONV_NARROW_TILES(floats, float, DML_CONV_MULTIPLY_ADD)
 #endif
-#undef DML_CONV_STEP
+#undef DML_CONV_MULTIPLY_ADD
 
 DML_INLINE float conv_horizontal_sum(conv_floats parts)
 {

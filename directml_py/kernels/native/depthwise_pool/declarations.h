@@ -3,10 +3,10 @@
 #include "../elementwise/declarations.h"
 #include "../softmax_norm/declarations.h"
 
-/* Windows that slide over one channel at a time: sums of products with a filter of its own (depthwise convolution),
-   means, and the largest element, with its index if `indices` is not 0. */
+/* Windows that slide over one channel at a time: sums of products with a filter for each channel (depthwise
+   convolution), means, and the largest element, with its index if `indices` is not 0. */
 enum { DML_DEPTHWISE_POOL_PRODUCTS, DML_DEPTHWISE_POOL_MEAN, DML_DEPTHWISE_POOL_MAXIMUM };
-/* A window has at most so many elements. */
+/* The most elements of a window. */
 enum { DML_DEPTHWISE_POOL_TAPS = 1024 };
 /* Tensors have a batch, a channel and three spatial dimensions, of which the last is the innermost; strides are in
    bytes. `channels` are those of the output; `multiplier` of them see the same channel of `x`. All tensors are
@@ -16,10 +16,10 @@ enum { DML_DEPTHWISE_POOL_TAPS = 1024 };
    products that are stored in FLOAT32, with neighbouring elements of rows side by side, may be normalized. Indices
    run on from one channel to the next; they have `index_item` bytes. The epilogue is of {batches, channels, steps}. */
 
-/* Means and products of bytes: INT8 if `is_signed`, or UINT8, as what is stored, and the weights. A byte less its zero
-   point, times its scale, is what it stands for; padding is 0. Scales are FLOAT32. Strides, in bytes, are from one
-   channel to the next. The bias of products, in INT32, is of what the products of both stand for. Windows of products
-   have up to DML_DEPTHWISE_POOL_BYTE_TAPS elements, of which FLOAT32 has the sums. */
+/* The quantization of means and products of bytes, which are INT8 if `is_signed`, or UINT8, as are the output and the
+   weights. A byte stands for its difference from the zero point, times its scale; padding is 0. Scales are FLOAT32.
+   Strides, in bytes, are from one channel to the next. The bias of products, in INT32, has the scale of their product.
+   Windows of products have up to DML_DEPTHWISE_POOL_BYTE_TAPS elements, whose sums FLOAT32 represents. */
 enum { DML_DEPTHWISE_POOL_BYTE_TAPS = 256 };
 typedef struct {
     int32_t is_there, is_signed, stores_signed, weighs_signed;
@@ -31,7 +31,7 @@ typedef struct {
     int32_t function, activation, is_half, stores_half, index_item;
     float slope, low, high;
     int64_t batches, channels, multiplier;
-    int64_t sizes[DML_SPATIAL_DIMENSIONS], steps[DML_SPATIAL_DIMENSIONS], window[DML_SPATIAL_DIMENSIONS],
+    int64_t sizes[DML_SPATIAL_DIMENSIONS], output_sizes[DML_SPATIAL_DIMENSIONS], window[DML_SPATIAL_DIMENSIONS],
         strides[DML_SPATIAL_DIMENSIONS], dilations[DML_SPATIAL_DIMENSIONS], padding[DML_SPATIAL_DIMENSIONS];
     int64_t x_strides[DML_IMAGE_DIMENSIONS], output_strides[DML_IMAGE_DIMENSIONS], index_strides[DML_IMAGE_DIMENSIONS],
         weight_strides[4], bias_stride;
@@ -41,17 +41,17 @@ typedef struct {
     dml_depthwise_pool_bytes bytes;
 } dml_depthwise_pool;
 
-/* Gradients of the steps of a window added up in FLOAT64, for each element of the output those whose index is its
-   own: indices of 64 bits as above, packed, as are the `sums`. Gradients and output, of `sizes`, are FLOAT32, or
+/* Gradients of the pixels of a window are added up in FLOAT64: each element of the output gets those whose index is its
+   own. Indices have 64 bits and are packed, as are the `sums`. Gradients and output, of `sizes`, are FLOAT32, or
    FLOAT16 if `is_half`; strides are in bytes. */
 typedef struct {
     int32_t is_half;
-    int64_t batches, channels, sizes[DML_SPATIAL_DIMENSIONS], steps[DML_SPATIAL_DIMENSIONS],
+    int64_t batches, channels, sizes[DML_SPATIAL_DIMENSIONS], output_sizes[DML_SPATIAL_DIMENSIONS],
         gradient_strides[DML_IMAGE_DIMENSIONS], output_strides[DML_IMAGE_DIMENSIONS];
     uintptr_t indices, gradients, sums, output;
 } dml_depthwise_pool_gradients;
 
-/* 0 if there is no kernel: windows that reach too far. */
+/* Returns 0 if there is no kernel, because windows reach too far. */
 int dml_depthwise_pool_check(const dml_depthwise_pool *task);
 void dml_depthwise_pool_run(const dml_depthwise_pool *task);
 void dml_depthwise_pool_add(const dml_depthwise_pool_gradients *task);

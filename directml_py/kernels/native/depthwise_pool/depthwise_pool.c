@@ -24,12 +24,12 @@ static void dml_depthwise_pool_follow(dml_depthwise_pool_axis *axis, int64_t win
     /* Offsets grow with the taps. */
 }
 
-/* The memory of a unit of so many rows and columns. */
+/* Computes the memory of a unit of this many rows and columns. */
 static void dml_depthwise_pool_measure(dml_depthwise_pool_plan *plan, int64_t rows, int64_t columns)
 {
     const dml_depthwise_pool *task = plan->task;
     int64_t all = task->window[0] * plan->axes[1].phases * plan->axes[2].phases;
-    /* What lies on the way, and what is joined. */
+    /* The elements that rows span, and those of joined columns. */
     int64_t span = (columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
     span = span < task->sizes[2] ? span : task->sizes[2];
     plan->rows = rows;
@@ -46,8 +46,9 @@ static void dml_depthwise_pool_measure(dml_depthwise_pool_plan *plan, int64_t ro
 
 static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dml_depthwise_pool *task)
 {
-    const int64_t *window = task->window, *steps = task->steps;
-    int64_t rows = 1, columns = steps[2] < DML_DEPTHWISE_POOL_COLUMNS ? steps[2] : DML_DEPTHWISE_POOL_COLUMNS, first,
+    const int64_t *window = task->window, *output_size = task->output_sizes;
+    int64_t rows = 1,
+            columns = output_size[2] < DML_DEPTHWISE_POOL_COLUMNS ? output_size[2] : DML_DEPTHWISE_POOL_COLUMNS, first,
             more;
     plan->task = task;
     plan->taps = 1;
@@ -60,8 +61,8 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
     plan->is_whole = task->bytes.is_there && task->function == DML_DEPTHWISE_POOL_MEAN &&
                      task->sizes[0] * task->sizes[1] * task->sizes[2] <= INT32_MAX / UINT8_MAX;
     for (int64_t i = 2, together = 1; i >= 0; together *= task->sizes[i--])
-        plan->is_whole = plan->is_whole && task->steps[i] == 1 && task->padding[i] == 0 && task->dilations[i] == 1 &&
-                         task->window[i] == task->sizes[i] &&
+        plan->is_whole = plan->is_whole && task->output_sizes[i] == 1 && task->padding[i] == 0 &&
+                         task->dilations[i] == 1 && task->window[i] == task->sizes[i] &&
                          (task->sizes[i] == 1 || task->x_strides[i + 2] == together);
     plan->is_masked = dml_dispatch->depthwise_pool->is_masked && dml_dispatch->depthwise_pool->is_masked(task);
     dml_depthwise_pool_measure(plan, 1, columns);
@@ -71,43 +72,44 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
     }
     if (plan->memory > DML_DEPTHWISE_POOL_MEMORY)
         return 0;
-    plan->is_flat = columns == steps[2] && dml_dispatch->depthwise_pool->plan_flat &&
+    plan->is_flat = columns == output_size[2] && dml_dispatch->depthwise_pool->plan_flat &&
                     dml_dispatch->depthwise_pool->plan_flat(&plan->masks, task);
     first = plan->memory;
     dml_depthwise_pool_measure(plan, 2, columns);
     more = plan->memory - first;
     if (first < DML_DEPTHWISE_POOL_L1_FLOATS)
         rows = (DML_DEPTHWISE_POOL_L1_FLOATS - first) / more + 1;
-    rows = rows < steps[1] && !plan->is_flat ? rows : steps[1];
-    /* All units alike. */
-    plan->row_blocks = dml_quotient_up(steps[1], rows);
-    rows = dml_quotient_up(steps[1], plan->row_blocks);
+    rows = rows < output_size[1] && !plan->is_flat ? rows : output_size[1];
+    /* All units are of equal size. */
+    plan->row_blocks = dml_quotient_up(output_size[1], rows);
+    rows = dml_quotient_up(output_size[1], plan->row_blocks);
     dml_depthwise_pool_measure(plan, rows, columns);
-    plan->column_blocks = dml_quotient_up(steps[2], columns);
-    plan->units = task->batches * task->channels * steps[0] * plan->row_blocks * plan->column_blocks;
+    plan->column_blocks = dml_quotient_up(output_size[2], columns);
+    plan->units = task->batches * task->channels * output_size[0] * plan->row_blocks * plan->column_blocks;
     return 1;
 }
 
-static void dml_depthwise_pool_find_places(dml_depthwise_pool_plan *plan)
+static void dml_depthwise_pool_find_offsets(dml_depthwise_pool_plan *plan)
 {
     const int64_t *window = plan->task->window, *dilations = plan->task->dilations, *sizes = plan->task->sizes;
     const dml_depthwise_pool_axis *rows = &plan->axes[1], *columns = &plan->axes[2];
-    int32_t *places = plan->places;
+    int32_t *offsets = plan->offsets;
     int64_t slab = plan->rows * plan->width;
     for (int64_t x = 0; plan->is_joined && x < window[2]; x++)
-        *places++ = (int32_t)(columns->phase_of[x] * slab + columns->offsets[x]);
+        *offsets++ = (int32_t)(columns->phase_of[x] * slab + columns->offsets[x]);
     for (int64_t z = 0; z < (plan->is_joined ? 0 : window[0]); z++) {
         for (int64_t y = 0; y < window[1]; y++) {
             int64_t phase = (z * rows->phases + rows->phase_of[y]) * columns->phases;
             for (int64_t x = 0; x < window[2]; x++) {
-                plan->behind[places - plan->places] =
+                plan->behind[offsets - plan->offsets] =
                     ((z * dilations[0] * sizes[1]) + y * dilations[1]) * sizes[2] + x * dilations[2];
-                *places++ = (int32_t)(((phase + columns->phase_of[x]) * plan->height + rows->offsets[y]) * plan->width +
-                                      columns->offsets[x]);
+                *offsets++ =
+                    (int32_t)(((phase + columns->phase_of[x]) * plan->height + rows->offsets[y]) * plan->width +
+                              columns->offsets[x]);
             }
         }
     }
-    plan->taps = places - plan->places;
+    plan->taps = offsets - plan->offsets;
 }
 
 int dml_depthwise_pool_check(const dml_depthwise_pool *task)
@@ -121,12 +123,13 @@ static void dml_depthwise_pool_share(void *context, int64_t begin, int64_t end)
     dml_dispatch->depthwise_pool->run(context, begin, end);
 }
 
-/* Channels, as many at a time as stay in a cache for the epilogue. */
+/* Computes channels, as many at a time as stay in a cache for the epilogue. */
 static void dml_depthwise_pool_share_finished(void *context, int64_t begin, int64_t end)
 {
     const dml_depthwise_pool_plan *plan = context;
     const dml_depthwise_pool *task = plan->task;
-    int64_t size = task->steps[0] * task->steps[1] * task->steps[2], together = DML_DEPTHWISE_POOL_TOGETHER / size + 1;
+    int64_t size = task->output_sizes[0] * task->output_sizes[1] * task->output_sizes[2],
+            together = DML_DEPTHWISE_POOL_TOGETHER / size + 1;
     int64_t units = plan->units / (task->batches * task->channels), count;
     for (; begin < end; begin += count) {
         int64_t channel = begin % task->channels, left = task->channels - channel;
@@ -137,16 +140,16 @@ static void dml_depthwise_pool_share_finished(void *context, int64_t begin, int6
     }
 }
 
-/* Whether channels that lie next to each other are read and written as they lie. */
+/* Whether channels that are neighbours in memory are read and written in place. */
 static int dml_depthwise_pool_is_channels_last(const dml_depthwise_pool *task)
 {
     const int is_plain = !task->is_half && !task->stores_half && !task->bytes.is_there && !task->indices;
     return is_plain && task->function != DML_DEPTHWISE_POOL_PRODUCTS && task->channels >= 16 &&
            task->x_strides[1] == 4 && task->output_strides[1] == 4 && task->x_strides[4] != 4 && task->window[0] == 1 &&
-           task->steps[0] == 1 && task->sizes[0] == 1 && task->padding[0] == 0;
+           task->output_sizes[0] == 1 && task->sizes[0] == 1 && task->padding[0] == 0;
 }
 
-/* Whether the kernel of planes finds the maximum of each row of taps first. */
+/* Whether the kernel of planes takes the maximum of each row of taps first. */
 static int dml_depthwise_pool_is_by_rows(const dml_depthwise_pool *task)
 {
     const dml_depthwise_pool_table *table = dml_dispatch->depthwise_pool;
@@ -169,10 +172,10 @@ static void dml_depthwise_pool_share_channels_last(void *context, int64_t begin,
 static void dml_depthwise_pool_run_channels_last(const dml_depthwise_pool *task)
 {
     dml_depthwise_pool_channels channels = {task, dml_depthwise_pool_is_by_rows(task)};
-    int64_t steps = task->batches * task->channels * task->steps[1] * task->steps[2];
+    int64_t output_size = task->batches * task->channels * task->output_sizes[1] * task->output_sizes[2];
     dml_parallel(dml_depthwise_pool_share_channels_last, &channels,
-                 task->batches * dml_quotient_up(task->steps[1], DML_DEPTHWISE_POOL_LAST_ROWS), 1,
-                 2 * steps * (4 + task->window[1] * task->window[2]));
+                 task->batches * dml_quotient_up(task->output_sizes[1], DML_DEPTHWISE_POOL_LAST_ROWS), 1,
+                 2 * output_size * (4 + task->window[1] * task->window[2]));
     dml_elementwise_finish(&task->epilogue);
 }
 
@@ -181,7 +184,7 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
     DML_ASSERT(DML_IS_INDEX(task->function, DML_DEPTHWISE_POOL_MAXIMUM + 1));
     DML_ASSERT(DML_IS_INDEX(task->activation, DML_ACTIVATION_CLIP + 1));
     DML_ASSERT(task->batches >= 0 && task->multiplier >= 1 && task->channels % task->multiplier == 0);
-    DML_ASSERT_EACH(i, 3, task->sizes[i] >= 0 && task->steps[i] >= 0 && task->window[i] >= 1);
+    DML_ASSERT_EACH(i, 3, task->sizes[i] >= 0 && task->output_sizes[i] >= 0 && task->window[i] >= 1);
     DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
     DML_ASSERT(task->window[0] * task->window[1] * task->window[2] <= DML_DEPTHWISE_POOL_TAPS);
     DML_ASSERT(!task->indices || task->index_item == 4 || task->index_item == 8);
@@ -196,16 +199,16 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
         return;
     }
     dml_depthwise_pool_plan plan;
-    int64_t seen, made, item = task->bytes.is_there ? 1 : task->is_half ? 2 : 4;
-    if (task->batches * task->channels * task->steps[0] * task->steps[1] * task->steps[2] == 0 ||
+    int64_t source, made, item = task->bytes.is_there ? 1 : task->is_half ? 2 : 4;
+    if (task->batches * task->channels * task->output_sizes[0] * task->output_sizes[1] * task->output_sizes[2] == 0 ||
         !dml_depthwise_pool_plan_units(&plan, task))
         return;
     made = plan.units * plan.rows * plan.columns;
-    seen = plan.units * plan.packed;
-    /* What is computed takes as long as moving some bytes. */
-    int64_t work = 2 * (seen * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
+    source = plan.units * plan.packed;
+    /* Computing takes as long as moving some bytes. */
+    int64_t work = 2 * (source * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
     int64_t planes = task->batches * task->channels, units = plan.units / planes;
-    dml_depthwise_pool_find_places(&plan);
+    dml_depthwise_pool_find_offsets(&plan);
     dml_softmax_norm_prepare(&task->normalization);
     if (task->epilogue.programs[0] && (units == 1 || planes >= 4 * dml_get_threads())) {
         dml_parallel(dml_depthwise_pool_share_finished, &plan, planes, grain / units + 1, work);
@@ -222,8 +225,9 @@ static void dml_depthwise_pool_share_channels(void *context, int64_t begin, int6
 
 void dml_depthwise_pool_add(const dml_depthwise_pool_gradients *task)
 {
-    int64_t seen = task->steps[0] * task->steps[1] * task->steps[2], planes = task->batches * task->channels;
+    int64_t source = task->output_sizes[0] * task->output_sizes[1] * task->output_sizes[2],
+            planes = task->batches * task->channels;
     int64_t made = task->sizes[0] * task->sizes[1] * task->sizes[2];
     dml_parallel(dml_depthwise_pool_share_channels, (void *)(uintptr_t)task, planes, 1,
-                 planes * (seen * 12 + made * 20));
+                 planes * (source * 12 + made * 20));
 }

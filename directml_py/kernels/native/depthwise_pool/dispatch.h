@@ -5,40 +5,40 @@
 #include "../half/scalar.h"
 #include "declarations.h"
 
-/* So many results of a row are computed at once. */
+/* The most results of a row that are computed at once. */
 #define DML_DEPTHWISE_POOL_COLUMNS 2048
-/* The scratch memory of a unit, in floats: at most, and as much as is meant to stay in the L1 cache. */
+/* The scratch memory of a unit, in floats: the most, and as much as stays in the L1 cache. */
 #define DML_DEPTHWISE_POOL_MEMORY (60 << 10)
 #define DML_DEPTHWISE_POOL_L1_FLOATS (8 << 10)
-/* Elements of channels that are finished together. */
+/* The elements of channels that share an epilogue. */
 #define DML_DEPTHWISE_POOL_TOGETHER (16 << 10)
-/* Vectors run on for up to so many places. */
+/* Vectors run on for up to this many elements. */
 #define DML_DEPTHWISE_POOL_SLACK 64
-/* Over channels that lie next to each other, a unit is so many rows of steps. */
+/* Over channels that are neighbours in memory, a unit is this many rows of pixels. */
 #define DML_DEPTHWISE_POOL_LAST_ROWS 4
-/* Vectors whose masks are kept. */
+/* The vectors whose masks are kept. */
 #define DML_DEPTHWISE_POOL_PERIOD 64
 
-/* How a window moves along one dimension. Elements that lie a stride apart form a phase; in its phase, a tap sees the
-   element `offsets` behind the one of the step's number. Of a phase, elements up to `reaches` beyond the last step
-   are seen; `firsts` is where it begins. */
+/* How a window moves along one dimension. Elements that are a stride apart form a phase; a tap reads, in its phase, the
+   element `offsets` behind the number of the output. Of each phase, elements up to `reaches` beyond the last output are
+   read; `firsts` is the coordinate of the first one. */
 typedef struct {
     int64_t phases, reach;
     int64_t phase_of[DML_DEPTHWISE_POOL_TAPS], offsets[DML_DEPTHWISE_POOL_TAPS], firsts[DML_DEPTHWISE_POOL_TAPS],
         reaches[DML_DEPTHWISE_POOL_TAPS];
 } dml_depthwise_pool_axis;
 
-/* Of planes as flat rows: which lanes see a column of taps inside, for as many vectors as it takes until all begins
-   again. What vectors from `first` on and before `behind` read is all on the plane. */
+/* The masks of planes as flat rows: which lanes of a column of taps are inside, for as many vectors as it takes until
+   the pattern repeats. Vectors from `first` on and before `behind` read only elements of the plane. */
 typedef struct {
     int64_t period, vectors, first, behind, elements, above[5];
     uint16_t last, columns[DML_DEPTHWISE_POOL_PERIOD][5];
 } dml_depthwise_pool_masks;
 
-/* A task cut in units: so many `rows` and `columns` of the output at a time. Their input is packed as
-   {tap along the first dimension, phase of rows, phase of columns, height, width}, so that each tap is at a constant
-   distance from the step's own place, in `places`. Of sums and maxima the columns of the window are computed first:
-   packed is what they come to, as {phase of columns, rows, width}, and `places` are those of a row's taps. */
+/* A task cut into units of `rows` and `columns` of the output. Their input is packed as {tap along the first dimension,
+   phase of rows, phase of columns, height, width}, so that each tap is at a constant distance from the element of the
+   output, in `offsets`. For sums and maxima, the columns of the window are joined first: what is packed is {phase of
+   columns, rows, width}, and `offsets` are those of the taps of a row. */
 typedef struct {
     const dml_depthwise_pool *task;
     dml_depthwise_pool_axis axes[3];
@@ -49,34 +49,34 @@ typedef struct {
     /* Whether vectors run across the ends of its rows: a plane is one flat row. */
     int is_flat;
     dml_depthwise_pool_masks masks;
-    /* Whether a unit is all bytes of a channel, one behind the other, whose sum is within INT32. */
+    /* Whether a unit is all bytes of a channel, contiguous, whose sum is within INT32. */
     int is_whole;
-    /* In floats, all but the last of one part of a unit's memory. */
+    /* The floats of a unit's memory for its packed input, its values, and in all. */
     int64_t packed, values, memory;
-    int32_t places[DML_DEPTHWISE_POOL_TAPS];
-    /* How far in its channel each tap's element is behind the first one's. */
+    int32_t offsets[DML_DEPTHWISE_POOL_TAPS];
+    /* The distance of each tap's element in its channel from that of the first tap. */
     int64_t behind[DML_DEPTHWISE_POOL_TAPS];
 } dml_depthwise_pool_plan;
 
 typedef struct {
     /* Whether masked loads can read the input in place; NULL if there are none. */
     int (*is_masked)(const dml_depthwise_pool *task);
-    /* The same of planes as flat rows, whose masks are found. */
+    /* Plans planes as flat rows, and their masks; returns whether that is possible. */
     int (*plan_flat)(dml_depthwise_pool_masks *masks, const dml_depthwise_pool *task);
-    /* Units from `begin` to `end`. */
+    /* Computes the units from `begin` to `end`. */
     void (*run)(const dml_depthwise_pool_plan *plan, int64_t begin, int64_t end);
-    /* Rows of steps from `begin` to `end`, DML_DEPTHWISE_POOL_LAST_ROWS in each unit, over channels that lie next to
-       each other; `by_rows`: whether over planes the maximum of each row of taps is found first. */
+    /* Computes rows of pixels from `begin` to `end`, DML_DEPTHWISE_POOL_LAST_ROWS in each unit, over channels that are
+       neighbours in memory; `by_rows`: whether, over planes, the maximum of each row of taps is taken first. */
     void (*channels_last)(const dml_depthwise_pool *task, int by_rows, int64_t begin, int64_t end);
-    /* Channels from `begin` to `end`. */
+    /* Adds up the gradients of the channels from `begin` to `end`. */
     void (*add)(const dml_depthwise_pool_gradients *task, int64_t begin, int64_t end);
 } dml_depthwise_pool_table;
 
-/* A step, and where its channel begins. */
+/* The coordinates of an element of the output, and the address of its channel of the input. */
 typedef struct {
     const char *x;
-    int64_t plane, step[3];
-} dml_depthwise_pool_place;
+    int64_t plane, coordinates[3];
+} dml_depthwise_pool_position;
 
 static inline const char *dml_depthwise_pool_channel(const dml_depthwise_pool *task, int64_t plane)
 {
@@ -84,12 +84,12 @@ static inline const char *dml_depthwise_pool_channel(const dml_depthwise_pool *t
            plane % task->channels / task->multiplier * task->x_strides[1];
 }
 
-static float dml_depthwise_pool_byte(uintptr_t zeros, int64_t place, int is_signed)
+static float dml_depthwise_pool_byte(uintptr_t zeros, int64_t offset, int is_signed)
 {
-    return !zeros ? 0.0f : is_signed ? (float)((const int8_t *)zeros)[place] : (float)((const uint8_t *)zeros)[place];
+    return !zeros ? 0.0f : is_signed ? (float)((const int8_t *)zeros)[offset] : (float)((const uint8_t *)zeros)[offset];
 }
 
-/* How the sums of a channel become bytes, after a division by the `divisor` of means. */
+/* The requantization of the sums of a channel, after a division by the `divisor` of means. */
 static dml_requantization dml_depthwise_pool_requantization(const dml_depthwise_pool *task, int64_t channel,
                                                             double divisor)
 {
@@ -131,9 +131,9 @@ static void dml_depthwise_pool_weights(const dml_depthwise_pool *task, int64_t c
             }
 }
 
-/* The largest that one step sees, found one by one, and -FLT_MAX at least, also of NaN and of nothing; and, if it is
-   asked for, where it is among the channel's elements, 0 of nothing. */
-static float dml_depthwise_pool_exact(const dml_depthwise_pool *task, const dml_depthwise_pool_place *place,
+/* The largest element of one window, compared one by one; at least -FLT_MAX, also for NaN and for no elements. `index`,
+   if it is asked for, gets its number in the channel, which is 0 for no elements. */
+static float dml_depthwise_pool_exact(const dml_depthwise_pool *task, const dml_depthwise_pool_position *position,
                                       int64_t *index)
 {
     float best = -INFINITY;
@@ -142,8 +142,8 @@ static float dml_depthwise_pool_exact(const dml_depthwise_pool *task, const dml_
     for (int64_t tap = 0; tap < task->window[0] * task->window[1] * task->window[2]; tap++) {
         int64_t rest = tap, inside = 1, offset = 0, within = 0;
         for (int i = 2; i >= 0; i--) {
-            element[i] =
-                place->step[i] * task->strides[i] - task->padding[i] + rest % task->window[i] * task->dilations[i];
+            element[i] = position->coordinates[i] * task->strides[i] - task->padding[i] +
+                         rest % task->window[i] * task->dilations[i];
             rest /= task->window[i];
             inside = inside && element[i] >= 0 && element[i] < task->sizes[i];
         }
@@ -153,7 +153,7 @@ static float dml_depthwise_pool_exact(const dml_depthwise_pool *task, const dml_
             offset += element[i] * task->x_strides[i + 2];
             within = within * task->sizes[i] + element[i];
         }
-        float value = dml_load_float(place->x + offset, task->is_half);
+        float value = dml_load_float(position->x + offset, task->is_half);
         if (is_first || value > best || (isnan(best) && !isnan(value))) {
             best = value;
             largest = within;
@@ -161,26 +161,26 @@ static float dml_depthwise_pool_exact(const dml_depthwise_pool *task, const dml_
         is_first = 0;
     }
     if (index)
-        *index = largest + (is_first ? 0 : place->plane * task->sizes[0] * task->sizes[1] * task->sizes[2]);
+        *index = largest + (is_first ? 0 : position->plane * task->sizes[0] * task->sizes[1] * task->sizes[2]);
     return best >= -FLT_MAX ? best : -FLT_MAX;
 }
 
-static void dml_depthwise_pool_indices(const dml_depthwise_pool_plan *plan, const dml_depthwise_pool_place *start,
+static void dml_depthwise_pool_indices(const dml_depthwise_pool_plan *plan, const dml_depthwise_pool_position *start,
                                        const int32_t *which, int64_t count)
 {
     const dml_depthwise_pool *task = plan->task;
-    dml_depthwise_pool_place place = *start;
-    int64_t first = place.plane, item = task->index_item;
-    char *indices = (char *)task->indices + place.plane / task->channels * task->index_strides[0] +
-                    place.plane % task->channels * task->index_strides[1];
+    dml_depthwise_pool_position position = *start;
+    int64_t first = position.plane, item = task->index_item;
+    char *indices = (char *)task->indices + position.plane / task->channels * task->index_strides[0] +
+                    position.plane % task->channels * task->index_strides[1];
     for (int i = 0; i < 3; i++) {
-        indices += place.step[i] * task->index_strides[i + 2];
-        first = first * task->sizes[i] + place.step[i] * task->strides[i] - task->padding[i];
+        indices += position.coordinates[i] * task->index_strides[i + 2];
+        first = first * task->sizes[i] + position.coordinates[i] * task->strides[i] - task->padding[i];
     }
-    for (int64_t i = 0; i < count; i++, place.step[2]++, indices += task->index_strides[4]) {
+    for (int64_t i = 0; i < count; i++, position.coordinates[2]++, indices += task->index_strides[4]) {
         int64_t index = first + i * task->strides[2];
         if (which[i] < 0)
-            dml_depthwise_pool_exact(task, &place, &index);
+            dml_depthwise_pool_exact(task, &position, &index);
         else
             index += plan->behind[which[i]];
         uint32_t narrow = (uint32_t)index;

@@ -1,6 +1,6 @@
-/* Products with small filters over planes of as many columns as there are in the output, whose rows lie together:
-   vectors run across the ends of rows. For each row of taps a vector is loaded once, and its neighbours' elements are
-   shifted in: unaligned loads cost twice as much as aligned ones. What belongs to another row is masked. */
+/* Products with small filters over planes with as many columns as the output, whose rows are contiguous: vectors run
+   across the ends of rows. For each row of taps a vector is loaded once, and the elements of its neighbours are shifted
+   in: unaligned loads cost twice as much as aligned ones. Elements of other rows are masked. */
 
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "packed.h"
 #include "masked.h"
 
-/* Planes that are enough for threads to share. */
+/* Threads share at least this many planes. */
 enum { DML_DEPTHWISE_POOL_PLANES = 16 };
 
 static int64_t depthwise_pool_period(int64_t size)
@@ -26,17 +26,17 @@ static int64_t depthwise_pool_period(int64_t size)
     return period;
 }
 
-/* The lanes of a vector from `place` on that are on a plane. */
-DML_INLINE __mmask16 depthwise_pool_on_plane(int64_t place, int64_t elements)
+/* The mask of the lanes of a vector at `offset` that are on the plane. */
+DML_INLINE __mmask16 depthwise_pool_on_plane(int64_t offset, int64_t elements)
 {
     const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    return _mm512_cmplt_epu32_mask(_mm512_add_epi32(lanes, _mm512_set1_epi32((int)place)),
+    return _mm512_cmplt_epu32_mask(_mm512_add_epi32(lanes, _mm512_set1_epi32((int)offset)),
                                    _mm512_set1_epi32((int)elements));
 }
 
 static void depthwise_pool_find_masks(dml_depthwise_pool_masks *masks, const dml_depthwise_pool *task)
 {
-    int64_t width = task->window[2], size = task->sizes[2], count = task->steps[1] * size;
+    int64_t width = task->window[2], size = task->sizes[2], count = task->output_sizes[1] * size;
     masks->elements = task->sizes[1] * size;
     masks->vectors = dml_quotient_up(count, 16);
     masks->last = (__mmask16)(0xffff >> (16 * masks->vectors - count));
@@ -50,7 +50,7 @@ static void depthwise_pool_find_masks(dml_depthwise_pool_masks *masks, const dml
             for (int64_t y = 16 * v / size; y * size < 16 * v + 16 && first < behind; y++)
                 masks->columns[v][x] |= (__mmask16)depthwise_pool_inside(16 * v - y * size - first, behind - first);
         }
-    /* A vector reads what is behind it, too. */
+    /* A vector reads the one behind it, too. */
     masks->first = masks->above[0] > 0 ? dml_quotient_up(masks->above[0], 16) : 0;
     masks->behind = (masks->elements + masks->above[width - 1]) / 16 - 1;
 }
@@ -59,19 +59,20 @@ static int depthwise_pool_plan_flat(dml_depthwise_pool_masks *masks, const dml_d
 {
     int64_t item = task->bytes.is_there ? 1 : 4, row = task->sizes[2] * item;
     int is_packed = task->weight_strides[3] == item && task->weight_strides[2] == item * task->window[2];
-    const int is_flat =
-        depthwise_pool_is_near(task, item) && (is_packed || item == 4) &&
-        task->function == DML_DEPTHWISE_POOL_PRODUCTS && task->strides[2] == 1 && task->steps[2] == task->sizes[2] &&
-        task->padding[2] == task->window[2] / 2 && task->x_strides[3] == row && task->output_strides[3] == row &&
-        depthwise_pool_period(task->sizes[2]) <= DML_DEPTHWISE_POOL_PERIOD &&
-        task->sizes[1] * task->sizes[2] < INT32_MAX / 2 && task->steps[1] * task->steps[2] < INT32_MAX / 2 &&
-        task->batches * task->channels >= DML_DEPTHWISE_POOL_PLANES;
+    const int is_flat = depthwise_pool_is_near(task, item) && (is_packed || item == 4) &&
+                        task->function == DML_DEPTHWISE_POOL_PRODUCTS && task->strides[2] == 1 &&
+                        task->output_sizes[2] == task->sizes[2] && task->padding[2] == task->window[2] / 2 &&
+                        task->x_strides[3] == row && task->output_strides[3] == row &&
+                        depthwise_pool_period(task->sizes[2]) <= DML_DEPTHWISE_POOL_PERIOD &&
+                        task->sizes[1] * task->sizes[2] < INT32_MAX / 2 &&
+                        task->output_sizes[1] * task->output_sizes[2] < INT32_MAX / 2 &&
+                        task->batches * task->channels >= DML_DEPTHWISE_POOL_PLANES;
     if (is_flat)
         depthwise_pool_find_masks(masks, task);
     return is_flat;
 }
 
-/* How bytes are read: those that are signed flipped, so that the number of 0 is another, which is taken off. */
+/* How bytes are read: signed ones are flipped, which shifts the number of 0 that is subtracted. */
 typedef struct {
     __m128i flip;
     __m512 zero;
@@ -82,18 +83,18 @@ DML_INLINE depthwise_pool_read depthwise_pool_read_of(float zero, int is_signed)
     return (depthwise_pool_read){_mm_set1_epi8(is_signed ? -128 : 0), _mm512_set1_ps(is_signed ? zero + 128.0f : zero)};
 }
 
-/* Elements from `place` on, 0 where they are not `seen`. */
-DML_INLINE depthwise_pool_vector depthwise_pool_flat_load(const void *x, int64_t place, __mmask16 seen,
+/* Loads the elements from `offset` on, with 0 where `source` masks them. */
+DML_INLINE depthwise_pool_vector depthwise_pool_flat_load(const void *x, int64_t offset, __mmask16 source,
                                                           const depthwise_pool_read *read, const int are_bytes)
 {
     if (!are_bytes)
-        return (depthwise_pool_vector)_mm512_maskz_loadu_ps(seen, (const float *)x + place);
-    __m128i bytes = _mm_xor_si128(_mm_maskz_loadu_epi8(seen, (const char *)x + place), read->flip);
-    return (depthwise_pool_vector)_mm512_maskz_sub_ps(seen, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes)),
+        return (depthwise_pool_vector)_mm512_maskz_loadu_ps(source, (const float *)x + offset);
+    __m128i bytes = _mm_xor_si128(_mm_maskz_loadu_epi8(source, (const char *)x + offset), read->flip);
+    return (depthwise_pool_vector)_mm512_maskz_sub_ps(source, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes)),
                                                       read->zero);
 }
 
-/* What lies `by` elements beside a vector, which has others before and behind it. */
+/* The elements `by` lanes beside a vector, which has others before and behind it. */
 DML_INLINE depthwise_pool_vector depthwise_pool_beside(__mmask16 mask, const depthwise_pool_vector *three, const int by)
 {
     __m512i before = (__m512i)three[0], here = (__m512i)three[1], behind = (__m512i)three[2];
@@ -111,21 +112,21 @@ DML_INLINE depthwise_pool_vector depthwise_pool_beside(__mmask16 mask, const dep
     }
 }
 
-/* Of bytes there is no epilogue but `to`. */
+/* For bytes, `to` is the only epilogue. */
 DML_INLINE void depthwise_pool_flat_plane(const dml_depthwise_pool *task, const dml_depthwise_pool_masks *masks,
                                           const void *x, void *out, const float *weights, float start,
                                           const dml_batch_norm_channel *normal, const depthwise_pool_read *read,
                                           const dml_requantization *to, const int are_bytes, const int width)
 {
-    depthwise_pool_vector filter[25], seen[5][3];
+    depthwise_pool_vector filter[25], source[5][3];
     DML_UNROLLED for (int tap = 0; tap < width * width; tap++) filter[tap] = (depthwise_pool_vector){0} + weights[tap];
     DML_UNROLLED for (int y = 0; y < width; y++)
     {
-        int64_t place = -masks->above[y];
-        seen[y][1] = depthwise_pool_flat_load(x, place - 16, depthwise_pool_on_plane(place - 16, masks->elements), read,
-                                              are_bytes);
-        seen[y][2] =
-            depthwise_pool_flat_load(x, place, depthwise_pool_on_plane(place, masks->elements), read, are_bytes);
+        int64_t offset = -masks->above[y];
+        source[y][1] = depthwise_pool_flat_load(x, offset - 16, depthwise_pool_on_plane(offset - 16, masks->elements),
+                                                read, are_bytes);
+        source[y][2] =
+            depthwise_pool_flat_load(x, offset, depthwise_pool_on_plane(offset, masks->elements), read, are_bytes);
     }
     for (int64_t v = 0, k = 0; v < masks->vectors; v++) {
         const __mmask16 *columns = masks->columns[k];
@@ -133,19 +134,19 @@ DML_INLINE void depthwise_pool_flat_plane(const dml_depthwise_pool *task, const 
         k = k + 1 < masks->period ? k + 1 : 0;
         DML_UNROLLED for (int y = 0; y < width; y++)
         {
-            int64_t place = 16 * (v + 1) - masks->above[y];
-            seen[y][0] = seen[y][1];
-            seen[y][1] = seen[y][2];
-            seen[y][2] = v >= masks->first && v < masks->behind
-                             ? depthwise_pool_flat_load(x, place, 0xffff, read, are_bytes)
-                             : depthwise_pool_flat_load(x, place, depthwise_pool_on_plane(place, masks->elements), read,
-                                                        are_bytes);
+            int64_t offset = 16 * (v + 1) - masks->above[y];
+            source[y][0] = source[y][1];
+            source[y][1] = source[y][2];
+            source[y][2] = v >= masks->first && v < masks->behind
+                               ? depthwise_pool_flat_load(x, offset, 0xffff, read, are_bytes)
+                               : depthwise_pool_flat_load(x, offset, depthwise_pool_on_plane(offset, masks->elements),
+                                                          read, are_bytes);
         }
         DML_UNROLLED for (int y = 0; y < width; y++)
         {
             depthwise_pool_vector sum = {0};
             DML_UNROLLED for (int i = 0; i < width; i++) sum +=
-                filter[y * width + i] * depthwise_pool_beside(columns[i], seen[y], i - width / 2);
+                filter[y * width + i] * depthwise_pool_beside(columns[i], source[y], i - width / 2);
             total += sum;
         }
         const __mmask16 stored = v < masks->vectors - 1 ? 0xffff : masks->last;
@@ -175,7 +176,7 @@ DML_DEPTHWISE_POOL_FLAT_PLANE(depthwise_pool_flat_bytes_3, 1, 3)
 DML_DEPTHWISE_POOL_FLAT_PLANE(depthwise_pool_flat_bytes_5, 1, 5)
 #undef DML_DEPTHWISE_POOL_FLAT_PLANE
 
-/* What a filter of bytes stands for, which lie together. */
+/* Dequantizes a filter of bytes, which is contiguous. */
 DML_INLINE void depthwise_pool_flat_weights(const dml_depthwise_pool *task, int64_t channel, float *weights)
 {
     const dml_depthwise_pool_bytes *bytes = &task->bytes;
@@ -189,7 +190,7 @@ DML_INLINE void depthwise_pool_flat_weights(const dml_depthwise_pool *task, int6
                                      depthwise_pool_on_plane(tap, taps), &read, 1);
 }
 
-/* Planes from `begin` to `end`. */
+/* Computes the planes from `begin` to `end`. */
 static void depthwise_pool_flat(const dml_depthwise_pool_plan *plan, int64_t begin, int64_t end)
 {
     const dml_depthwise_pool *task = plan->task;
@@ -205,8 +206,8 @@ static void depthwise_pool_flat(const dml_depthwise_pool_plan *plan, int64_t beg
     /* Divisions take as long as a small plane. */
     int64_t batch = begin / task->channels, channel = begin % task->channels;
     for (; begin < end; begin++) {
-        int64_t seen = task->multiplier == 1 ? channel : channel / task->multiplier;
-        const char *x = (const char *)task->x + batch * task->x_strides[0] + seen * task->x_strides[1];
+        int64_t source = task->multiplier == 1 ? channel : channel / task->multiplier;
+        const char *x = (const char *)task->x + batch * task->x_strides[0] + source * task->x_strides[1];
         char *output = (char *)task->output + batch * task->output_strides[0] + channel * task->output_strides[1];
         const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&task->normalization, channel);
         float weights[32], start = 0.0f;

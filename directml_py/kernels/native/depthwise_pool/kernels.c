@@ -17,7 +17,7 @@ static void depthwise_pool_run(const dml_depthwise_pool_plan *plan, int64_t begi
 {
     const dml_depthwise_pool *task = plan->task;
     char memory[4 * DML_DEPTHWISE_POOL_MEMORY] __attribute__((aligned(64)));
-    int64_t units = task->steps[0] * plan->row_blocks * plan->column_blocks;
+    int64_t units = task->output_sizes[0] * plan->row_blocks * plan->column_blocks;
     if (plan->is_whole) {
         depthwise_pool_whole(task, begin, end);
         return;
@@ -28,23 +28,23 @@ static void depthwise_pool_run(const dml_depthwise_pool_plan *plan, int64_t begi
         return;
     }
 #endif
-    /* What is computed between rows and behind them is of whatever lies there, which is to be numbers. */
+    /* Numbers between rows and behind them are computed too, and must not be NaN, which is slow. */
     if (!plan->is_masked)
         memset(memory, 0, (size_t)plan->memory * 4);
     for (int64_t i = begin; i < end; i++) {
         depthwise_pool_unit unit;
         /* Divisions take as long as a small plane. */
         int64_t plane = units > 1 ? i / units : i, rest = units > 1 ? i % units : 0;
-        memset(unit.step, 0, sizeof unit.step);
+        memset(unit.coordinates, 0, sizeof unit.coordinates);
         if (units > 1) {
-            unit.step[2] = rest % plan->column_blocks * plan->columns;
+            unit.coordinates[2] = rest % plan->column_blocks * plan->columns;
             rest /= plan->column_blocks;
-            unit.step[1] = rest % plan->row_blocks * plan->rows;
-            unit.step[0] = rest / plan->row_blocks;
+            unit.coordinates[1] = rest % plan->row_blocks * plan->rows;
+            unit.coordinates[0] = rest / plan->row_blocks;
         }
-        unit.columns = task->steps[2] - unit.step[2];
+        unit.columns = task->output_sizes[2] - unit.coordinates[2];
         unit.columns = unit.columns < plan->columns ? unit.columns : plan->columns;
-        unit.rows = task->steps[1] - unit.step[1];
+        unit.rows = task->output_sizes[1] - unit.coordinates[1];
         unit.rows = unit.rows < plan->rows ? unit.rows : plan->rows;
         unit.x = dml_depthwise_pool_channel(task, plane);
         unit.zero = dml_depthwise_pool_byte(task->bytes.zero, plane % task->channels * task->bytes.zero_stride,
@@ -62,21 +62,22 @@ static void depthwise_pool_run(const dml_depthwise_pool_plan *plan, int64_t begi
 static void depthwise_pool_add_gradients(const dml_depthwise_pool_gradients *task, int64_t begin, int64_t end)
 {
     enum { PART = 256 };
-    const int64_t *steps = task->steps, *sizes = task->sizes;
+    const int64_t *output_size = task->output_sizes, *sizes = task->sizes;
     const uint64_t size = (uint64_t)(sizes[0] * sizes[1] * sizes[2]);
     for (int64_t plane = begin; plane < end; plane++) {
         int64_t batch = plane / task->channels, channel = plane % task->channels;
-        const int64_t *given = task->gradient_strides, *made = task->output_strides;
-        const uint64_t *index = (const uint64_t *)task->indices + plane * steps[0] * steps[1] * steps[2];
-        const char *gradients = (const char *)task->gradients + batch * given[0] + channel * given[1];
+        const int64_t *params = task->gradient_strides, *made = task->output_strides;
+        const uint64_t *index =
+            (const uint64_t *)task->indices + plane * output_size[0] * output_size[1] * output_size[2];
+        const char *gradients = (const char *)task->gradients + batch * params[0] + channel * params[1];
         char *output = (char *)task->output + batch * made[0] + channel * made[1];
         double *sums = (double *)task->sums + plane * (int64_t)size;
         memset(sums, 0, size * sizeof *sums);
-        for (int64_t row = 0; row < steps[0] * steps[1]; row++) {
-            const char *from = gradients + row / steps[1] * given[2] + row % steps[1] * given[3];
-            for (int64_t i = 0; i < steps[2]; i++, index++)
+        for (int64_t row = 0; row < output_size[0] * output_size[1]; row++) {
+            const char *from = gradients + row / output_size[1] * params[2] + row % output_size[1] * params[3];
+            for (int64_t i = 0; i < output_size[2]; i++, index++)
                 if (*index - (uint64_t)plane * size < size)
-                    sums[*index - (uint64_t)plane * size] += dml_load_float(from + i * given[4], task->is_half);
+                    sums[*index - (uint64_t)plane * size] += dml_load_float(from + i * params[4], task->is_half);
         }
         for (int64_t row = 0; row < sizes[0] * sizes[1]; row++, sums += sizes[2]) {
             char *to = output + row / sizes[1] * made[2] + row % sizes[1] * made[3];
@@ -101,13 +102,10 @@ static void depthwise_pool_add_gradients(const dml_depthwise_pool_gradients *tas
 
 const dml_depthwise_pool_table DML_TABLE(depthwise_pool) = {
 #if defined(__AVX512F__)
-    depthwise_pool_is_masked,
-    depthwise_pool_plan_flat,
+    depthwise_pool_is_masked, depthwise_pool_plan_flat,
 #else
     NULL,
     NULL,
 #endif
-    depthwise_pool_run,
-    depthwise_pool_channels_last,
-    depthwise_pool_add_gradients,
+    depthwise_pool_run,       depthwise_pool_channels_last, depthwise_pool_add_gradients,
 };

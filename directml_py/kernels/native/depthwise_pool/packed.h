@@ -14,75 +14,75 @@
 
 typedef struct {
     const char *x;
-    int64_t step[3];
+    int64_t coordinates[3];
     int64_t rows, columns;
-    /* What a byte is that stands for 0. */
+    /* The byte that stands for 0. */
     float zero;
 } depthwise_pool_unit;
 
-/* Elements of a row as floats, as in `floats_of_row`; bytes less their zero point, and up to PART floats behind the
+/* The elements of a row as floats, as in `floats_of_row`, or bytes less their zero point; up to PART floats behind the
    last of them are written. */
 DML_INLINE const float *depthwise_pool_row(const dml_depthwise_pool *task, const depthwise_pool_unit *unit, float *line,
                                            const char *row, int64_t begin, int64_t end)
 {
     enum { PART = DML_DEPTHWISE_POOL_SLACK };
-    int64_t step = task->x_strides[4];
-    const char *from = row + begin * step;
+    int64_t stride = task->x_strides[4];
+    const char *from = row + begin * stride;
     const uint8_t flip = task->bytes.is_signed ? 0x80 : 0;
     const float zero = unit->zero + (float)flip;
     uint8_t part[PART] = {0};
     if (!task->bytes.is_there)
-        return floats_of_row(line, row, step, begin, end, task->is_half);
+        return floats_of_row(line, row, stride, begin, end, task->is_half);
     for (int64_t i = 0; i < end - begin; i += PART) {
         int64_t count = end - begin - i < PART ? end - begin - i : PART;
-        if (step == 1)
+        if (stride == 1)
             memcpy(part, from + i, (size_t)count);
         else
             for (int64_t j = 0; j < count; j++)
-                part[j] = (uint8_t)from[(i + j) * step];
+                part[j] = (uint8_t)from[(i + j) * stride];
         for (int64_t j = 0; j < PART; j++)
             line[i + j] = (float)(part[j] ^ flip) - zero;
     }
     return line;
 }
 
-/* The input of a unit, as the plan says. What is outside need not be written where the unit before, of another
-   channel, had it at the same places. */
+/* Packs the input of a unit, as planned. Padding is not written where the unit before, of another channel, has it at
+   the same offsets. */
 static DML_ONCE void depthwise_pool_fill(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit,
                                          float *packed, float *line, float outside, int has_outside)
 {
     const dml_depthwise_pool *task = plan->task;
     const dml_depthwise_pool_axis *rows = &plan->axes[1], *columns = &plan->axes[2];
-    int64_t size = task->sizes[2], left = unit->step[2] * task->strides[2] - task->padding[2];
+    int64_t size = task->sizes[2], left = unit->coordinates[2] * task->strides[2] - task->padding[2];
     int64_t right = left + (unit->columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
     int64_t begin = left < 0 ? 0 : left, end = right < size ? right : size;
     for (int64_t tap = 0; tap < task->window[0]; tap++) {
-        int64_t z = unit->step[0] * task->strides[0] - task->padding[0] + tap * task->dilations[0];
+        int64_t z = unit->coordinates[0] * task->strides[0] - task->padding[0] + tap * task->dilations[0];
         for (int64_t i = 0; i < rows->phases; i++) {
             for (int64_t row = 0; row < unit->rows + rows->reaches[i]; row++) {
-                int64_t y = (unit->step[1] + row) * task->strides[1] + rows->firsts[i] - task->padding[1];
+                int64_t y = (unit->coordinates[1] + row) * task->strides[1] + rows->firsts[i] - task->padding[1];
                 float *out = packed + ((tap * rows->phases + i) * columns->phases * plan->height + row) * plan->width;
-                const float *seen = NULL;
+                const float *source = NULL;
                 if (z >= 0 && z < task->sizes[0] && y >= 0 && y < task->sizes[1] && begin < end)
-                    seen = depthwise_pool_row(task, unit, line,
-                                              unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
-                if (!seen && has_outside)
+                    source = depthwise_pool_row(task, unit, line,
+                                                unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
+                if (!source && has_outside)
                     continue;
                 for (int64_t j = 0; j < columns->phases; j++, out += plan->height * plan->width)
-                    depthwise_pool_pack(out, seen, seen ? end - begin : 0, left + columns->firsts[j] - begin,
+                    depthwise_pool_pack(out, source, source ? end - begin : 0, left + columns->firsts[j] - begin,
                                         task->strides[2], unit->columns + columns->reaches[j], outside, has_outside);
             }
         }
     }
 }
 
-/* The input of a unit of a pool: what its columns come to, packed as {phase of columns, rows, width}. */
+/* Packs the input of a unit of a pool, whose columns are joined: {phase of columns, rows, width}. */
 static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit,
                                                 float *packed, float *line, float outside, int has_outside)
 {
     const dml_depthwise_pool *task = plan->task;
     const dml_depthwise_pool_axis *columns = &plan->axes[2];
-    int64_t size = task->sizes[2], left = unit->step[2] * task->strides[2] - task->padding[2];
+    int64_t size = task->sizes[2], left = unit->coordinates[2] * task->strides[2] - task->padding[2];
     int64_t right = left + (unit->columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
     int64_t begin = left < 0 ? 0 : left, end = right < size ? right : size, span = end - begin;
     int is_plain = !task->is_half && !task->bytes.is_there && task->x_strides[4] == 4;
@@ -93,21 +93,21 @@ static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *p
         int64_t height = 0;
         for (int64_t tap = 0; tap < task->window[0] * task->window[1] && begin < end; tap++) {
             int64_t z =
-                unit->step[0] * task->strides[0] - task->padding[0] + tap / task->window[1] * task->dilations[0];
-            int64_t y = (unit->step[1] + row) * task->strides[1] - task->padding[1] +
+                unit->coordinates[0] * task->strides[0] - task->padding[0] + tap / task->window[1] * task->dilations[0];
+            int64_t y = (unit->coordinates[1] + row) * task->strides[1] - task->padding[1] +
                         tap % task->window[1] * task->dilations[1];
             if (z < 0 || z >= task->sizes[0] || y < 0 || y >= task->sizes[1])
                 continue;
             rows[height++] = depthwise_pool_row(task, unit, line + span,
                                                 unit->x + z * task->x_strides[2] + y * task->x_strides[3], begin, end);
-            /* A row that is in the way of the next one is joined at once. */
+            /* A row whose memory the next one needs is joined at once. */
             if (!is_plain) {
                 const float *both[] = {line, line + span};
                 join(line, outside, height == 1 ? both + 1 : both, height == 1 ? 1 : 2, span);
             }
         }
         if (is_plain && task->strides[2] == 1 && height > 0) {
-            /* What a vector leaves behind the end is overwritten, by what is outside or by the next row. */
+            /* The elements that a vector leaves behind the end are overwritten, by padding or by the next row. */
             float *out = packed + row * plan->width;
             int64_t before = begin - left, width = unit->columns + columns->reach;
             join(out + before, outside, rows, height, span);
@@ -126,28 +126,28 @@ static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *p
     }
 }
 
-DML_INLINE void depthwise_pool_store(char *output, int64_t step, float *values, int64_t count, int is_half)
+DML_INLINE void depthwise_pool_store(char *output, int64_t stride, float *values, int64_t count, int is_half)
 {
     uint16_t halves[DML_DEPTHWISE_POOL_COLUMNS];
-    if (!is_half && step == 4) {
+    if (!is_half && stride == 4) {
         depthwise_pool_copy((float *)output, values, count);
         return;
     }
     if (!is_half) {
         for (int64_t i = 0; i < count; i++)
-            memcpy(output + i * step, values + i, 4);
+            memcpy(output + i * stride, values + i, 4);
         return;
     }
     halves_of_floats(halves, values, count);
-    if (step == 2) {
+    if (stride == 2) {
         memcpy(output, halves, (size_t)count * 2);
         return;
     }
     for (int64_t i = 0; i < count; i++)
-        memcpy(output + i * step, halves + i, 2);
+        memcpy(output + i * stride, halves + i, 2);
 }
 
-/* Division is slow; where a row has one divisor, a power of two, a product is the same. */
+/* Division is slow; where a row has one divisor, a power of two, multiplication gives the same. */
 static DML_ONCE void depthwise_pool_divide(float *values, const float *counts, float others, int64_t count)
 {
     float first = others * counts[0], inverse = 1 / first;
@@ -164,7 +164,7 @@ static DML_ONCE void depthwise_pool_divide(float *values, const float *counts, f
     }
 }
 
-/* Means of bytes, quantized in place of sums; NaN becomes the lowest. */
+/* Quantizes means of bytes in place; NaN becomes the lowest byte. */
 static DML_ONCE void depthwise_pool_quantize(const dml_depthwise_pool *task, int64_t channel, float *sums,
                                              const float *counts, float others, int64_t count)
 {
@@ -177,7 +177,7 @@ static DML_ONCE void depthwise_pool_quantize(const dml_depthwise_pool *task, int
     }
 }
 
-/* Sums of products as bytes, at the beginning of their memory. */
+/* Stores sums of products as bytes, at the beginning of their memory. */
 static DML_ONCE void depthwise_pool_requantize(const dml_depthwise_pool *task, int64_t channel, float *values,
                                                int64_t count)
 {
@@ -191,26 +191,26 @@ static DML_ONCE void depthwise_pool_requantize(const dml_depthwise_pool *task, i
     }
 }
 
-DML_INLINE void depthwise_pool_put_bytes(char *output, int64_t step, const uint8_t *results, int64_t count)
+DML_INLINE void depthwise_pool_put_bytes(char *output, int64_t stride, const uint8_t *results, int64_t count)
 {
-    if (step == 1)
+    if (stride == 1)
         memcpy(output, results, (size_t)count);
     else
         for (int64_t i = 0; i < count; i++)
-            output[i * step] = (char)results[i];
+            output[i * stride] = (char)results[i];
 }
 
-static DML_ONCE void depthwise_pool_store_bytes(char *output, int64_t step, const float *values, int64_t count)
+static DML_ONCE void depthwise_pool_store_bytes(char *output, int64_t stride, const float *values, int64_t count)
 {
     uint8_t results[DML_DEPTHWISE_POOL_COLUMNS];
-    /* In whole vectors: there are numbers behind the last value, too. */
+    /* Whole vectors are converted: there are numbers behind the last value, too. */
     for (int64_t i = 0; i < (count + 15) / 16; i++)
         for (int64_t j = 0; j < 16; j++)
             results[16 * i + j] = (uint8_t)(int32_t)values[16 * i + j];
-    depthwise_pool_put_bytes(output, step, results, count);
+    depthwise_pool_put_bytes(output, stride, results, count);
 }
 
-/* The sum of so many bytes, each less `zero`. */
+/* The sum of `count` bytes, each less `zero`. */
 DML_INLINE int32_t depthwise_pool_sum_bytes(const uint8_t *bytes, int64_t count, float zero, int is_signed)
 {
     const uint8_t flip = is_signed ? 0x80 : 0;
@@ -218,9 +218,9 @@ DML_INLINE int32_t depthwise_pool_sum_bytes(const uint8_t *bytes, int64_t count,
 #if defined(__AVX512F__)
     __m512i totals = _mm512_setzero_si512(), flips = _mm512_set1_epi8((char)flip);
     for (; i < count; i += 64) {
-        __mmask64 seen = count - i < 64 ? ((__mmask64)1 << (count - i)) - 1 : ~(__mmask64)0;
-        __m512i values = _mm512_maskz_loadu_epi8(seen, bytes + i);
-        values = _mm512_xor_si512(values, _mm512_maskz_mov_epi8(seen, flips));
+        __mmask64 source = count - i < 64 ? ((__mmask64)1 << (count - i)) - 1 : ~(__mmask64)0;
+        __m512i values = _mm512_maskz_loadu_epi8(source, bytes + i);
+        values = _mm512_xor_si512(values, _mm512_maskz_mov_epi8(source, flips));
         totals = _mm512_add_epi64(totals, _mm512_sad_epu8(values, _mm512_setzero_si512()));
     }
     total = _mm512_reduce_add_epi64(totals);
@@ -230,7 +230,7 @@ DML_INLINE int32_t depthwise_pool_sum_bytes(const uint8_t *bytes, int64_t count,
     return (int32_t)(total - count * (flip + (int64_t)zero));
 }
 
-/* Means of whole channels from `begin` to `end`: those that are quantized alike together. */
+/* Computes the means of whole channels from `begin` to `end`: those with the same quantization together. */
 static DML_ONCE void depthwise_pool_whole(const dml_depthwise_pool *task, int64_t begin, int64_t end)
 {
     enum { PART = DML_DEPTHWISE_POOL_SLACK };
@@ -275,8 +275,8 @@ static DML_ONCE void depthwise_pool_activate(float *values, int64_t count, const
         values[i] = values[i] > low ? values[i] : low;
 }
 
-/* What is -infinity may be one, NaN, or nothing at all. */
-static DML_ONCE void depthwise_pool_mend(const dml_depthwise_pool *task, const dml_depthwise_pool_place *first,
+/* Recomputes maxima of -infinity, which may be that, NaN, or of no elements. */
+static DML_ONCE void depthwise_pool_mend(const dml_depthwise_pool *task, const dml_depthwise_pool_position *first,
                                          float *values, int64_t count)
 {
     uint32_t any = 0;
@@ -284,33 +284,35 @@ static DML_ONCE void depthwise_pool_mend(const dml_depthwise_pool *task, const d
         any |= values[i] == -INFINITY;
     if (!any)
         return;
-    dml_depthwise_pool_place place = *first;
-    for (int64_t i = 0; i < count; i++, place.step[2]++)
+    dml_depthwise_pool_position position = *first;
+    for (int64_t i = 0; i < count; i++, position.coordinates[2]++)
         if (values[i] == -INFINITY)
-            values[i] = dml_depthwise_pool_exact(task, &place, NULL);
+            values[i] = dml_depthwise_pool_exact(task, &position, NULL);
 }
 
-/* A row of results, from what is computed to the output. */
+/* Finishes a row of results, and stores it in the output. */
 DML_INLINE void depthwise_pool_finish(const dml_depthwise_pool_plan *plan, const depthwise_pool_unit *unit, int64_t row,
                                       int64_t plane, char *output, float *values, const int32_t *which)
 {
     const dml_depthwise_pool *task = plan->task;
-    dml_depthwise_pool_place place = {unit->x, plane, {unit->step[0], unit->step[1] + row, unit->step[2]}};
+    dml_depthwise_pool_position position = {
+        unit->x, plane, {unit->coordinates[0], unit->coordinates[1] + row, unit->coordinates[2]}};
     int64_t count = unit->columns;
     if (task->function == DML_DEPTHWISE_POOL_MEAN) {
         const float *counts[] = {(const float *)task->counts[0], (const float *)task->counts[1],
                                  (const float *)task->counts[2]};
-        const float others = counts[0][place.step[0]] * counts[1][place.step[1]];
+        const float others = counts[0][position.coordinates[0]] * counts[1][position.coordinates[1]];
         if (task->bytes.is_there) {
-            depthwise_pool_quantize(task, plane % task->channels, values, counts[2] + place.step[2], others, count);
+            depthwise_pool_quantize(task, plane % task->channels, values, counts[2] + position.coordinates[2], others,
+                                    count);
             depthwise_pool_store_bytes(output, task->output_strides[4], values, count);
             return;
         }
-        depthwise_pool_divide(values, counts[2] + place.step[2], others, count);
+        depthwise_pool_divide(values, counts[2] + position.coordinates[2], others, count);
     } else if (task->function == DML_DEPTHWISE_POOL_MAXIMUM) {
-        depthwise_pool_mend(task, &place, values, count);
+        depthwise_pool_mend(task, &position, values, count);
         if (task->indices)
-            dml_depthwise_pool_indices(plan, &place, which, count);
+            dml_depthwise_pool_indices(plan, &position, which, count);
     } else if (task->activation != DML_ACTIVATION_IDENTITY) {
         depthwise_pool_activate(values, count, task);
     }
@@ -332,22 +334,22 @@ static void depthwise_pool_compute(const dml_depthwise_pool_plan *plan, const de
     int64_t batch = plane / task->channels, channel = plane % task->channels;
     char *output = (char *)task->output + batch * task->output_strides[0] + channel * task->output_strides[1];
     for (int i = 0; i < 3; i++)
-        output += unit->step[i] * task->output_strides[i + 2];
+        output += unit->coordinates[i] * task->output_strides[i + 2];
     if (plan->is_joined) {
         depthwise_pool_fill_joined(plan, unit, packed, line, start, has_outside);
         if (task->function == DML_DEPTHWISE_POOL_MEAN)
-            depthwise_pool_add(values, packed, start, plan->places, NULL, plan->taps, count);
+            depthwise_pool_add(values, packed, start, plan->offsets, NULL, plan->taps, count);
         else
-            depthwise_pool_maximum(values, packed, start, plan->places, NULL, plan->taps, count);
+            depthwise_pool_maximum(values, packed, start, plan->offsets, NULL, plan->taps, count);
     } else {
         depthwise_pool_fill(plan, unit, packed, line, start, has_outside);
         if (task->indices) {
-            depthwise_pool_first(values, which, packed, plan->places, plan->taps, count);
+            depthwise_pool_first(values, which, packed, plan->offsets, plan->taps, count);
         } else {
             dml_depthwise_pool_weights(task, channel, weights);
             if (task->bias && !task->bytes.is_there)
                 start = dml_load_float((const char *)task->bias + channel * task->bias_stride, task->is_half);
-            depthwise_pool_add_products(values, packed, start, plan->places, weights, plan->taps, count);
+            depthwise_pool_add_products(values, packed, start, plan->offsets, weights, plan->taps, count);
             if (task->bytes.is_there) {
                 depthwise_pool_requantize(task, channel, values, count);
                 for (int64_t row = 0; row < unit->rows; row++)

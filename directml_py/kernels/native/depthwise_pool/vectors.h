@@ -1,5 +1,5 @@
-/* Units of a window that slides. Packed without padding that would have to be asked about, rows of the input follow
-   each other, so that vectors run on over the ends of rows: what they compute between two rows is not stored. */
+/* Windows over packed input. Its rows follow each other, and padding is packed, so that vectors run on over the ends of
+   rows: what they compute between two rows is not stored. */
 
 #pragma once
 
@@ -30,10 +30,10 @@ DML_INLINE depthwise_pool_vector depthwise_pool_larger(depthwise_pool_vector val
 #endif
 }
 
-/* What is computed of `start` and all taps for `count` places that follow each other, and up to a block beyond them. */
+/* Reduces `start` and all taps for `count` neighbouring outputs, and for up to a block beyond them. */
 #define DML_DEPTHWISE_POOL_BLOCK 4
-#define DML_DEPTHWISE_POOL_FLAT(NAME, STEP)                                                                            \
-    static DML_ONCE void NAME(float *out, const float *in, float start, const int32_t *places, const float *weights,   \
+#define DML_DEPTHWISE_POOL_FLAT(NAME, STRIDE)                                                                          \
+    static DML_ONCE void NAME(float *out, const float *in, float start, const int32_t *offsets, const float *weights,  \
                               int64_t taps, int64_t count)                                                             \
     {                                                                                                                  \
         (void)weights;                                                                                                 \
@@ -42,9 +42,9 @@ DML_INLINE depthwise_pool_vector depthwise_pool_larger(depthwise_pool_vector val
             for (int j = 0; j < DML_DEPTHWISE_POOL_BLOCK; j++)                                                         \
                 totals[j] = (depthwise_pool_vector){0} + start;                                                        \
             for (int64_t tap = 0; tap < taps; tap++) {                                                                 \
-                const depthwise_pool_vector *seen = (const depthwise_pool_vector *)(in + i + places[tap]);             \
+                const depthwise_pool_vector *source = (const depthwise_pool_vector *)(in + i + offsets[tap]);          \
                 for (int j = 0; j < DML_DEPTHWISE_POOL_BLOCK; j++)                                                     \
-                    totals[j] = STEP(totals[j], seen[j]);                                                              \
+                    totals[j] = STRIDE(totals[j], source[j]);                                                          \
             }                                                                                                          \
             memcpy(out + i, totals, sizeof totals);                                                                    \
         }                                                                                                              \
@@ -56,8 +56,8 @@ DML_DEPTHWISE_POOL_FLAT(depthwise_pool_add, DML_DEPTHWISE_POOL_ADD)
 DML_DEPTHWISE_POOL_FLAT(depthwise_pool_add_products, DML_DEPTHWISE_POOL_ADD_PRODUCT)
 DML_DEPTHWISE_POOL_FLAT(depthwise_pool_maximum, DML_DEPTHWISE_POOL_TAKE_LARGER)
 
-/* The largest ones too, and the first tap of each; -1 where no tap is larger than -infinity. */
-static DML_ONCE void depthwise_pool_first(float *out, int32_t *which, const float *in, const int32_t *places,
+/* Finds the largest elements, and the first tap that has each; -1 where no tap is larger than -infinity. */
+static DML_ONCE void depthwise_pool_first(float *out, int32_t *which, const float *in, const int32_t *offsets,
                                           int64_t taps, int64_t count)
 {
     for (int64_t i = 0; i < count; i += DML_DEPTHWISE_POOL_BLOCK * DML_DEPTHWISE_POOL_LANES) {
@@ -68,16 +68,16 @@ static DML_ONCE void depthwise_pool_first(float *out, int32_t *which, const floa
             firsts[j] = (depthwise_pool_mask){0} - 1;
         }
         for (int64_t tap = 0; tap < taps; tap++) {
-            const depthwise_pool_vector *seen = (const depthwise_pool_vector *)(in + i + places[tap]);
+            const depthwise_pool_vector *source = (const depthwise_pool_vector *)(in + i + offsets[tap]);
             for (int j = 0; j < DML_DEPTHWISE_POOL_BLOCK; j++) {
 #if defined(__AVX512F__)
-                __mmask16 larger = _mm512_cmp_ps_mask((__m512)seen[j], (__m512)best[j], _CMP_GT_OQ);
+                __mmask16 larger = _mm512_cmp_ps_mask((__m512)source[j], (__m512)best[j], _CMP_GT_OQ);
                 firsts[j] = (depthwise_pool_mask)_mm512_mask_set1_epi32((__m512i)firsts[j], larger, (int)tap);
 #else
-                depthwise_pool_mask larger = seen[j] > best[j];
+                depthwise_pool_mask larger = source[j] > best[j];
                 firsts[j] = (larger & (int32_t)tap) | (~larger & firsts[j]);
 #endif
-                best[j] = depthwise_pool_larger(seen[j], best[j]);
+                best[j] = depthwise_pool_larger(source[j], best[j]);
             }
         }
         memcpy(out + i, best, sizeof best);
@@ -85,26 +85,26 @@ static DML_ONCE void depthwise_pool_first(float *out, int32_t *which, const floa
     }
 }
 
-/* `line` becomes what is computed of `start` and all rows; up to a vector behind its end is overwritten. */
-#define DML_DEPTHWISE_POOL_JOIN(NAME, STEP)                                                                            \
+/* Reduces `start` and all rows to `line`; up to a vector behind its end is overwritten. */
+#define DML_DEPTHWISE_POOL_JOIN(NAME, STRIDE)                                                                          \
     static DML_ONCE void NAME(float *line, float start, const float *const *rows, int64_t height, int64_t count)       \
     {                                                                                                                  \
         int64_t i = 0;                                                                                                 \
         for (; i + DML_DEPTHWISE_POOL_LANES <= count; i += DML_DEPTHWISE_POOL_LANES) {                                 \
             depthwise_pool_vector total = (depthwise_pool_vector){0} + start;                                          \
             for (int64_t row = 0; row < height; row++)                                                                 \
-                total = STEP(total, *(const depthwise_pool_vector *)(rows[row] + i));                                  \
+                total = STRIDE(total, *(const depthwise_pool_vector *)(rows[row] + i));                                \
             *(depthwise_pool_vector *)(line + i) = total;                                                              \
         }                                                                                                              \
         if (i == count)                                                                                                \
             return;                                                                                                    \
         depthwise_pool_vector total = (depthwise_pool_vector){0} + start;                                              \
         for (int64_t row = 0; row < height; row++)                                                                     \
-            total = STEP(total, depthwise_pool_begin(rows[row] + i, count - i));                                       \
+            total = STRIDE(total, depthwise_pool_begin(rows[row] + i, count - i));                                     \
         *(depthwise_pool_vector *)(line + i) = total;                                                                  \
     }
 
-/* The first elements of a vector; nothing behind them is read. */
+/* Loads the first elements of a vector; nothing behind them is read. */
 DML_INLINE depthwise_pool_vector depthwise_pool_begin(const float *from, int64_t count)
 {
 #if defined(__AVX512F__)
@@ -120,14 +120,14 @@ DML_INLINE depthwise_pool_vector depthwise_pool_begin(const float *from, int64_t
 DML_DEPTHWISE_POOL_JOIN(depthwise_pool_add_rows, DML_DEPTHWISE_POOL_ADD)
 DML_DEPTHWISE_POOL_JOIN(depthwise_pool_maximum_rows, DML_DEPTHWISE_POOL_TAKE_LARGER)
 
-/* Two parts of a copy that overlap where there is less to copy than both hold. */
+/* Copies in two parts, which overlap where there is less to copy than both hold. */
 DML_INLINE void depthwise_pool_copy_ends(float *out, const float *from, int64_t count, const int64_t part)
 {
     memcpy(out, from, (size_t)part * 4);
     memcpy(out + count - part, from + count - part, (size_t)part * 4);
 }
 
-/* Vectors that are stored in part are slow on some processors. */
+/* Storing parts of vectors is slow on some processors. */
 DML_INLINE void depthwise_pool_copy(float *out, const float *from, int64_t count)
 {
     if (count >= DML_DEPTHWISE_POOL_LANES) {
@@ -157,7 +157,7 @@ DML_INLINE depthwise_pool_vector depthwise_pool_evens(depthwise_pool_vector low,
 #endif
 }
 
-/* Every second element; nothing behind the last one is read. */
+/* Copies every second element; nothing behind the last one is read. */
 DML_INLINE void depthwise_pool_halve(float *out, const float *from, int64_t count)
 {
     int64_t i = 0;
@@ -166,9 +166,9 @@ DML_INLINE void depthwise_pool_halve(float *out, const float *from, int64_t coun
             depthwise_pool_evens(*(const depthwise_pool_vector *)(from + 2 * i),
                                  *(const depthwise_pool_vector *)(from + 2 * i + DML_DEPTHWISE_POOL_LANES));
 #if defined(__AVX512F__)
-    uint32_t seen = (uint32_t)((1ull << (2 * (count - i) - 1)) - 1);
-    __m512 low = _mm512_maskz_loadu_ps((__mmask16)seen, from + 2 * i);
-    __m512 high = _mm512_maskz_loadu_ps((__mmask16)(seen >> 16), from + 2 * i + DML_DEPTHWISE_POOL_LANES);
+    uint32_t source = (uint32_t)((1ull << (2 * (count - i) - 1)) - 1);
+    __m512 low = _mm512_maskz_loadu_ps((__mmask16)source, from + 2 * i);
+    __m512 high = _mm512_maskz_loadu_ps((__mmask16)(source >> 16), from + 2 * i + DML_DEPTHWISE_POOL_LANES);
     depthwise_pool_vector rest = depthwise_pool_evens((depthwise_pool_vector)low, (depthwise_pool_vector)high);
     depthwise_pool_copy(out + i, (const float *)&rest, count - i);
 #else
@@ -177,8 +177,8 @@ DML_INLINE void depthwise_pool_halve(float *out, const float *from, int64_t coun
 #endif
 }
 
-/* Elements from `first` on, a stride apart, of a line of `size`; `outside` for those that are not in it, unless they
-   are known to be there. */
+/* Packs elements from `first` on, a stride apart, of a line of `size`; those that are not in it become `outside`,
+   unless it is known that there are none. */
 DML_INLINE void depthwise_pool_pack(float *out, const float *line, int64_t size, int64_t first, int64_t stride,
                                     int64_t count, float outside, int has_outside)
 {

@@ -4,11 +4,12 @@
 /* The most values of a program, inputs and outputs in all, and the elements of a value that a thread has at a time. */
 enum { DML_ELEMENTWISE_MAX_VALUES = 64, DML_ELEMENTWISE_MAX_TENSORS = 16, DML_ELEMENTWISE_BLOCK = 1024 };
 
-/* A program over values, each a block of elements of one type: inputs are loaded, steps make values of values,
-   outputs are stored. `uniform` has a bit for each operand that is a constant, the lowest for the first. */
+/* An instruction of a program over values, each of which is a block of elements of one type: inputs are loaded,
+   instructions compute values from values, and outputs are stored. `uniform` has a bit for each operand that is a
+   constant, the lowest for the first. */
 typedef struct {
     int32_t code, result, operands[3], uniform;
-} dml_elementwise_step;
+} dml_elementwise_instruction;
 
 /* A value that is the same everywhere: `bits` of a lane with 4 or 8 bytes. */
 typedef struct {
@@ -25,32 +26,32 @@ typedef struct {
 } dml_elementwise_tensor;
 
 typedef struct {
-    int32_t rank, inputs, outputs, constants, steps, values;
+    int32_t rank, inputs, outputs, constants, instructions, values;
     int64_t sizes[DML_MAX_DIMENSIONS];
     /* Inputs first. */
     const dml_elementwise_tensor *tensors;
     const dml_elementwise_constant *first_constant;
-    const dml_elementwise_step *first_step;
-    /* Whether a value has lanes of 8 bytes, and where it lies in the `memory` bytes that a thread has for them. */
+    const dml_elementwise_instruction *first_instruction;
+    /* Whether a value has lanes of 8 bytes, and its offset in the `memory` bytes that a thread has for values. */
     const uint8_t *wide;
-    const int64_t *places;
+    const int64_t *value_offsets;
     int64_t memory;
-    /* How much memory the work is worth, and what the outputs have. */
+    /* How much memory the work is worth, and the bytes of the outputs. */
     int64_t work, output_bytes;
-    /* Rows and columns of the blocks that threads share; whether inputs lie across. */
+    /* Rows and columns of the blocks that threads share; whether inputs are read across. */
     int64_t rows, columns, units;
     int32_t across;
 } dml_elementwise;
 
-/* Programs, one after the other, over {matrices, rows, columns} of which another kernel stores some: they run while
-   these are in its cache. Those that are not there are NULL, and the last. */
+/* Programs, one after the other, over {matrices, rows, columns}, a block of which another kernel stores: they run while
+   the block is in its cache. Absent programs, which are last, are NULL. */
 enum { DML_ELEMENTWISE_EPILOGUES = 2 };
 typedef struct {
     const dml_elementwise *programs[DML_ELEMENTWISE_EPILOGUES];
 } dml_elementwise_epilogue;
 
-/* The names of steps and types, whose codes are their places; NULL after the last. */
-const char *dml_elementwise_step_name(int code);
+/* The names of opcodes and types by their numbers; NULL after the last. */
+const char *dml_elementwise_opcode_name(int code);
 const char *dml_elementwise_type_name(int type);
 /* Sizes are at least 1; there are at least two, of which the last is the one that outputs are written along. With
    `across`, some inputs are read along the one before it. */

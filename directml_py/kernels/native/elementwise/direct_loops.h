@@ -1,4 +1,5 @@
-/* Steps over narrow elements, without lanes: integers wrap in their own type, FLOAT16 is rounded as it is stored. */
+/* Instructions over narrow elements, without lanes: integers wrap in their own type, FLOAT16 is rounded as it is
+   stored. */
 
 #pragma once
 
@@ -65,7 +66,8 @@ DML_DIRECT_HALVES(add_f16, x + y)
 DML_DIRECT_HALVES(subtract_f16, x - y)
 DML_DIRECT_HALVES(multiply_f16, x * y)
 DML_DIRECT_HALVES(divide_f16, x / y)
-/* Of NaN and a number the number is left, of equal ones the first: of two operands instructions give the second. */
+/* For NaN and a number the result is the number, for equal operands the first; instructions of the processor give the
+   second. */
 DML_DIRECT_HALVES(fmin_f16, DML_WHERE(DML_IS(EQ, x, x), DML_F(min)(y, x), y))
 DML_DIRECT_HALVES(fmax_f16, DML_WHERE(DML_IS(EQ, x, x), DML_F(max)(y, x), y))
 DML_DIRECT_HALVES(fmin_swapped_f16, DML_F(min)(x, y))
@@ -73,32 +75,32 @@ DML_DIRECT_HALVES(fmax_swapped_f16, DML_F(max)(x, y))
 DML_DIRECT_HALVES(multiply_add_f16, odd_sums(x, y, z))
 #define DML_NONE(...)
 #define DML_FUNCTION_OF_HALVES(NAME) DML_DIRECT_HALVES(NAME##_f16, float_##NAME(x))
-DML_ELEMENTWISE_STEPS(DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_FUNCTION_OF_HALVES, DML_NONE)
+DML_ELEMENTWISE_OPCODES(DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_FUNCTION_OF_HALVES, DML_NONE)
 #undef DML_FUNCTION_OF_HALVES
 #undef DML_DIRECT_HALVES
 #endif
 
 static const dml_elementwise_direct elementwise_direct[DML_ELEMENTWISE_CODES][DML_ELEMENTWISE_TYPES] = {
-    [DML_STEP_add_bits] = {[DML_ELEMENTWISE_I8] = direct_add_8,
-                           [DML_ELEMENTWISE_U8] = direct_add_8,
-                           [DML_ELEMENTWISE_I16] = direct_add_16,
-                           [DML_ELEMENTWISE_U16] = direct_add_16},
-    [DML_STEP_subtract_bits] = {[DML_ELEMENTWISE_I8] = direct_subtract_8,
-                                [DML_ELEMENTWISE_U8] = direct_subtract_8,
-                                [DML_ELEMENTWISE_I16] = direct_subtract_16,
-                                [DML_ELEMENTWISE_U16] = direct_subtract_16},
-    [DML_STEP_float32_int32] = {[DML_ELEMENTWISE_I8] = direct_float_i8, [DML_ELEMENTWISE_I16] = direct_float_i16},
-    [DML_STEP_float32_uint32] = {[DML_ELEMENTWISE_U8] = direct_float_u8, [DML_ELEMENTWISE_U16] = direct_float_u16},
+    [DML_OPCODE_add_bits] = {[DML_ELEMENTWISE_I8] = direct_add_8,
+                             [DML_ELEMENTWISE_U8] = direct_add_8,
+                             [DML_ELEMENTWISE_I16] = direct_add_16,
+                             [DML_ELEMENTWISE_U16] = direct_add_16},
+    [DML_OPCODE_subtract_bits] = {[DML_ELEMENTWISE_I8] = direct_subtract_8,
+                                  [DML_ELEMENTWISE_U8] = direct_subtract_8,
+                                  [DML_ELEMENTWISE_I16] = direct_subtract_16,
+                                  [DML_ELEMENTWISE_U16] = direct_subtract_16},
+    [DML_OPCODE_float32_int32] = {[DML_ELEMENTWISE_I8] = direct_float_i8, [DML_ELEMENTWISE_I16] = direct_float_i16},
+    [DML_OPCODE_float32_uint32] = {[DML_ELEMENTWISE_U8] = direct_float_u8, [DML_ELEMENTWISE_U16] = direct_float_u16},
 #if defined(__AVX2__)
-    [DML_STEP_add_float32] = {[DML_ELEMENTWISE_F16] = direct_add_f16},
-    [DML_STEP_subtract_float32] = {[DML_ELEMENTWISE_F16] = direct_subtract_f16},
-    [DML_STEP_multiply_float32] = {[DML_ELEMENTWISE_F16] = direct_multiply_f16},
-    [DML_STEP_divide_float32] = {[DML_ELEMENTWISE_F16] = direct_divide_f16},
-    [DML_STEP_fmin_float32] = {[DML_ELEMENTWISE_F16] = direct_fmin_f16},
-    [DML_STEP_fmax_float32] = {[DML_ELEMENTWISE_F16] = direct_fmax_f16},
-    [DML_STEP_multiply_add_odd] = {[DML_ELEMENTWISE_F16] = direct_multiply_add_f16},
-#define DML_FUNCTION_OF_HALVES(NAME) [DML_STEP_##NAME##_float32] = {[DML_ELEMENTWISE_F16] = direct_##NAME##_f16},
-    DML_ELEMENTWISE_STEPS(DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_FUNCTION_OF_HALVES, DML_NONE)
+    [DML_OPCODE_add_float32] = {[DML_ELEMENTWISE_F16] = direct_add_f16},
+    [DML_OPCODE_subtract_float32] = {[DML_ELEMENTWISE_F16] = direct_subtract_f16},
+    [DML_OPCODE_multiply_float32] = {[DML_ELEMENTWISE_F16] = direct_multiply_f16},
+    [DML_OPCODE_divide_float32] = {[DML_ELEMENTWISE_F16] = direct_divide_f16},
+    [DML_OPCODE_fmin_float32] = {[DML_ELEMENTWISE_F16] = direct_fmin_f16},
+    [DML_OPCODE_fmax_float32] = {[DML_ELEMENTWISE_F16] = direct_fmax_f16},
+    [DML_OPCODE_multiply_add_odd] = {[DML_ELEMENTWISE_F16] = direct_multiply_add_f16},
+#define DML_FUNCTION_OF_HALVES(NAME) [DML_OPCODE_##NAME##_float32] = {[DML_ELEMENTWISE_F16] = direct_##NAME##_f16},
+    DML_ELEMENTWISE_OPCODES(DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_FUNCTION_OF_HALVES, DML_NONE)
 #undef DML_FUNCTION_OF_HALVES
 #undef DML_NONE
 #endif

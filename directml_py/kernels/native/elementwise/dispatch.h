@@ -20,25 +20,25 @@ enum {
     DML_ELEMENTWISE_TYPES
 };
 
-/* The numbers of steps. */
-#define DML_STEP_NUMBER(NAME, ...) DML_STEP_##NAME,
-#define DML_STEP_NUMBERS(NAME) DML_STEP_##NAME##_float32, DML_STEP_##NAME##_float64,
+/* The opcodes. */
+#define DML_OPCODE_OF(NAME, ...) DML_OPCODE_##NAME,
+#define DML_OPCODES_OF_LANES(NAME) DML_OPCODE_##NAME##_float32, DML_OPCODE_##NAME##_float64,
 enum {
-    DML_ELEMENTWISE_STEPS(DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBER, DML_STEP_NUMBERS,
-                          DML_STEP_NUMBERS) DML_ELEMENTWISE_CODES
+    DML_ELEMENTWISE_OPCODES(DML_OPCODE_OF, DML_OPCODE_OF, DML_OPCODE_OF, DML_OPCODE_OF, DML_OPCODES_OF_LANES,
+                            DML_OPCODES_OF_LANES) DML_ELEMENTWISE_CODES
 };
-#undef DML_STEP_NUMBER
-#undef DML_STEP_NUMBERS
+#undef DML_OPCODE_OF
+#undef DML_OPCODES_OF_LANES
 
-/* A step over narrow elements as they lie in memory, and to that; the second operand is elements too, or, if these are
-   NULL, the first of two lanes. The other one is the third operand. */
+/* An instruction that reads and writes narrow elements in memory; the second operand is elements too, or, if these are
+   NULL, the first of two lanes. The other lane is the third operand. */
 typedef void (*dml_elementwise_direct)(void *result, const void *first, const void *second, const float *lanes,
                                        int64_t count);
 
 /* Memory that will be read next, and how many bytes of it for 64 that are written. */
 typedef struct {
     const char *from;
-    int64_t step;
+    int64_t stride;
 } dml_elementwise_ahead;
 
 /* `direct` has the steps, if there are, by the type of their operands; `direct_swapped` fmin and fmax of a lane, which
@@ -47,7 +47,7 @@ typedef struct {
    `stream` writes by streaming stores, and prefetches the memory of `count` others meanwhile. `requantize` makes bytes
    of sums. */
 typedef struct {
-    const dml_elementwise_function *steps;
+    const dml_elementwise_function *instructions;
     const dml_elementwise_direct (*direct)[DML_ELEMENTWISE_TYPES];
     dml_elementwise_direct direct_swapped[2];
     void (*load[DML_ELEMENTWISE_TYPES])(void *lanes, const void *elements, int64_t count);

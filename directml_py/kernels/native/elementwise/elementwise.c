@@ -1,4 +1,4 @@
-/* Maps: programs over blocks of elements, each of whose values stays in the L1 cache. */
+/* Element-wise programs over blocks of elements, whose values stay in the L1 cache. */
 
 #include "../common/assert.h"
 #include "../common/dimensions.h"
@@ -10,21 +10,20 @@
 #include "direct.h"
 #include "worker.h"
 
-static const char *const dml_elementwise_step_names[] = {
+static const char *const dml_elementwise_opcode_names[] = {
 #define DML_NAME(NAME, ...) #NAME,
 #define DML_NAMES(NAME) #NAME "_float32", #NAME "_float64",
-    DML_ELEMENTWISE_STEPS(DML_NAME, DML_NAME, DML_NAME, DML_NAME, DML_NAMES, DML_NAMES)
+    DML_ELEMENTWISE_OPCODES(DML_NAME, DML_NAME, DML_NAME, DML_NAME, DML_NAMES, DML_NAMES)
 #undef DML_NAME
 #undef DML_NAMES
         NULL};
-/* Operands of each step of which it reads one element if they are the same everywhere, as bits: all of them, or
-   none. */
+/* A bit for each operand of an instruction that is read as one element if it is uniform: for all of them, or none. */
 static const uint8_t dml_elementwise_reads_one[] = {
 #define DML_NONE(NAME, ...) 0,
 #define DML_SECOND(NAME, ...) 2,
 #define DML_OTHERS(NAME, ...) 6,
 #define DML_NEITHER(NAME) 0, 0,
-    DML_ELEMENTWISE_STEPS(DML_NONE, DML_SECOND, DML_OTHERS, DML_OTHERS, DML_NEITHER, DML_NEITHER)
+    DML_ELEMENTWISE_OPCODES(DML_NONE, DML_SECOND, DML_OTHERS, DML_OTHERS, DML_NEITHER, DML_NEITHER)
 #undef DML_NONE
 #undef DML_SECOND
 #undef DML_OTHERS
@@ -33,9 +32,9 @@ static const uint8_t dml_elementwise_reads_one[] = {
 static const char *const dml_elementwise_type_names[] = {"float16", "float32", "int8",   "int16",   "int32",
                                                          "uint8",   "uint16",  "uint32", "float64", NULL};
 
-const char *dml_elementwise_step_name(int code)
+const char *dml_elementwise_opcode_name(int code)
 {
-    return dml_elementwise_step_names[code];
+    return dml_elementwise_opcode_names[code];
 }
 
 const char *dml_elementwise_type_name(int type)
@@ -48,21 +47,21 @@ static int dml_elementwise_logarithm(int64_t size)
     return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
 }
 
-/* `count` elements in steps, to or from where they lie together. */
-static void dml_elementwise_gather(char *output, int64_t output_step, const char *input, int64_t input_step,
+/* Packs or unpacks `count` elements. */
+static void dml_elementwise_gather(char *output, int64_t output_stride, const char *input, int64_t input_stride,
                                    int64_t count, int64_t size)
 {
-    const dml_span span = {output, input, 1, 0, 0, count, output_step, input_step};
+    const dml_span span = {output, input, 1, 0, 0, count, output_stride, input_stride};
     dml_dispatch->move->strided[dml_elementwise_logarithm(size)](&span, 0);
 }
 
-/* A row of lanes, of elements that may be one and the same. */
-static void dml_elementwise_load_row(int type, char *lanes, const char *elements, int64_t step, int64_t count)
+/* Loads a row of lanes; the elements may be all the same one. */
+static void dml_elementwise_load_row(int type, char *lanes, const char *elements, int64_t stride, int64_t count)
 {
     int64_t size = dml_elementwise_sizes[type];
     char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
     void (*load)(void *, const void *, int64_t) = dml_dispatch->elementwise->load[type];
-    if (step == 0) {
+    if (stride == 0) {
         uint32_t lane = 0;
         if (load)
             load(&lane, elements, 1);
@@ -72,8 +71,8 @@ static void dml_elementwise_load_row(int type, char *lanes, const char *elements
             memcpy(lanes + 4 * i, &lane, 4);
         return;
     }
-    if (step != size || (uintptr_t)elements % (uintptr_t)size != 0) {
-        dml_elementwise_gather(load ? together : lanes, size, elements, step, count, size);
+    if (stride != size || (uintptr_t)elements % (uintptr_t)size != 0) {
+        dml_elementwise_gather(load ? together : lanes, size, elements, stride, count, size);
         if (!load)
             return;
         elements = together;
@@ -84,31 +83,31 @@ static void dml_elementwise_load_row(int type, char *lanes, const char *elements
         memcpy(lanes, elements, (size_t)(4 * count));
 }
 
-/* Rows of an input one after the other, which may be one row. */
+/* Whether the rows of an input follow each other without a gap, or there is one row. */
 static int dml_elementwise_is_packed(const dml_elementwise_view *view, int64_t size, int64_t rows, int64_t columns)
 {
-    return view->step == size && (rows == 1 || view->line == size * columns);
+    return view->stride == size && (rows == 1 || view->line == size * columns);
 }
 
-/* Has a value ready, or `later`: elements that lie together are made lanes a tile at a time. */
+/* Loads a value, or sets `later`: contiguous elements are loaded a tile at a time. */
 static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int64_t row, int64_t column, int64_t rows,
                                  int64_t columns)
 {
     const dml_elementwise_tensor *tensor = worker->task->tensors + index;
     dml_elementwise_view *view = worker->views + index;
-    const char *elements = view->first + row * view->line + column * view->step;
+    const char *elements = view->first + row * view->line + column * view->stride;
     int64_t size = dml_elementwise_sizes[tensor->type], count = rows * columns;
     dml_elementwise_lanes *value = worker->values + tensor->value;
-    value->place = worker->memory + worker->task->places[tensor->value];
+    value->address = worker->memory + worker->task->value_offsets[tensor->value];
     value->moves = 0;
-    value->is_one = view->step == 0 && (view->line == 0 || rows == 1);
+    value->is_one = view->stride == 0 && (view->line == 0 || rows == 1);
     view->later = NULL;
     if (value->is_one) {
         if (view->filled == elements && view->filled_count >= count)
             return;
         view->filled = elements;
         view->filled_count = count;
-        dml_elementwise_load_row(tensor->type, value->place, elements, 0, count);
+        dml_elementwise_load_row(tensor->type, value->address, elements, 0, count);
         return;
     }
     view->filled = NULL;
@@ -122,23 +121,23 @@ static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int6
         return;
     }
     value->moves = 4;
-    if (view->step == size && rows > 1) {
-        /* Short rows take longer to call a function for than to copy. */
+    if (view->stride == size && rows > 1) {
+        /* A call for each short row would take longer than to copy it. */
         char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
         const int converts = dml_dispatch->elementwise->load[tensor->type] != NULL;
-        dml_elementwise_copy_rows(converts ? together : value->place, columns * size, elements, view->line, rows,
+        dml_elementwise_copy_rows(converts ? together : value->address, columns * size, elements, view->line, rows,
                                   columns * size);
         if (converts)
-            dml_elementwise_load_row(tensor->type, value->place, together, size, count);
+            dml_elementwise_load_row(tensor->type, value->address, together, size, count);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
-        dml_elementwise_load_row(tensor->type, value->place + 4 * i * columns, elements + i * view->line, view->step,
-                                 columns);
+        dml_elementwise_load_row(tensor->type, value->address + 4 * i * columns, elements + i * view->line,
+                                 view->stride, columns);
 }
 
-/* Results that lie together, of which `done` are there. What is read soon is prefetched along with the first of
-   them. */
+/* Stores contiguous results, `done` of which are stored already. What is read soon is prefetched along with the first
+   of them. */
 static void dml_elementwise_put(dml_elementwise_worker *worker, char *elements, const char *results, int64_t size,
                                 int64_t count, int64_t done)
 {
@@ -148,35 +147,35 @@ static void dml_elementwise_put(dml_elementwise_worker *worker, char *elements, 
         return;
     }
     for (int i = 0; i < worker->following; i++) {
-        int64_t step = worker->ahead[i].step;
-        ahead[i] =
-            (dml_elementwise_ahead){worker->ahead[i].from + (done + DML_ELEMENTWISE_FETCHED) * step, step * 64 / size};
+        int64_t stride = worker->ahead[i].stride;
+        ahead[i] = (dml_elementwise_ahead){worker->ahead[i].from + (done + DML_ELEMENTWISE_FETCHED) * stride,
+                                           stride * 64 / size};
     }
     dml_dispatch->elementwise->stream(elements, results, count * size, ahead, worker->fetches ? worker->following : 0);
     worker->fetches = 0;
 }
 
-static void dml_elementwise_store_row(dml_elementwise_worker *worker, int type, char *elements, int64_t step,
+static void dml_elementwise_store_row(dml_elementwise_worker *worker, int type, char *elements, int64_t stride,
                                       const char *lanes, int is_wide, int64_t count, int64_t done)
 {
     int64_t size = dml_elementwise_sizes[type];
     char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
     void (*store)(void *, const void *, int64_t) =
         is_wide ? dml_dispatch->elementwise->store_wide[type] : dml_dispatch->elementwise->store[type];
-    int direct = step == size && !worker->stream && (uintptr_t)elements % (uintptr_t)size == 0;
+    int direct = stride == size && !worker->stream && (uintptr_t)elements % (uintptr_t)size == 0;
     if (store) {
         store(direct ? elements : together, lanes, count);
         if (direct)
             return;
         lanes = together;
     }
-    if (step == size)
+    if (stride == size)
         dml_elementwise_put(worker, elements, lanes, size, count, done);
     else
-        dml_elementwise_gather(elements, step, lanes, size, count, size);
+        dml_elementwise_gather(elements, stride, lanes, size, count, size);
 }
 
-/* A tile of an output whose rows lie one after the other, or the whole block. */
+/* Stores a tile of an output whose rows follow each other, or the whole block. */
 static void dml_elementwise_store(dml_elementwise_worker *worker, int index, char *elements, int64_t rows,
                                   int64_t columns, int64_t done)
 {
@@ -185,56 +184,59 @@ static void dml_elementwise_store(dml_elementwise_worker *worker, int index, cha
     const dml_elementwise_view *view = worker->views + index;
     int is_wide = task->wide[tensor->value];
     const dml_elementwise_lanes *value = worker->values + tensor->value;
-    const char *lanes = value->place + done * value->moves;
+    const char *lanes = value->address + done * value->moves;
     int64_t lane = is_wide ? 8 : 4, size = dml_elementwise_sizes[tensor->type];
-    elements += done * view->step;
+    elements += done * view->stride;
     if (elements == lanes)
         return;
-    if (view->step == size && rows > 1 && !worker->stream) {
+    if (view->stride == size && rows > 1 && !worker->stream) {
         char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
         dml_elementwise_store_row(worker, tensor->type, together, size, lanes, is_wide, rows * columns, done);
         dml_elementwise_copy_rows(elements, view->line, together, columns * size, rows, columns * size);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
-        dml_elementwise_store_row(worker, tensor->type, elements + i * view->line, view->step,
+        dml_elementwise_store_row(worker, tensor->type, elements + i * view->line, view->stride,
                                   lanes + i * columns * lane, is_wide, columns, done);
 }
 
-/* Where the last step may leave its results: in the output itself, if that takes them as they are; NULL if not. */
+/* Where the last instruction may leave its results: in the output itself, if it has lanes and is contiguous; else NULL.
+ */
 static char *dml_elementwise_target(const dml_elementwise_worker *worker, char *elements)
 {
     const dml_elementwise *task = worker->task;
     const dml_elementwise_tensor *tensor = task->tensors + task->inputs;
-    if (task->outputs > 1 || task->steps == 0 || task->first_step[task->steps - 1].result != tensor->value ||
-        task->wide[tensor->value] || dml_dispatch->elementwise->store[tensor->type] || worker->stream ||
-        (uintptr_t)elements % 4 != 0)
+    if (task->outputs > 1 || task->instructions == 0 ||
+        task->first_instruction[task->instructions - 1].result != tensor->value || task->wide[tensor->value] ||
+        dml_dispatch->elementwise->store[tensor->type] || worker->stream || (uintptr_t)elements % 4 != 0)
         return NULL;
     return elements;
 }
 
-/* The steps for some elements of a block, from `done` on; the results of the last one go to `target` if it is one. */
-static void dml_elementwise_steps(const dml_elementwise_worker *worker, int64_t done, int64_t count, char *target)
+/* Runs the instructions for some elements of a block, from `done` on; the results of the last one go to `target` if it
+   is not NULL. */
+static void dml_elementwise_run_instructions(const dml_elementwise_worker *worker, int64_t done, int64_t count,
+                                             char *target)
 {
     const dml_elementwise *task = worker->task;
     const void *operands[4];
-    for (int i = 0; i < task->steps; i++) {
-        const dml_elementwise_step *step = task->first_step + i;
-        const dml_elementwise_lanes *result = worker->values + step->result;
+    for (int i = 0; i < task->instructions; i++) {
+        const dml_elementwise_instruction *instruction = task->first_instruction + i;
+        const dml_elementwise_lanes *result = worker->values + instruction->result;
         uintptr_t ones = 0;
         for (int k = 0; k < 3; k++) {
-            const dml_elementwise_lanes *operand = worker->values + step->operands[k];
-            operands[k] = operand->place + done * operand->moves;
+            const dml_elementwise_lanes *operand = worker->values + instruction->operands[k];
+            operands[k] = operand->address + done * operand->moves;
             ones |= (uintptr_t)operand->is_one << k;
         }
-        operands[3] = (const void *)(ones & dml_elementwise_reads_one[step->code]);
-        char *results = target && i == task->steps - 1 ? target : result->place;
-        dml_dispatch->elementwise->steps[step->code](results, operands, count);
+        operands[3] = (const void *)(ones & dml_elementwise_reads_one[instruction->code]);
+        char *results = target && i == task->instructions - 1 ? target : result->address;
+        dml_dispatch->elementwise->instructions[instruction->code](results, operands, count);
     }
 }
 
-/* A block: rows that are worked on together, or a part of a long one. Streaming stores write one tile
-   after the other, so that memory has something to do while the next is computed. */
+/* Computes a block: several rows, or a part of a long one. Streaming stores write one tile after the other, so that
+   memory is busy while the next tile is computed. */
 static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, int64_t column, int64_t rows,
                                   int64_t columns)
 {
@@ -246,7 +248,7 @@ static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, i
         dml_elementwise_load(worker, i, row, column, rows, columns);
     for (int i = task->inputs; i < task->inputs + task->outputs; i++) {
         const dml_elementwise_view *view = worker->views + i;
-        elements[i] = view->first + row * view->line + column * view->step;
+        elements[i] = view->first + row * view->line + column * view->stride;
         if (!dml_elementwise_is_packed(view, dml_elementwise_sizes[task->tensors[i].type], rows, columns))
             tile = count;
         else
@@ -254,7 +256,7 @@ static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, i
     }
     for (int64_t done = 0; done < count; done += n) {
         n = count - done < tile ? count - done : tile;
-        /* All tiles but the first begin with a line of the cache. */
+        /* All tiles but the first begin with a cache line. */
         if (done == 0 && n < count)
             n -= (int64_t)((uintptr_t)elements[task->inputs] & 63) /
                  dml_elementwise_sizes[task->tensors[task->inputs].type];
@@ -262,10 +264,10 @@ static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, i
             if (worker->views[i].later) {
                 const dml_elementwise_tensor *tensor = task->tensors + i;
                 int64_t size = dml_elementwise_sizes[tensor->type];
-                dml_elementwise_load_row(tensor->type, worker->values[tensor->value].place,
+                dml_elementwise_load_row(tensor->type, worker->values[tensor->value].address,
                                          worker->views[i].later + done * size, size, n);
             }
-        dml_elementwise_steps(worker, done, n, target);
+        dml_elementwise_run_instructions(worker, done, n, target);
         worker->fetches = 1;
         for (int i = task->inputs; i < task->inputs + task->outputs && !target; i++) {
             int together = dml_elementwise_is_packed(worker->views + i, dml_elementwise_sizes[task->tensors[i].type],
@@ -275,48 +277,48 @@ static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, i
     }
 }
 
-/* The only step of a program over rows of FLOAT32 as they lie in memory. */
-static void dml_elementwise_step_rows(dml_elementwise_worker *worker, int64_t rows, int64_t columns)
+/* Runs the only instruction of a program over rows of FLOAT32 in memory. */
+static void dml_elementwise_rows_in_place(dml_elementwise_worker *worker, int64_t rows, int64_t columns)
 {
     const dml_elementwise *task = worker->task;
-    const dml_elementwise_step *step = task->first_step;
+    const dml_elementwise_instruction *instruction = task->first_instruction;
     const dml_elementwise_view *to = worker->views + task->inputs;
     const char *operands[3];
     int64_t lines[3];
     uintptr_t ones = 0;
     for (int k = 0; k < 3; k++) {
-        const int input = dml_elementwise_input_of(task, step->operands[k]);
+        const int input = dml_elementwise_input_of(task, instruction->operands[k]);
         const int is_input = input < task->inputs;
-        operands[k] = is_input ? worker->views[input].first : worker->values[step->operands[k]].place;
+        operands[k] = is_input ? worker->views[input].first : worker->values[instruction->operands[k]].address;
         lines[k] = is_input ? worker->views[input].line : 0;
         ones |= (uintptr_t)!is_input << k;
     }
-    ones &= dml_elementwise_reads_one[step->code];
+    ones &= dml_elementwise_reads_one[instruction->code];
     for (int64_t i = 0; i < rows; i++) {
-        const void *const places[] = {operands[0] + i * lines[0], operands[1] + i * lines[1],
-                                      operands[2] + i * lines[2], (const void *)ones};
-        dml_dispatch->elementwise->steps[step->code](to->first + i * to->line, places, columns);
+        const void *const addresses[] = {operands[0] + i * lines[0], operands[1] + i * lines[1],
+                                         operands[2] + i * lines[2], (const void *)ones};
+        dml_dispatch->elementwise->instructions[instruction->code](to->first + i * to->line, addresses, columns);
     }
 }
 
-/* Brings an input that lies across into the order of the outputs. */
-static void dml_elementwise_turn(dml_elementwise_worker *worker, int index, int64_t rows, int64_t columns)
+/* Transposes an input that is read across into the order of the outputs. */
+static void dml_elementwise_transpose(dml_elementwise_worker *worker, int index, int64_t rows, int64_t columns)
 {
     const dml_elementwise *task = worker->task;
     dml_elementwise_view *view = worker->views + index;
     int64_t size = dml_elementwise_sizes[task->tensors[index].type];
-    char *turned = worker->turned + (int64_t)index * DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE * 4;
-    dml_span span = {turned, view->first, rows, columns * size, view->line, columns, size, view->step};
-    if (!worker->turned || view->line == 0 || dml_magnitude(view->step) <= dml_magnitude(view->line) ||
+    char *transposed = worker->transposed + (int64_t)index * DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE * 4;
+    dml_span span = {transposed, view->first, rows, columns * size, view->line, columns, size, view->stride};
+    if (!worker->transposed || view->line == 0 || dml_magnitude(view->stride) <= dml_magnitude(view->line) ||
         rows * columns == 1)
         return;
     dml_dispatch->move->tiles[dml_elementwise_logarithm(size)](&span, 0);
-    view->first = turned;
+    view->first = transposed;
     view->line = columns * size;
-    view->step = size;
+    view->stride = size;
 }
 
-/* A part of the tensors, by its number. */
+/* Computes a part of the tensors, by its number. */
 static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
 {
     const dml_elementwise *task = worker->task;
@@ -332,28 +334,29 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
         const dml_elementwise_tensor *tensor = task->tensors + i;
         dml_elementwise_view *view = worker->views + i;
         view->line = tensor->strides[last - 1];
-        view->step = tensor->strides[last];
-        view->first = (char *)tensor->memory + row * view->line + column * view->step;
+        view->stride = tensor->strides[last];
+        view->first = (char *)tensor->memory + row * view->line + column * view->stride;
         for (int64_t axis = last - 2, rest = left; axis >= 0; axis--) {
             view->first += rest % task->sizes[axis] * tensor->strides[axis];
             rest /= task->sizes[axis];
         }
         if (task->across && i < task->inputs)
-            dml_elementwise_turn(worker, i, rows, columns);
+            dml_elementwise_transpose(worker, i, rows, columns);
     }
-    /* What lies across is in the order of the outputs by now, unless it is the same along a row. */
+    /* An input that was read across has the order of the outputs by now, unless it is the same along a row. */
     int lies_in_rows = 1;
     for (int i = 0; i <= task->inputs; i++)
-        lies_in_rows &= worker->views[i].step == dml_elementwise_sizes[task->tensors[i].type];
+        lies_in_rows &= worker->views[i].stride == dml_elementwise_sizes[task->tensors[i].type];
     const int is_direct = worker->direct && lies_in_rows;
     if (worker->is_in_place && lies_in_rows && columns <= worker->block && !worker->stream && rows > 1) {
-        dml_elementwise_step_rows(worker, rows, columns);
+        dml_elementwise_rows_in_place(worker, rows, columns);
         return;
     }
     together = columns < DML_ELEMENTWISE_BLOCK ? DML_ELEMENTWISE_BLOCK / columns : 1;
-    /* Long rows that do not follow each other are written where they belong; short ones together, and then copied. */
+    /* Long rows that do not follow each other are stored directly; short ones are computed together, and then copied.
+     */
     const dml_elementwise_view *first = worker->views + task->inputs;
-    if (columns >= DML_ELEMENTWISE_TILE && first->line != first->step * columns)
+    if (columns >= DML_ELEMENTWISE_TILE && first->line != first->stride * columns)
         together = 1;
     for (int64_t i = 0; i < rows; i += together)
         for (int64_t j = 0; j < columns; j += worker->block) {
@@ -363,53 +366,54 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
         }
 }
 
-/* Whether one step between tensors of FLOAT32 as they lie is all of a program. */
+/* Whether a program is one instruction between tensors of FLOAT32, in memory. */
 static int dml_elementwise_is_in_place(const dml_elementwise *task)
 {
-    const dml_elementwise_step *step = task->first_step;
+    const dml_elementwise_instruction *instruction = task->first_instruction;
     int last = task->rank - 1;
-    if (task->steps != 1 || task->outputs != 1 || task->wide[step->result] ||
-        task->tensors[task->inputs].value != step->result)
+    if (task->instructions != 1 || task->outputs != 1 || task->wide[instruction->result] ||
+        task->tensors[task->inputs].value != instruction->result)
         return 0;
     for (int i = 0; i <= task->inputs; i++) {
         const dml_elementwise_tensor *tensor = task->tensors + i;
-        uintptr_t places = tensor->memory;
+        uintptr_t addresses = tensor->memory;
         for (int axis = 0; axis < last; axis++)
-            places |= (uintptr_t)tensor->strides[axis];
+            addresses |= (uintptr_t)tensor->strides[axis];
         const int is_across = task->across && i < task->inputs;
         if (dml_dispatch->elementwise->load[tensor->type] || dml_dispatch->elementwise->store[tensor->type] ||
-            (tensor->strides[last] != 4 && !is_across) || places % 4 != 0)
+            (tensor->strides[last] != 4 && !is_across) || addresses % 4 != 0)
             return 0;
     }
     return 1;
 }
 
-/* Values that are kept between steps, and those of constants that a step does not read as one, must fit into a
-   block. */
+/* The values that are kept between instructions, and those of constants that an instruction does not read as one
+   element, must fit into a block. */
 static int64_t dml_elementwise_longest(const dml_elementwise *task, int is_in_place)
 {
-    const dml_elementwise_step *step = task->first_step;
-    const int is_read = step->uniform == 0 || step->uniform == dml_elementwise_reads_one[step->code];
+    const dml_elementwise_instruction *instruction = task->first_instruction;
+    const int is_read =
+        instruction->uniform == 0 || instruction->uniform == dml_elementwise_reads_one[instruction->code];
     return is_in_place && !task->across && is_read ? DML_ELEMENTWISE_PART : DML_ELEMENTWISE_BLOCK;
 }
 
-static void dml_elementwise_fill(char *place, const dml_elementwise_constant *constant)
+static void dml_elementwise_fill(char *address, const dml_elementwise_constant *constant)
 {
-    memcpy(place, &constant->bits, (size_t)constant->bytes);
+    memcpy(address, &constant->bits, (size_t)constant->bytes);
     for (int64_t count = 1; count < DML_ELEMENTWISE_BLOCK; count *= 2)
-        memcpy(place + count * constant->bytes, place, (size_t)(count * constant->bytes));
+        memcpy(address + count * constant->bytes, address, (size_t)(count * constant->bytes));
 }
 
-/* Whether results are written by streaming stores. They cost more than they save where most of the time is that of
-   reading, as of FLOAT32 that become bytes, or of functions from exp on, whose own stores wait for them. */
+/* Whether results are written by streaming stores. These cost more than they save where most of the time is that of
+   reading, as for FLOAT32 that become bytes, or of functions from exp on, whose own stores wait for them. */
 static int dml_elementwise_streams(const dml_elementwise *task)
 {
     const int64_t size = dml_elementwise_sizes[task->tensors[task->inputs].type];
     for (int i = 0; i < task->inputs; i++)
         if (task->tensors[i].strides[task->rank - 1] != 0 && dml_elementwise_sizes[task->tensors[i].type] > 2 * size)
             return 0;
-    for (int i = 0; i < task->steps; i++)
-        if (task->first_step[i].code >= DML_STEP_exp_float32)
+    for (int i = 0; i < task->instructions; i++)
+        if (task->first_instruction[i].code >= DML_OPCODE_exp_float32)
             return 0;
     return task->output_bytes >= dml_stream_bytes;
 }
@@ -423,17 +427,17 @@ void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
     char memory[task->memory + 64];
     worker.memory = memory + (-(uintptr_t)memory & 63);
     for (int i = 0; i < task->values; i++)
-        worker.values[i].place = worker.memory + task->places[i];
+        worker.values[i].address = worker.memory + task->value_offsets[i];
     for (int i = 0; i < task->constants; i++) {
         worker.values[task->first_constant[i].value].is_one = 1;
-        dml_elementwise_fill(worker.values[task->first_constant[i].value].place, task->first_constant + i);
+        dml_elementwise_fill(worker.values[task->first_constant[i].value].address, task->first_constant + i);
     }
     dml_elementwise_choose_direct(&worker);
     if (task->across)
-        worker.turned = malloc((size_t)task->inputs * DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE * 4);
+        worker.transposed = malloc((size_t)task->inputs * DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE * 4);
     for (; begin < end; begin++)
         dml_elementwise_part(&worker, begin);
-    free(worker.turned);
+    free(worker.transposed);
     if (worker.stream)
         dml_dispatch->move->stream_end();
 }
@@ -458,22 +462,22 @@ void dml_elementwise_prepare(dml_elementwise *task)
         task->units *= task->sizes[i];
 }
 
-/* Whether every step is one that there is, of values that there are. */
+/* Asserts that opcodes, values and tensors are within bounds. */
 static void dml_elementwise_check(const dml_elementwise *task)
 {
     DML_ASSERT(task->rank >= 2 && DML_IS_RANK(task->rank));
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 1);
-    DML_ASSERT(task->inputs >= 0 && task->outputs >= 0 && task->constants >= 0 && task->steps >= 0);
+    DML_ASSERT(task->inputs >= 0 && task->outputs >= 0 && task->constants >= 0 && task->instructions >= 0);
     DML_ASSERT(task->values <= DML_ELEMENTWISE_MAX_VALUES);
     DML_ASSERT(task->inputs + task->outputs <= DML_ELEMENTWISE_MAX_TENSORS);
     DML_ASSERT(task->rows >= 1 && task->columns >= 1 && task->units >= 1);
     DML_ASSERT_EACH(i, task->inputs + task->outputs, DML_IS_INDEX(task->tensors[i].type, DML_ELEMENTWISE_TYPES));
     DML_ASSERT_EACH(i, task->inputs + task->outputs, DML_IS_INDEX(task->tensors[i].value, task->values));
     DML_ASSERT_EACH(i, task->constants, DML_IS_INDEX(task->first_constant[i].value, task->values));
-    DML_ASSERT_EACH(i, task->steps, DML_IS_INDEX(task->first_step[i].code, DML_ELEMENTWISE_CODES));
-    DML_ASSERT_EACH(i, task->steps, DML_IS_INDEX(task->first_step[i].result, task->values));
-    DML_ASSERT_EACH(i, 3 * task->steps, task->first_step[i / 3].operands[i % 3] < task->values);
-    DML_ASSERT_EACH(i, task->values, DML_IS_INDEX(task->places[i], task->memory));
+    DML_ASSERT_EACH(i, task->instructions, DML_IS_INDEX(task->first_instruction[i].code, DML_ELEMENTWISE_CODES));
+    DML_ASSERT_EACH(i, task->instructions, DML_IS_INDEX(task->first_instruction[i].result, task->values));
+    DML_ASSERT_EACH(i, 3 * task->instructions, task->first_instruction[i / 3].operands[i % 3] < task->values);
+    DML_ASSERT_EACH(i, task->values, DML_IS_INDEX(task->value_offsets[i], task->memory));
     (void)task;
 }
 

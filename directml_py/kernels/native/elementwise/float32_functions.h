@@ -54,8 +54,8 @@ typedef __m256 mask_vector;
 /* `x` with the sign of `y`, if its own is that or none: -0, too, which sums lose. */
 #define DML_LIKE(x, y) DML_FROM_BITS(DML_BITS_OF(x) | (DML_BITS_OF(y) ^ DML_NOT_SIGN(y)))
 #define DML_FMA(a, b, c) DML_F(fmadd)(a, b, c)
-/* One step of a polynomial. */
-#define DML_STEP(sum, x, coefficient) sum = DML_FMA(sum, x, DML_ALL(coefficient))
+/* One more coefficient of a polynomial, by Horner's rule. */
+#define DML_HORNER(sum, x, coefficient) sum = DML_FMA(sum, x, DML_ALL(coefficient))
 
 /* x = k ln 2 + r: exp(r) - 1, for x of which k ln 2 is representable. `less` is taken from x, which need not have the
    digits for it. */
@@ -65,10 +65,10 @@ DML_INLINE float_vector exp_reduced(float_vector x, float_vector less, float_vec
     *k = DML_NEAREST(x * DML_ALL(0x1.715476p0f));
     r = DML_F(fnmadd)(*k, DML_ALL(0x1.62e430p-1f), x);
     r = DML_F(fnmadd)(*k, DML_ALL(-0x1.05c610p-29f), r) - less;
-    DML_STEP(sum, r, 0x1.123f90p-7f);
-    DML_STEP(sum, r, 0x1.5554bap-5f);
-    DML_STEP(sum, r, 0x1.55548ap-3f);
-    DML_STEP(sum, r, 0.5f);
+    DML_HORNER(sum, r, 0x1.123f90p-7f);
+    DML_HORNER(sum, r, 0x1.5554bap-5f);
+    DML_HORNER(sum, r, 0x1.55548ap-3f);
+    DML_HORNER(sum, r, 0.5f);
     return DML_FMA(sum, r * r, r);
 }
 
@@ -175,10 +175,10 @@ DML_INLINE float_vector float_tanh(float_vector x)
     e = one + exp_reduced(far + far, DML_ALL(0.0f), &k);
     e = float_scaled(e, k);
     far = one - DML_ALL(2.0f) / (e + one);
-    DML_STEP(sum, z, 0x1.5207b8p-6f);
-    DML_STEP(sum, z, -0x1.b83738p-5f);
-    DML_STEP(sum, z, 0x1.1106fcp-3f);
-    DML_STEP(sum, z, -0x1.555532p-2f);
+    DML_HORNER(sum, z, 0x1.5207b8p-6f);
+    DML_HORNER(sum, z, -0x1.b83738p-5f);
+    DML_HORNER(sum, z, 0x1.1106fcp-3f);
+    DML_HORNER(sum, z, -0x1.555532p-2f);
     return DML_LIKE(DML_WHERE(DML_IS(LT, a, DML_ALL(0.625f)), DML_FMA(sum * z, x, x), far), x);
 }
 #endif
@@ -225,14 +225,14 @@ DML_INLINE float_vector float_parts(float_vector x, float_vector *e)
 DML_INLINE float_vector float_log(float_vector x)
 {
     float_vector e, f = float_parts(x, &e) - DML_ALL(1.0f), z = f * f, sum = DML_ALL(0x1.340cf2p-5f), rest;
-    DML_STEP(sum, f, -0x1.74ff40p-4f);
-    DML_STEP(sum, f, 0x1.df1c2cp-4f);
-    DML_STEP(sum, f, -0x1.04ad9ep-3f);
-    DML_STEP(sum, f, 0x1.246390p-3f);
-    DML_STEP(sum, f, -0x1.5519d2p-3f);
-    DML_STEP(sum, f, 0x1.999764p-3f);
-    DML_STEP(sum, f, -0x1.00006ep-2f);
-    DML_STEP(sum, f, 0x1.55555ap-2f);
+    DML_HORNER(sum, f, -0x1.74ff40p-4f);
+    DML_HORNER(sum, f, 0x1.df1c2cp-4f);
+    DML_HORNER(sum, f, -0x1.04ad9ep-3f);
+    DML_HORNER(sum, f, 0x1.246390p-3f);
+    DML_HORNER(sum, f, -0x1.5519d2p-3f);
+    DML_HORNER(sum, f, 0x1.999764p-3f);
+    DML_HORNER(sum, f, -0x1.00006ep-2f);
+    DML_HORNER(sum, f, 0x1.55555ap-2f);
     /* f - f^2 / 2 + f^3 (1/3 ...), and the digits of e ln 2. */
     rest = DML_FMA(e, DML_ALL(-0x1.05c610p-29f), sum * f * z);
     rest = DML_FMA(z, DML_ALL(-0.5f), rest);
@@ -253,24 +253,24 @@ DML_INLINE float_vector float_erf(float_vector x)
     const float_vector one = DML_ALL(1.0f);
     float_vector a = DML_F(min)(DML_ALL(4.0f), DML_MAGNITUDE_OF(x)), z = x * x, k, t;
     float_vector sum = DML_ALL(0x1.4771fep-14f), tail = DML_ALL(0x1.3eaa42p-12f), power = DML_ALL(0x1.5fa100p-10f);
-    DML_STEP(sum, z, -0x1.a3515ep-11f);
-    DML_STEP(sum, z, 0x1.53f224p-8f);
-    DML_STEP(sum, z, -0x1.b7f71ap-6f);
-    DML_STEP(sum, z, 0x1.ce2ce6p-4f);
-    DML_STEP(sum, z, -0x1.81273ep-2f);
-    DML_STEP(sum, z, 0x1.06eba8p-3f);
-    DML_STEP(tail, a, -0x1.2d532ep-8f);
-    DML_STEP(tail, a, 0x1.0d7242p-5f);
-    DML_STEP(tail, a, -0x1.3694acp-3f);
-    DML_STEP(tail, a, -0x1.d5a9c2p-1f);
-    DML_STEP(tail, a, -0x1.a0c80ep0f);
+    DML_HORNER(sum, z, -0x1.a3515ep-11f);
+    DML_HORNER(sum, z, 0x1.53f224p-8f);
+    DML_HORNER(sum, z, -0x1.b7f71ap-6f);
+    DML_HORNER(sum, z, 0x1.ce2ce6p-4f);
+    DML_HORNER(sum, z, -0x1.81273ep-2f);
+    DML_HORNER(sum, z, 0x1.06eba8p-3f);
+    DML_HORNER(tail, a, -0x1.2d532ep-8f);
+    DML_HORNER(tail, a, 0x1.0d7242p-5f);
+    DML_HORNER(tail, a, -0x1.3694acp-3f);
+    DML_HORNER(tail, a, -0x1.d5a9c2p-1f);
+    DML_HORNER(tail, a, -0x1.a0c80ep0f);
     tail = tail * a;
     k = DML_NEAREST(tail);
     t = tail - k;
-    DML_STEP(power, t, 0x1.3cebbap-7f);
-    DML_STEP(power, t, 0x1.c6add8p-5f);
-    DML_STEP(power, t, 0x1.ebf9b8p-3f);
-    DML_STEP(power, t, 0x1.62e432p-1f);
+    DML_HORNER(power, t, 0x1.3cebbap-7f);
+    DML_HORNER(power, t, 0x1.c6add8p-5f);
+    DML_HORNER(power, t, 0x1.ebf9b8p-3f);
+    DML_HORNER(power, t, 0x1.62e432p-1f);
     tail = one - float_scaled(DML_FMA(power, t, one), k);
     return DML_WHERE(DML_IS(LT, a, one), DML_FMA(sum, x, x), DML_LIKE(tail, x));
 }
@@ -320,22 +320,22 @@ DML_INLINE float_vector float_gelu(float_vector x)
 
 /* The sine of x + turn * pi / 2, for |x| up to 2^14: pi / 2 is taken out in three parts, none of
    which is negative, so that -0 stays. */
-DML_INLINE float_vector float_wave(float_vector x, int turn)
+DML_INLINE float_vector float_wave(float_vector x, int quarters)
 {
     float_vector shifted = DML_FMA(x, DML_ALL(0x1.45f306p-1f), DML_ALL(0x1.8p23f)), k = shifted - DML_ALL(0x1.8p23f);
     float_vector r, z, sine = DML_ALL(0x1.7c1a24p-19f), cosine = DML_ALL(0x1.99e0ecp-16f);
-    int_vector quarter = DML_I(add)(DML_BITS_OF(shifted), DML_I(set1)(turn)), sign;
+    int_vector quarter = DML_I(add)(DML_BITS_OF(shifted), DML_I(set1)(quarters)), sign;
     r = DML_F(fnmadd)(k, DML_ALL(0x1.921fb4p0f), x);
     r = DML_F(fnmadd)(k, DML_ALL(0x1.4442d0p-24f), r);
     r = DML_F(fnmadd)(k, DML_ALL(0x1.84698ap-48f), r);
     z = r * r;
-    DML_STEP(sine, z, -0x1.a05930p-13f);
-    DML_STEP(sine, z, 0x1.111174p-7f);
-    DML_STEP(sine, z, -0x1.555556p-3f);
+    DML_HORNER(sine, z, -0x1.a05930p-13f);
+    DML_HORNER(sine, z, 0x1.111174p-7f);
+    DML_HORNER(sine, z, -0x1.555556p-3f);
     sine = DML_LIKE(DML_FMA(sine * z, r, r), r);
-    DML_STEP(cosine, z, -0x1.6c0c1ap-10f);
-    DML_STEP(cosine, z, 0x1.55554ap-5f);
-    DML_STEP(cosine, z, -0.5f);
+    DML_HORNER(cosine, z, -0x1.6c0c1ap-10f);
+    DML_HORNER(cosine, z, 0x1.55554ap-5f);
+    DML_HORNER(cosine, z, -0.5f);
     cosine = DML_FMA(cosine, z, DML_ALL(1.0f));
     sign = DML_I(slli)(DML_I(srli)(quarter, 1), 31);
 #if defined(__AVX512F__)
@@ -347,28 +347,28 @@ DML_INLINE float_vector float_wave(float_vector x, int turn)
 }
 
 /* Beyond 2^14 FLOAT64 does it: k pi / 2 has more digits there than two FLOAT32 of it take out. */
-DML_INLINE float_vector float_turned(float_vector x, int turn)
+DML_INLINE float_vector float_shifted_sine(float_vector x, int quarters)
 {
     mask_vector near = DML_IS(LT, DML_MAGNITUDE_OF(x), DML_ALL(0x1p14f));
-    float_vector result = float_wave(x, turn);
+    float_vector result = float_wave(x, quarters);
     DML_DOUBLES halves[2];
     if (DML_EVERY(near))
         return result;
     for (int i = 0; i < 2; i++) {
         halves[i] = DML_HALF_OF(x, i);
-        elementwise_turned(&halves[i], turn);
+        elementwise_shifted_sine(&halves[i], quarters);
     }
     return DML_WHERE(near, result, DML_OF_HALVES(halves[0], halves[1]));
 }
 
 DML_INLINE float_vector float_sin(float_vector x)
 {
-    return float_turned(x, 0);
+    return float_shifted_sine(x, 0);
 }
 
 DML_INLINE float_vector float_cos(float_vector x)
 {
-    return float_turned(x, 1);
+    return float_shifted_sine(x, 1);
 }
 
 /* The exponent of 2 that x^y has, for x = m 2^e, in FLOAT64: what is whole of it, and what is not. The polynomial is
@@ -419,11 +419,11 @@ DML_INLINE float_vector float_power(float_vector x, float_vector y)
         power_exponent(DML_HALF_OF(m, i), DML_HALF_OF(k, i), DML_HALF_OF(y, i), &whole[i], &rest[i]);
     k = DML_OF_HALVES(whole[0], whole[1]);
     t = DML_OF_HALVES(rest[0], rest[1]);
-    DML_STEP(sum, t, 0x1.5f0960p-10f);
-    DML_STEP(sum, t, 0x1.3b2a28p-7f);
-    DML_STEP(sum, t, 0x1.c6af7ap-5f);
-    DML_STEP(sum, t, 0x1.ebfbe0p-3f);
-    DML_STEP(sum, t, 0x1.62e430p-1f);
+    DML_HORNER(sum, t, 0x1.5f0960p-10f);
+    DML_HORNER(sum, t, 0x1.3b2a28p-7f);
+    DML_HORNER(sum, t, 0x1.c6af7ap-5f);
+    DML_HORNER(sum, t, 0x1.ebfbe0p-3f);
+    DML_HORNER(sum, t, 0x1.62e430p-1f);
     sum = float_scaled(DML_FMA(sum, t, one), k);
     if (DML_EVERY(float_is_ordinary(x, y)))
         return sum;

@@ -181,10 +181,10 @@ DML_INLINE void elementwise_gelu(DML_DOUBLES *x)
 
 /* The sine of x + turn * pi / 2, for |x| up to 2^20: pi / 2 is taken out in three parts, so that no digit is lost
    even where the sine is almost 0. */
-DML_INLINE void elementwise_wave(DML_DOUBLES *x, uint64_t turn)
+DML_INLINE void elementwise_wave(DML_DOUBLES *x, uint64_t quarters)
 {
     DML_DOUBLES shifted = *x * 0x1.45f306dc9c883p-1 + DML_WHOLE, k = shifted - DML_WHOLE, r, t, sum, sine;
-    DML_BITS quarter = (DML_BITS)shifted + turn;
+    DML_BITS quarter = (DML_BITS)shifted + quarters;
     r = *x - k * 0x1.921fb544p0;
     r = r - k * 0x1.0b4611a6p-34;
     r = r - k * 0x1.3198a2e037073p-69;
@@ -217,34 +217,34 @@ DML_INLINE int elementwise_is_far(const DML_DOUBLES *x)
 #endif
 }
 
-static DML_ONCE void elementwise_far(double *results, const double *x, int turn)
+static DML_ONCE void elementwise_far(double *results, const double *x, int quarters)
 {
     for (int i = 0; i < DML_LANES; i++)
         if (!(fabs(x[i]) < 0x1p20))
-            results[i] = turn ? cos(x[i]) : sin(x[i]);
+            results[i] = quarters ? cos(x[i]) : sin(x[i]);
 }
 
-DML_INLINE void elementwise_turned(DML_DOUBLES *x, int turn)
+DML_INLINE void elementwise_shifted_sine(DML_DOUBLES *x, int quarters)
 {
     DML_DOUBLES angle = *x;
     double angles[DML_LANES], results[DML_LANES];
-    elementwise_wave(x, turn);
+    elementwise_wave(x, quarters);
     if (elementwise_is_far(&angle)) {
         memcpy(angles, &angle, sizeof angles);
         memcpy(results, x, sizeof results);
-        elementwise_far(results, angles, turn);
+        elementwise_far(results, angles, quarters);
         memcpy(x, results, sizeof results);
     }
 }
 
 DML_INLINE void elementwise_sin(DML_DOUBLES *x)
 {
-    elementwise_turned(x, 0);
+    elementwise_shifted_sine(x, 0);
 }
 
 DML_INLINE void elementwise_cos(DML_DOUBLES *x)
 {
-    elementwise_turned(x, 1);
+    elementwise_shifted_sine(x, 1);
 }
 
 /* exp(y log|x|), negative of a negative base with an odd exponent: NaN for 0^0, inf^0 and 1^inf. An exponent is odd

@@ -1,4 +1,4 @@
-/* The kernels of single steps, over blocks that stay in the L1 cache. Results may lie where operands do. */
+/* The kernels of single instructions, over blocks that stay in the L1 cache. Results may be stored over operands. */
 
 #include "../common/vectors.h"
 #include "../half/convert.h"
@@ -34,7 +34,7 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
 }
 
 #define DML_UNARY(NAME, R, T, VALUE)                                                                                   \
-    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count)                      \
+    static void elementwise_instruction_##NAME(void *result, const void *const *operands, int64_t count)               \
     {                                                                                                                  \
         R *to = result;                                                                                                \
         const T *first = operands[0];                                                                                  \
@@ -44,11 +44,11 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
             to[i] = VALUE;                                                                                             \
         }                                                                                                              \
     }
-/* Of what is the same everywhere one element is read; `operands` ends with a bit for each such operand that the step
-   can read so. */
+/* A uniform operand is read as one element; `operands` ends with a bit for each such operand that the instruction can
+   read so. */
 #define DML_UNIFORM(operands) (uintptr_t)(operands)[3]
 #define DML_BINARY(NAME, R, T, VALUE)                                                                                  \
-    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count)                      \
+    static void elementwise_instruction_##NAME(void *result, const void *const *operands, int64_t count)               \
     {                                                                                                                  \
         R *to = result;                                                                                                \
         const T *first = operands[0], *second = operands[1];                                                           \
@@ -68,7 +68,7 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
         }                                                                                                              \
     }
 #define DML_TERNARY(NAME, R, A, B, C, VALUE)                                                                           \
-    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count)                      \
+    static void elementwise_instruction_##NAME(void *result, const void *const *operands, int64_t count)               \
     {                                                                                                                  \
         R *to = result;                                                                                                \
         const A *first = operands[0];                                                                                  \
@@ -92,7 +92,7 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
             to[i] = VALUE;                                                                                             \
         }                                                                                                              \
     }
-/* As many elements at a time as there are lanes. The last ones are completed with 1. */
+/* Elements are computed a vector at a time. The last vector is padded with 1. */
 #define DML_BY_LANES(NAME, T, lane)                                                                                    \
     DML_INLINE void elementwise_lanes_##NAME##_##lane(T *to, const T *first)                                           \
     {                                                                                                                  \
@@ -101,7 +101,7 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
         elementwise_##NAME(&x);                                                                                        \
         store_##lane(to, &x);                                                                                          \
     }                                                                                                                  \
-    static void elementwise_step_##NAME##_##lane(void *result, const void *const *operands, int64_t count)             \
+    static void elementwise_instruction_##NAME##_##lane(void *result, const void *const *operands, int64_t count)      \
     {                                                                                                                  \
         T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1};                                                            \
         const T *first = operands[0];                                                                                  \
@@ -123,7 +123,7 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
         elementwise_##NAME(&x, &y);                                                                                    \
         store_##lane(to, &x);                                                                                          \
     }                                                                                                                  \
-    static void elementwise_step_##NAME##_##lane(void *result, const void *const *operands, int64_t count)             \
+    static void elementwise_instruction_##NAME##_##lane(void *result, const void *const *operands, int64_t count)      \
     {                                                                                                                  \
         T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1}, others[8] = {1, 1, 1, 1, 1, 1, 1, 1};                      \
         const T *first = operands[0], *second = operands[1];                                                           \
@@ -140,7 +140,7 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
 #if defined(__AVX2__)
 /* The same for FLOAT32 that is computed in FLOAT32. */
 #define DML_BY_FLOATS(NAME)                                                                                            \
-    static void elementwise_step_##NAME##_float32(void *result, const void *const *operands, int64_t count)            \
+    static void elementwise_instruction_##NAME##_float32(void *result, const void *const *operands, int64_t count)     \
     {                                                                                                                  \
         const float *first = operands[0];                                                                              \
         float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};                               \
@@ -154,7 +154,7 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
         }                                                                                                              \
     }
 #define DML_BY_FLOATS2(NAME)                                                                                           \
-    static void elementwise_step_##NAME##_float32(void *result, const void *const *operands, int64_t count)            \
+    static void elementwise_instruction_##NAME##_float32(void *result, const void *const *operands, int64_t count)     \
     {                                                                                                                  \
         const float *first = operands[0], *second = operands[1];                                                       \
         float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, others[16];                   \
@@ -177,12 +177,12 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
 #define DML_FUNCTION2(NAME) DML_BY_FLOATS2(NAME) DML_BY_LANES2(NAME, double, float64)
 /* Defined below. */
 #define DML_LATER(NAME)
-DML_ELEMENTWISE_STEPS(DML_UNARY, DML_BINARY, DML_TERNARY, DML_LATER, DML_FUNCTION, DML_FUNCTION2)
+DML_ELEMENTWISE_OPCODES(DML_UNARY, DML_BINARY, DML_TERNARY, DML_LATER, DML_FUNCTION, DML_FUNCTION2)
 
 #define DML_CONVERT(NAME, R, T)                                                                                        \
     static void elementwise_##NAME(void *result, const void *elements, int64_t count)                                  \
     {                                                                                                                  \
-        elementwise_step_##NAME(result, &elements, count);                                                             \
+        elementwise_instruction_##NAME(result, &elements, count);                                                      \
     }
 #define DML_CONVERSION(NAME, R, T) DML_UNARY(NAME, R, T, (R)x) DML_CONVERT(NAME, R, T)
 DML_CONVERSION(load_i8, int32_t, int8_t)
@@ -203,9 +203,9 @@ static void elementwise_store_f16(void *elements, const void *lanes, int64_t cou
     halves_of_floats(elements, lanes, count);
 }
 
-/* FLOAT64 has all digits of a product. A multiple by a power of two needs none of them: what fused multiplication and
-   addition rounds once is then what is left of FLOAT64. */
-static void elementwise_step_multiply_add_float32(void *result, const void *const *operands, int64_t count)
+/* FLOAT64 represents a product exactly. A multiple by a power of two needs no FLOAT64: a fused multiplication and
+   addition rounds it once. */
+static void elementwise_instruction_multiply_add_float32(void *result, const void *const *operands, int64_t count)
 {
     float *to = result;
     const float *first = operands[0], *second = operands[1], *third = operands[2];
@@ -225,18 +225,18 @@ static void elementwise_step_multiply_add_float32(void *result, const void *cons
     DML_ALIKE for (int64_t i = 0; i < count; i++) to[i] = (float)((double)first[i] * second[i] + third[i]);
 }
 
-static void elementwise_step_multiply_add_odd(void *result, const void *const *operands, int64_t count)
+static void elementwise_instruction_multiply_add_odd(void *result, const void *const *operands, int64_t count)
 {
     enum { PART = 256 };
     float *to = result;
     const float *first = operands[0], *second = operands[1], *third = operands[2];
-    const int step = DML_UNIFORM(operands) != 6;
+    const int varies = DML_UNIFORM(operands) != 6;
     double sums[PART];
     int64_t i = 0;
 #if defined(__AVX2__)
     float_vector factor = DML_ALL(*second), addend = DML_ALL(*third);
     for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) {
-        if (step) {
+        if (varies) {
             factor = DML_F(loadu)(second + i);
             addend = DML_F(loadu)(third + i);
         }
@@ -245,7 +245,7 @@ static void elementwise_step_multiply_add_odd(void *result, const void *const *o
 #endif
     for (; i < count; i += PART) {
         int64_t n = count - i < PART ? count - i : PART;
-        if (step)
+        if (varies)
             for (int64_t j = 0; j < n; j++)
                 sums[j] = (double)first[i + j] * second[i + j] + third[i + j];
         else
@@ -255,9 +255,9 @@ static void elementwise_step_multiply_add_odd(void *result, const void *const *o
     }
 }
 
-/* In parts, as a result may lie where its operand does, and its elements are not as long. */
+/* Results are converted in parts, as they may be stored over their operand, whose elements have another size. */
 #define DML_THROUGH_HALVES(NAME, R, T, TO_HALVES, OF_HALVES)                                                           \
-    static void elementwise_step_##NAME(void *result, const void *const *operands, int64_t count)                      \
+    static void elementwise_instruction_##NAME(void *result, const void *const *operands, int64_t count)               \
     {                                                                                                                  \
         enum { PART = 256 };                                                                                           \
         uint16_t halves[PART];                                                                                         \
@@ -272,15 +272,15 @@ DML_THROUGH_HALVES(half_float64, float, double, elementwise_store_wide_f16, elem
 DML_THROUGH_HALVES(bits_half, uint32_t, float, elementwise_store_f16, elementwise_load_u16)
 DML_THROUGH_HALVES(half_bits, float, uint32_t, elementwise_store_16, elementwise_load_f16)
 
-#define DML_CODE(NAME, ...) elementwise_step_##NAME,
-#define DML_CODES(NAME) elementwise_step_##NAME##_float32, elementwise_step_##NAME##_float64,
-static const dml_elementwise_function elementwise_steps[] = {
-    DML_ELEMENTWISE_STEPS(DML_CODE, DML_CODE, DML_CODE, DML_CODE, DML_CODES, DML_CODES)};
+#define DML_CODE(NAME, ...) elementwise_instruction_##NAME,
+#define DML_CODES(NAME) elementwise_instruction_##NAME##_float32, elementwise_instruction_##NAME##_float64,
+static const dml_elementwise_function elementwise_instructions[] = {
+    DML_ELEMENTWISE_OPCODES(DML_CODE, DML_CODE, DML_CODE, DML_CODE, DML_CODES, DML_CODES)};
 
 #include "direct_loops.h"
 #include "requantize_lanes.h"
 
-/* Parts of cache lines are written as usual: each streaming store of a part would go to memory by itself. */
+/* Parts of cache lines are written by ordinary stores: each streaming store of a part would go to memory by itself. */
 static void elementwise_stream(char *output, const char *results, int64_t bytes, const dml_elementwise_ahead *ahead,
                                int count)
 {
@@ -295,9 +295,9 @@ static void elementwise_stream(char *output, const char *results, int64_t bytes,
         from[k] = ahead[k].from;
     for (; bytes >= 512 && done + 64 <= bytes; done += 64) {
         for (int k = 0; k < count; k++) {
-            for (int64_t i = 0; i < ahead[k].step; i += 64)
+            for (int64_t i = 0; i < ahead[k].stride; i += 64)
                 _mm_prefetch(from[k] + i, _MM_HINT_T0);
-            from[k] += ahead[k].step;
+            from[k] += ahead[k].stride;
         }
 #if defined(__AVX512F__)
         _mm512_stream_si512((__m512i *)(output + done), _mm512_loadu_si512(results + done));
@@ -315,7 +315,7 @@ static void elementwise_stream(char *output, const char *results, int64_t bytes,
 const dml_elementwise_table DML_TABLE(elementwise) = {
     .stream = elementwise_stream,
     .requantize = elementwise_requantize,
-    .steps = elementwise_steps,
+    .instructions = elementwise_instructions,
     .direct = elementwise_direct,
 #if defined(__AVX2__)
     .direct_swapped = {direct_fmin_swapped_f16, direct_fmax_swapped_f16},

@@ -83,7 +83,7 @@ static inline int32_t dml_within(float value, float low, float high)
 
 /* OWN steps have kernels of their own: x y + z rounded to FLOAT32, or to one that FLOAT16 rounds as if it were x y + z;
    what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
-#define DML_ELEMENTWISE_STEPS(UNARY, BINARY, TERNARY, OWN, FUNCTION, FUNCTION2) \
+#define DML_ELEMENTWISE_OPCODES(UNARY, BINARY, TERNARY, SEPARATE, FUNCTION, FUNCTION2) \
     DML_OF_FLOATS(UNARY, BINARY, float32, float, f) \
     DML_OF_FLOATS(UNARY, BINARY, float64, double, ) \
     DML_OF_INTEGERS(UNARY, BINARY, int32, int32_t) \
@@ -93,12 +93,12 @@ static inline int32_t dml_within(float value, float low, float high)
     DML_QUANTIZATIONS(TERNARY) \
     TERNARY(where_bits, uint32_t, uint32_t, uint32_t, uint32_t, x ? y : z) \
     TERNARY(where_float64, double, uint32_t, double, double, x ? y : z) \
-    OWN(multiply_add_float32) \
-    OWN(multiply_add_odd) \
-    OWN(half_float32) \
-    OWN(half_float64) \
-    OWN(bits_half) \
-    OWN(half_bits) \
+    SEPARATE(multiply_add_float32) \
+    SEPARATE(multiply_add_odd) \
+    SEPARATE(half_float32) \
+    SEPARATE(half_float64) \
+    SEPARATE(bits_half) \
+    SEPARATE(half_bits) \
     FUNCTION(sqrt) \
     FUNCTION(exp) \
     FUNCTION(expm1) \

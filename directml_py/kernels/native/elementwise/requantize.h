@@ -1,22 +1,22 @@
-/* Sums of products of bytes, which become bytes again. */
+/* Requantization: sums of products of bytes become bytes again. */
 #pragma once
 
 #include "../common/compiler.h"
 
-/* Quotients that are nearer than this to halfway between two integers are computed exactly: products with `factor` are
-   off by less than the rest to 0.5, of all that stays within the range of bytes. */
+/* Quotients that are nearer than this to halfway between two integers are computed exactly: the error of a product with
+   `factor` is less than the rest to 0.5, for all quotients within the range of bytes. */
 #define DML_REQUANTIZE_NEAR 0.4998f
 
-/* A sum and its bias times `unit`, over `divisor`, and rounded to FLOAT32; by the scale, rounded, and the zero point
-   more; and what is within `low` and `high`. `factor` is unit / divisor / scale, or NaN where FLOAT32 may not have a
-   number on the way. */
+/* A sum plus its bias is multiplied by `unit`, divided by `divisor`, and rounded to FLOAT32; divided by the scale,
+   rounded, and added to the zero point; and clamped to `low` and `high`. `factor` is unit / divisor / scale, or NaN
+   where an intermediate result may leave FLOAT32. */
 typedef struct {
     double unit, divisor;
     int32_t bias;
     float scale, zero, low, high, factor;
 } dml_requantization;
 
-/* Sums are up to `most` and down to minus as much. */
+/* Sums are from -`most` to `most`. */
 __attribute__((unused)) static dml_requantization
 dml_requantization_of(double unit, double divisor, int32_t bias, int64_t most, float scale, float zero, int is_signed)
 {

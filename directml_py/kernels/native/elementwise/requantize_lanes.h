@@ -1,4 +1,4 @@
-/* Requantization with saturation. NaN is the least byte. */
+/* Requantization with saturation. NaN becomes the lowest byte. */
 
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "float32_functions.h"
 
 #if defined(__AVX512F__)
-/* The quotients of sixteen sums, as they are rounded. */
+/* The quotients of sixteen sums, rounded as they are one by one. */
 DML_INLINE __m512 requantize_quotients(__m512i sums, const dml_requantization *to)
 {
     const __m512d bias = _mm512_set1_pd((double)to->bias), unit = _mm512_set1_pd(to->unit);
@@ -26,15 +26,16 @@ DML_INLINE __m512 requantize_quotients(__m512i sums, const dml_requantization *t
     return _mm512_div_ps(values, _mm512_set1_ps(to->scale));
 }
 
-/* Sixteen sums. A product takes a fifth of the time of what is exact, which it says too but near to a tie. */
-DML_INLINE __m128i requantize_lanes(__m512i sums, __mmask16 seen, const dml_requantization *to)
+/* Requantizes sixteen sums. A product takes a fifth of the time of the exact quotient, and rounds to the same integer
+   unless it is near a tie. */
+DML_INLINE __m128i requantize_lanes(__m512i sums, __mmask16 mask, const dml_requantization *to)
 {
     enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
     const __m512 values = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(sums, _mm512_set1_epi32(to->bias))),
                                         _mm512_set1_ps(to->factor));
     __m512 whole = _mm512_roundscale_ps(values, NEAREST);
     const __m512 rest = _mm512_abs_ps(_mm512_sub_ps(values, whole));
-    if (__builtin_expect(_mm512_mask_cmp_ps_mask(seen, rest, _mm512_set1_ps(DML_REQUANTIZE_NEAR), _CMP_NLT_UQ), 0))
+    if (__builtin_expect(_mm512_mask_cmp_ps_mask(mask, rest, _mm512_set1_ps(DML_REQUANTIZE_NEAR), _CMP_NLT_UQ), 0))
         whole = _mm512_roundscale_ps(requantize_quotients(sums, to), NEAREST);
     whole = _mm512_max_ps(_mm512_add_ps(whole, _mm512_set1_ps(to->zero)), _mm512_set1_ps(to->low));
     return _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(_mm512_min_ps(whole, _mm512_set1_ps(to->high))));
@@ -52,7 +53,7 @@ DML_INLINE void requantize_each(uint8_t *output, const int32_t *sums, int64_t co
     }
 }
 #if defined(__AVX2__)
-/* Eight sums, of which none may be near to a tie; gives whether that is so. */
+/* Requantizes eight sums, of which none may be near a tie; returns whether that is so. */
 DML_INLINE int requantize_eight(uint8_t *output, const int32_t *sums, const dml_requantization *to)
 {
     __m256i eight = _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)sums), _mm256_set1_epi32(to->bias));

@@ -1,4 +1,5 @@
-/* Rounding to odd: what is rounded to FLOAT16 after it comes out as if it had been rounded once. */
+/* Rounding to odd: a number that was rounded to odd, and then to FLOAT16, is the same as if it had been rounded once.
+ */
 
 #pragma once
 
@@ -9,8 +10,8 @@
 #include "float32_functions.h"
 #endif
 
-/* FLOAT64 without the digits that FLOAT32 lacks: if some are lost, the last one that is left is made odd, so that what
-   is rounded next is never a tie by that. */
+/* Rounds FLOAT64 to FLOAT32 to odd: if digits are lost, the last one that remains becomes odd, so that the next
+   rounding never finds a tie. */
 #define DML_ODD(bits) (((bits) | ((((bits)&0x1fffffffu) + 0x1fffffffu) & 0x20000000u)) & ~(uint64_t)0x1fffffff)
 
 static void odd_floats(float *floats, const double *values, int64_t count)

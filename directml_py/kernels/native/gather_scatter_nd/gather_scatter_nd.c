@@ -166,23 +166,23 @@ static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, con
         lengths += at[i] * task->coordinates[0].strides[i];
     }
     int64_t length = dml_gather_scatter_nd_length(task->coordinates[0].type, lengths, task->coordinates[0].size);
-    int64_t turn = length < begin ? begin : length < end ? length : end;
+    int64_t reversed_end = length < begin ? begin : length < end ? length : end;
     dml_span span = {.output = values,
                      .input = array + (length - 1 - begin) * stride,
                      .lines = 1,
-                     .length = turn - begin,
+                     .length = reversed_end - begin,
                      .output_stride = values_stride,
                      .input_stride = -stride};
-    if (turn > begin)
+    if (reversed_end > begin)
         dml_dispatch->move->strided[item](&span, stream);
     span.output += span.length * values_stride;
-    span.input = array + turn * stride;
-    span.length = end - turn;
+    span.input = array + reversed_end * stride;
+    span.length = end - reversed_end;
     span.input_stride = stride;
     if (stride == task->trail.item && values_stride == stride) {
         span.length *= stride;
         dml_dispatch->move->rows(&span, stream);
-    } else if (turn < end) {
+    } else if (reversed_end < end) {
         dml_dispatch->move->strided[item](&span, stream);
     }
 }

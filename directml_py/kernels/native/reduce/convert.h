@@ -97,7 +97,7 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
 #define ONE DML_HALVES_INTO_SUM
 #define VALUE DML_HALF
 #define IDENTITY -0.0
-#define STEPS 4
+#define ROWS 4
 #include "fold.inc"
 
 #define NAME absolute_f16
@@ -109,7 +109,7 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
 #define ONE DML_HALVES_INTO_SUM
 #define VALUE DML_HALF_ABSOLUTE
 #define IDENTITY -0.0
-#define STEPS 4
+#define ROWS 4
 #include "fold.inc"
 
 #define NAME square_f16
@@ -121,7 +121,7 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
 #define ONE DML_HALVES_INTO_SUM
 #define VALUE DML_HALF_SQUARE
 #define IDENTITY -0.0
-#define STEPS 4
+#define ROWS 4
 #include "fold.inc"
 
 #define NAME min_f16
@@ -134,7 +134,7 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
 #define VALUE DML_HALF
 #define JOIN DML_SMALLER
 #define IDENTITY INFINITY
-#define STEPS 4
+#define ROWS 4
 #include "fold.inc"
 
 #define NAME max_f16
@@ -147,6 +147,6 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
 #define VALUE DML_HALF
 #define JOIN DML_LARGER
 #define IDENTITY -INFINITY
-#define STEPS 4
+#define ROWS 4
 #include "fold.inc"
 #endif

@@ -72,12 +72,13 @@ DML_INLINE void resample_add(double *line, const float *const *rows, const doubl
 }
 
 /* Adds up elements `low` to `high` of the image's rows for one row of the output. */
-static DML_ONCE void resample_rows(const dml_resample *task, const char *image, int64_t step, int64_t low, int64_t high,
-                                   double *line)
+static DML_ONCE void resample_rows(const dml_resample *task, const char *image, int64_t output_row, int64_t low,
+                                   int64_t high, double *line)
 {
     enum { MANY = 16 };
     float buffers[2 * DML_RESAMPLE_COLUMNS];
-    const int64_t *starts = (const int64_t *)task->rows.starts + step, *indices = (const int64_t *)task->rows.indices;
+    const int64_t *starts = (const int64_t *)task->rows.starts + output_row,
+                  *indices = (const int64_t *)task->rows.indices;
     const double *weights = (const double *)task->rows.weights;
     int64_t tap = starts[0], end = starts[1], most = MANY;
     /* As many rows are converted as there is room for. */

@@ -29,9 +29,9 @@ typedef struct {
     void (*columns)(const dml_scan_columns *columns);
     /* Stores the accumulator before the first element. */
     void (*start)(char *kept, int exclusive);
-    /* Replaces the accumulators at the end of each of `count` parts, every `step` bytes, by those before it; `value`
+    /* Replaces the accumulators at the end of each of `count` parts, every `stride` bytes, by those before it; `value`
        goes on behind all parts. */
-    void (*carry)(char *kept, int64_t count, int64_t step, char *value);
+    void (*carry)(char *kept, int64_t count, int64_t stride, char *value);
 } dml_scan_kernels;
 
 typedef struct {

@@ -28,11 +28,11 @@ DML_INLINE uint16_t scan_narrowed(float value)
 }
 #endif
 
-DML_INLINE void scan_write_items(char *output, int64_t step, const char *line, int64_t count, int stream,
+DML_INLINE void scan_write_items(char *output, int64_t stride, const char *line, int64_t count, int stream,
                                  const int64_t item)
 {
-    if (step != item)
-        strided_line(output, step, line, item, count, item);
+    if (stride != item)
+        strided_line(output, stride, line, item, count, item);
     else if (stream)
         stream_bytes(output, line, count * item, line);
     else
@@ -40,9 +40,9 @@ DML_INLINE void scan_write_items(char *output, int64_t step, const char *line, i
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static DML_ONCE void scan_write_##item(char *output, int64_t step, const char *line, int64_t count, int stream)    \
+    static DML_ONCE void scan_write_##item(char *output, int64_t stride, const char *line, int64_t count, int stream)  \
     {                                                                                                                  \
-        scan_write_items(output, step, line, count, stream, item);                                                     \
+        scan_write_items(output, stride, line, count, stream, item);                                                   \
     }
 DML_ITEM(1)
 DML_ITEM(2)
@@ -50,16 +50,17 @@ DML_ITEM(4)
 DML_ITEM(8)
 #undef DML_ITEM
 
-DML_INLINE void scan_write(char *output, int64_t step, const char *line, int64_t count, int stream, const int64_t item)
+DML_INLINE void scan_write(char *output, int64_t stride, const char *line, int64_t count, int stream,
+                           const int64_t item)
 {
     if (item == 1)
-        scan_write_1(output, step, line, count, stream);
+        scan_write_1(output, stride, line, count, stream);
     else if (item == 2)
-        scan_write_2(output, step, line, count, stream);
+        scan_write_2(output, stride, line, count, stream);
     else if (item == 4)
-        scan_write_4(output, step, line, count, stream);
+        scan_write_4(output, stride, line, count, stream);
     else
-        scan_write_8(output, step, line, count, stream);
+        scan_write_8(output, stride, line, count, stream);
 }
 
 #define DML_SCAN_PLUS(a, b) ((a) + (b))

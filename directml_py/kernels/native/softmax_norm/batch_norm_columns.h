@@ -1,4 +1,4 @@
-/* Batch normalization of channels that lie next to each other: vectors hold channels of one pixel. */
+/* Batch normalization of channels that are neighbours in memory: each vector has channels of one pixel. */
 
 #pragma once
 
@@ -6,7 +6,7 @@
 #include "dispatch.h"
 #include "norm.h"
 
-/* Channels that lie next to each other, up to DML_SOFTMAX_NORM_STRIP of them. `is_long` if some need FLOAT64. */
+/* Neighbouring channels, up to DML_SOFTMAX_NORM_STRIP of them. `is_long` if some need FLOAT64. */
 typedef struct {
     double factor[DML_SOFTMAX_NORM_STRIP];
     float mean[DML_SOFTMAX_NORM_STRIP], shift[DML_SOFTMAX_NORM_STRIP], short_factor[DML_SOFTMAX_NORM_STRIP];
@@ -20,7 +20,7 @@ DML_INLINE void batch_norm_wide(DML_DOUBLES *x, const batch_norm_channels *to, i
     *x = (*x - DML_SOFTMAX_NORM_LOAD(to->mean + channel)) * factor + DML_SOFTMAX_NORM_LOAD(to->shift + channel);
 }
 
-/* The same as of one channel, for the channels from `channel` on. */
+/* Normalizes the channels from `channel` on as one channel is normalized. */
 DML_INLINE softmax_norm_lanes batch_norm_across(softmax_norm_lanes x, const batch_norm_channels *to, int64_t channel)
 {
 #if defined(__AVX2__)
@@ -64,7 +64,7 @@ DML_INLINE void batch_norm_line(float *out, const float *x, int64_t m, const bat
     memcpy(out + j, &values, (size_t)(m - j) * sizeof *x);
 }
 
-static void batch_norm_columns(const dml_softmax_norm *task, char *const *places, int64_t m, float *work)
+static void batch_norm_columns(const dml_softmax_norm *task, char *const *addresses, int64_t m, float *work)
 {
     enum { PART = 512 };
     batch_norm_channels to = {.relu = task->relu};
@@ -72,7 +72,7 @@ static void batch_norm_columns(const dml_softmax_norm *task, char *const *places
     for (int64_t j = 0; j < m; j++) {
         float numbers[4];
         for (int k = 0; k < 4; k++)
-            numbers[k] = dml_load_float(places[2 + k] + j * task->strides[0][2 + k], task->is_half);
+            numbers[k] = dml_load_float(addresses[2 + k] + j * task->strides[0][2 + k], task->is_half);
         const dml_batch_norm_channel one = dml_batch_norm_channel_by(
             numbers[0], dml_softmax_norm_factor(numbers[1], task->epsilon, numbers[2]), numbers[3], task->relu);
         to.factor[j] = one.factor;
@@ -82,12 +82,12 @@ static void batch_norm_columns(const dml_softmax_norm *task, char *const *places
         to.is_short[j] = one.is_short;
         to.is_long |= !one.is_short;
     }
-    /* Halves are converted as many at a time as lie together. */
-    const int lie_together = task->steps[0] == m * 2 && task->steps[1] == m * 2;
+    /* Contiguous halves are converted together. */
+    const int lie_together = task->column_strides[0] == m * 2 && task->column_strides[1] == m * 2;
     const int64_t most = task->is_half && lie_together ? PART / m : 1;
     for (int64_t i = 0, rows; i < task->count; i += rows) {
-        const char *from = places[1] + i * task->steps[1];
-        char *out = places[0] + i * task->steps[0];
+        const char *from = addresses[1] + i * task->column_strides[1];
+        char *out = addresses[0] + i * task->column_strides[0];
         float part[PART];
         rows = task->count - i < most ? task->count - i : most;
         if (task->is_half)

@@ -22,7 +22,7 @@ static DML_ONCE double softmax_norm_sum(const float *x, int64_t n)
     return softmax_norm_total(sums) + rest;
 }
 
-/* The sum of the squares, too. */
+/* The sum, and that of the squares. */
 static DML_ONCE double softmax_norm_sums(const float *x, int64_t n, double *squares, dml_softmax_norm_next next)
 {
     DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}}, products[4] = {{0}, {0}, {0}, {0}};
@@ -63,9 +63,8 @@ static DML_ONCE double softmax_norm_squares(const float *x, int64_t n, double me
     return softmax_norm_total(sums) + rest;
 }
 
-/* The mean square of what is left without the mean. The sum of squares gives it where the mean's own square is at
-   most 1023/1024 of it, so that ten of FLOAT64's 52 bits are lost; else, and where that is NaN, the row is read
-   again. */
+/* The mean square of the differences from the mean. The sum of squares gives it where the square of the mean is at most
+   1023/1024 of it, so that ten of FLOAT64's 52 bits are lost; else, and where that is NaN, the row is read again. */
 DML_INLINE double softmax_norm_variance(const float *x, int64_t n, double mean, double squares)
 {
     double square = squares / (double)n;
@@ -74,7 +73,7 @@ DML_INLINE double softmax_norm_variance(const float *x, int64_t n, double mean, 
     return softmax_norm_squares(x, n, mean, (dml_softmax_norm_next){NULL, 0}) / (double)n;
 }
 
-/* The factor of MEAN_VARIANCE, whose mean is there; `variance` is that about it. FLOAT16 has both in FLOAT16. */
+/* The factor of MEAN_VARIANCE for a known mean; `variance` is about it. For FLOAT16, both are rounded to FLOAT16. */
 DML_INLINE double softmax_norm_kept(const dml_softmax_norm *task, double *mean, double variance)
 {
     if (task->is_half) {
@@ -127,17 +126,18 @@ static void softmax_norm_one(const dml_softmax_norm *task, int64_t n, float *out
                             task->is_half && !bias && shift == 0.0);
 }
 
-static void softmax_norm_of_floats(const dml_softmax_norm *task, char *const *places, int fetches)
+static void softmax_norm_of_floats(const dml_softmax_norm *task, char *const *addresses, int fetches)
 {
     const float *more[DML_SOFTMAX_NORM_TENSORS - 2];
-    const dml_softmax_norm_next next = {places[1] + 4 * task->count, fetches ? 4 : 0};
+    const dml_softmax_norm_next next = {addresses[1] + 4 * task->count, fetches ? 4 : 0};
     for (int k = 2; k < DML_SOFTMAX_NORM_TENSORS; k++)
-        more[k - 2] = (const float *)places[k];
-    softmax_norm_one(task, task->count, (float *)places[0], (const float *)places[1], more, next);
+        more[k - 2] = (const float *)addresses[k];
+    softmax_norm_one(task, task->count, (float *)addresses[0], (const float *)addresses[1], more, next);
 }
 
-/* At most the scale and the bias move along the row, which is taken in parts where nothing is found out about it. */
-static void softmax_norm_of_halves(const dml_softmax_norm *task, char *const *places, int fetches)
+/* At most the scale and the bias change along the row, which is converted in parts where no reduction needs it whole.
+ */
+static void softmax_norm_of_halves(const dml_softmax_norm *task, char *const *addresses, int fetches)
 {
     float row[DML_SOFTMAX_NORM_LONGEST_HALVES] __attribute__((aligned(64))),
         vectors[2][DML_SOFTMAX_NORM_LONGEST_HALVES];
@@ -148,20 +148,20 @@ static void softmax_norm_of_halves(const dml_softmax_norm *task, char *const *pl
                                                                           : DML_SOFTMAX_NORM_LONGEST_HALVES;
         for (int k = 2; k < DML_SOFTMAX_NORM_TENSORS; k++) {
             float *values = task->moves[k] ? vectors[k % 2] : numbers + k;
-            const uint16_t *halves = (const uint16_t *)places[k];
+            const uint16_t *halves = (const uint16_t *)addresses[k];
             more[k - 2] = halves ? values : NULL;
             if (halves)
                 floats_of_halves(values, halves + (task->moves[k] ? first : 0), task->moves[k] ? n : 1);
         }
-        floats_of_halves(row, (const uint16_t *)places[1] + first, n);
+        floats_of_halves(row, (const uint16_t *)addresses[1] + first, n);
         softmax_norm_one(task, n, row, row, more,
-                         (dml_softmax_norm_next){places[1] + 2 * (first + n), fetches ? 2 : 0});
-        halves_of_floats((uint16_t *)places[0] + first, row, n);
+                         (dml_softmax_norm_next){addresses[1] + 2 * (first + n), fetches ? 2 : 0});
+        halves_of_floats((uint16_t *)addresses[0] + first, row, n);
     }
 }
 
-/* Rows in step: what is found of one does not wait for the one before. */
-static void softmax_short_rows(const dml_softmax_norm *task, char *const *places, int64_t m, float *work)
+/* Rows are computed side by side, so that none waits for the reductions of another. */
+static void softmax_short_rows(const dml_softmax_norm *task, char *const *addresses, int64_t m, float *work)
 {
     const int64_t n = task->count, from = task->strides[0][1], to = task->strides[0][0];
     const dml_softmax_norm_next next = {NULL, 0};
@@ -170,10 +170,10 @@ static void softmax_short_rows(const dml_softmax_norm *task, char *const *places
     float largest[DML_SOFTMAX_NORM_STRIP], *results[DML_SOFTMAX_NORM_STRIP];
     double sums[DML_SOFTMAX_NORM_STRIP] = {0};
     for (int64_t i = 0; i < m; i++) {
-        results[i] = task->is_half ? work + i * n : (float *)(places[0] + i * to);
-        rows[i] = task->is_half ? results[i] : (const float *)(places[1] + i * from);
+        results[i] = task->is_half ? work + i * n : (float *)(addresses[0] + i * to);
+        rows[i] = task->is_half ? results[i] : (const float *)(addresses[1] + i * from);
         if (task->is_half)
-            floats_of_halves(results[i], (const uint16_t *)(places[1] + i * from), n);
+            floats_of_halves(results[i], (const uint16_t *)(addresses[1] + i * from), n);
         largest[i] = row_largest(rows[i], n);
     }
     for (int64_t i = 0; i < m; i++)
@@ -187,11 +187,11 @@ static void softmax_short_rows(const dml_softmax_norm *task, char *const *places
         else
             row_divide(results[i], n, task->is_half ? dml_softmax_norm_half(sums[i]) : sums[i]);
         if (task->is_half)
-            halves_of_floats((uint16_t *)(places[0] + i * to), results[i], n);
+            halves_of_floats((uint16_t *)(addresses[0] + i * to), results[i], n);
     }
 }
 
-static void softmax_columns(const dml_softmax_norm *task, char *const *places, int64_t m, float *work)
+static void softmax_columns(const dml_softmax_norm *task, char *const *addresses, int64_t m, float *work)
 {
     const int64_t n = task->count, wide = (m + 15) / 16 * 16;
     const int logarithm = task->function == DML_SOFTMAX_NORM_LOG_SOFTMAX;
@@ -200,7 +200,7 @@ static void softmax_columns(const dml_softmax_norm *task, char *const *places, i
     for (int64_t j = 0; j < wide; j++)
         largest[j] = -INFINITY;
     for (int64_t i = 0; i < n; i++) {
-        const char *from = places[1] + i * task->steps[1];
+        const char *from = addresses[1] + i * task->column_strides[1];
         float *line = work + i * wide;
         if (task->is_half)
             floats_of_halves(line, (const uint16_t *)from, m);
@@ -228,7 +228,7 @@ static void softmax_columns(const dml_softmax_norm *task, char *const *places, i
         }
     }
     for (int64_t i = 0; i < n; i++) {
-        char *to = places[0] + i * task->steps[0];
+        char *to = addresses[0] + i * task->column_strides[0];
         float *line = work + i * wide, *results = task->is_half ? line : (float *)to;
         for (int64_t j = 0; j < m && logarithm; j++)
             results[j] = (float)((double)line[j] - (double)largest[j] + shifts[j]);

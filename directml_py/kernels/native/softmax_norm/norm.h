@@ -1,4 +1,4 @@
-/* Functions of one row, rounded once from FLOAT64 where not said otherwise; `out` may be `x` itself. */
+/* Functions of one row, rounded once from FLOAT64 unless noted otherwise; `out` may be `x` itself. */
 
 #pragma once
 
@@ -7,15 +7,15 @@
 #include "../elementwise/float64_functions.h"
 #include "dispatch.h"
 
-#define DML_SOFTMAX_NORM_LOAD(place) __builtin_convertvector(*(const elementwise_floats *)(place), DML_DOUBLES)
-#define DML_SOFTMAX_NORM_STORE(place, values)                                                                          \
-    (*(elementwise_floats *)(place) = __builtin_convertvector(values, elementwise_floats))
+#define DML_SOFTMAX_NORM_LOAD(address) __builtin_convertvector(*(const elementwise_floats *)(address), DML_DOUBLES)
+#define DML_SOFTMAX_NORM_STORE(address, values)                                                                        \
+    (*(elementwise_floats *)(address) = __builtin_convertvector(values, elementwise_floats))
 
-/* What is read after `count` elements from `first` on have been. */
+/* Prefetches what is read after `count` elements from `first` on. */
 #if defined(__x86_64__)
 #define DML_SOFTMAX_NORM_FETCH(next, first, count)                                                                     \
     for (int64_t byte = 0; byte < (count) * (next).size; byte += 64)                                                   \
-        _mm_prefetch((next).place + (first) * (next).size + byte, _MM_HINT_T1);
+        _mm_prefetch((next).address + (first) * (next).size + byte, _MM_HINT_T1);
 #else
 #define DML_SOFTMAX_NORM_FETCH(next, first, count)
 #endif
@@ -75,8 +75,8 @@ static DML_ONCE void softmax_norm_affine_row(float *out, const float *x, int64_t
         softmax_norm_affine(out, x, n, mean, factor, scale, bias, shift, relu);
 }
 
-/* As many values as FLOAT32 has lanes. The difference, the factor and the result are rounded to FLOAT32 where that is
-   in range and products are added without rounding them; else the result alone is. */
+/* Normalizes as many values as FLOAT32 has lanes. The difference, the factor and the result are rounded to FLOAT32
+   where that is in range and products are fused with sums; else only the result is rounded. */
 #if defined(__AVX2__)
 #define DML_SOFTMAX_NORM_LANES DML_FLOAT_LANES
 typedef float_vector softmax_norm_lanes;
@@ -88,7 +88,7 @@ static DML_ONCE softmax_norm_lanes batch_norm_long(softmax_norm_lanes x, const d
     return DML_OF_HALVES(low, high);
 }
 
-/* Of what is short, without the RELU. */
+/* Normalizes in FLOAT32, without the RELU. */
 DML_INLINE softmax_norm_lanes batch_norm_short(softmax_norm_lanes x, const dml_batch_norm_channel *to)
 {
     return DML_FMA(x - DML_ALL(to->mean), DML_ALL(to->short_factor), DML_ALL(to->shift));
@@ -97,7 +97,7 @@ DML_INLINE softmax_norm_lanes batch_norm_short(softmax_norm_lanes x, const dml_b
 DML_INLINE softmax_norm_lanes batch_norm_lanes(softmax_norm_lanes x, const dml_batch_norm_channel *to)
 {
     x = to->is_short ? batch_norm_short(x, to) : batch_norm_long(x, to);
-    /* Of NaN and 0 it is the second one. */
+    /* For NaN and 0, the result is the second operand. */
     return to->relu ? DML_F(max)(x, DML_ALL(0.0f)) : x;
 }
 #else
@@ -119,7 +119,7 @@ DML_INLINE softmax_norm_lanes batch_norm_lanes(softmax_norm_lanes x, const dml_b
 }
 #endif
 
-/* What is stored of a channel, or of a part of it; `out` may be `x` itself. */
+/* Normalizes a channel, or part of it; `out` may be `x` itself. */
 static DML_ONCE void softmax_norm_give(float *out, const float *x, int64_t n, const dml_batch_norm_channel *to)
 {
     softmax_norm_lanes values;

@@ -1,4 +1,4 @@
-/* Exponentials of a row less its largest element, which is finite. */
+/* Exponentials of a row minus its largest element, which is finite. */
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #if defined(__AVX2__)
 
-/* Of lanes none of which is NaN. */
+/* The horizontal maximum of lanes, none of which is NaN. */
 DML_INLINE float largest_lane(float_vector x)
 {
 #if defined(__AVX512F__)
@@ -31,7 +31,7 @@ static DML_ONCE float row_largest(const float *x, int64_t n)
     int64_t i = 0;
     for (int j = 0; j < 4; j++)
         largest[j] = DML_ALL(-INFINITY);
-    /* Of two operands the second is the result if one is NaN. */
+    /* If one of two operands is NaN, the second one is the result. */
     for (; i + 4 * DML_FLOAT_LANES <= n; i += 4 * DML_FLOAT_LANES)
         for (int j = 0; j < 4; j++)
             largest[j] = DML_F(max)(DML_F(loadu)(x + i + j * DML_FLOAT_LANES), largest[j]);
@@ -44,9 +44,9 @@ static DML_ONCE float row_largest(const float *x, int64_t n)
     return result;
 }
 
-/* exp(x - largest) 2^raised, of the exact difference: what it loses when it is rounded goes to the exponential. Below
-   `least` it is 0, and NaN what is lost there; there is no product to round, since those that come to less than
-   FLOAT32 has are slow. */
+/* exp(x - largest) 2^raised of the exact difference: the error of its rounding is added to the exponential. Below
+   `least` the result is 0, and NaN is lost there; there is no product to round, since products below the range of
+   FLOAT32 are slow. */
 DML_INLINE float_vector row_exp(float_vector x, float_vector largest, const float least, const float raised)
 {
     float_vector rounded = x - largest, back = rounded - x, zero = DML_ALL(0.0f), k, less, r;
@@ -59,16 +59,16 @@ DML_INLINE float_vector row_exp(float_vector x, float_vector largest, const floa
     return float_scaled(DML_WHERE(below, zero, r + DML_ALL(1.0f)), k);
 }
 
-/* The exponentials of elements that are less than the largest, times 2^64, since they may be too small for FLOAT32
-   but not for the logarithm of their sum; 0 for the largest ones. */
+/* The exponentials of elements that are less than the largest, times 2^64, since they may be too small for FLOAT32 but
+   not for the logarithm of their sum; the largest elements give 0. */
 DML_INLINE float_vector row_exp_below(float_vector x, float_vector largest, mask_vector *is_largest)
 {
     *is_largest = DML_IS(EQ, x, largest);
     return DML_WHERE(*is_largest, DML_ALL(0.0f), row_exp(x, largest, -150.0f, 64.0f));
 }
 
-/* Their sum; they go to `out`, which may be `x`. If `logarithm`, only what the row adds to one largest element's
-   exponential, which is 1. What takes their place next is prefetched. */
+/* The sum of the exponentials, which are stored in `out`; that may be `x`. If `logarithm`, only the sum of the others
+   beside one largest element, whose exponential is 1. The next row is prefetched. */
 DML_INLINE double row_exps(float *out, const float *x, int64_t n, const int logarithm, float largest,
                            dml_softmax_norm_next next)
 {
@@ -145,8 +145,8 @@ static DML_ONCE void row_divide(float *out, int64_t n, double divisor)
         out[i] = __builtin_fmaf(out[i], high, out[i] * low);
 }
 
-/* Those of sixteen columns, `wide` elements from one to the next of a column: in place, or if `logarithm` what a column
-   adds to that of one largest element. */
+/* The exponentials of sixteen columns, whose elements are `wide` elements apart: in place, or if `logarithm` the sum of
+   the others beside one largest element of each column. */
 static DML_ONCE void column_exponentials(float *x, int64_t n, int64_t wide, const float *largest, const int logarithm,
                                          double *sums)
 {
@@ -260,7 +260,7 @@ static DML_ONCE void row_fill(float *out, int64_t n, float value)
         out[i] = value;
 }
 
-/* The sum of FLOAT16 is kept in FLOAT16. An infinite largest element leaves NaN of itself, which spoils the sum. */
+/* The sum of FLOAT16 is rounded to FLOAT16. An infinite largest element minus itself is NaN, and so is the sum. */
 static DML_ONCE void row_softmax(float *out, const float *x, int64_t n, int is_half, dml_softmax_norm_next next)
 {
     float largest = row_largest(x, n);
@@ -273,8 +273,8 @@ static DML_ONCE void row_softmax(float *out, const float *x, int64_t n, int is_h
     row_divide(out, n, is_half ? dml_softmax_norm_half(sum) : sum);
 }
 
-/* -log(1 + x) in place, for x from 0 on, of which 1 + x need not keep the digits. A sum of exponentials that is NaN
-   counts as 1e-20. `n` is a multiple of DML_LANES. */
+/* -log(1 + x) in place, for x from 0 on; 1 + x may be rounded. A sum of exponentials that is NaN counts as 1e-20. `n`
+   is a multiple of DML_LANES. */
 static DML_ONCE void log_softmax_shifts(double *values, int64_t n, int is_half)
 {
     for (int64_t i = 0; is_half && i < n; i++)
@@ -284,7 +284,7 @@ static DML_ONCE void log_softmax_shifts(double *values, int64_t n, int is_half)
         memcpy(&x, values + i, sizeof x);
         logarithm = sum = x + 1.0;
         elementwise_log_positive(&logarithm);
-        /* 0 is taken away, not -0 added: the logarithm of 1 is 0. */
+        /* 0 is subtracted, not -0 added: the logarithm of 1 is 0. */
         logarithm = 0.0 - (logarithm + (x - (sum - 1.0)) / sum);
         logarithm = DML_GATHER(x == x, logarithm, (DML_DOUBLES){0} + 46.051701859880914);
         memcpy(values + i, &logarithm, sizeof x);

@@ -1,45 +1,45 @@
-/* Rows one after the other, each read from memory once: what is computed of it finds it in the cache. */
+/* Rows are computed one after the other, each read from memory once: later passes find it in the cache. */
 
 #include "../common/assert.h"
 #include "../common/compiler.h"
 #include "../context.h"
 #include "../threads/parallel.h"
 
-/* So many bytes are worth a visit to the counter that threads share; less where there are few such parts, so that no
-   thread waits long for the last of another. */
+/* A thread takes this many bytes at a time from the counter that threads share; fewer where there are few such parts,
+   so that no thread waits long for the last part of another. */
 #define DML_SOFTMAX_NORM_GRAIN (64 << 10)
 #define DML_SOFTMAX_NORM_LEAST_GRAIN (8 << 10)
 #define DML_SOFTMAX_NORM_PARTS 16
 /* The longest row that is computed in a buffer first. */
 #define DML_SOFTMAX_NORM_STREAMED (32 << 10)
 
-/* A row that is written by streaming stores is computed in a buffer that stays in cache. What lies behind its input is
-   prefetched when the row is made, if it is more than shifted, or else meanwhile. */
-static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_kernel kernel, char *const *places)
+/* A row that is written by streaming stores is computed in a buffer that stays in the cache. The memory behind its
+   input is prefetched when the row is copied, if it is more than shifted, or else meanwhile. */
+static void dml_softmax_norm_row(const dml_softmax_norm *task, dml_softmax_norm_kernel kernel, char *const *addresses)
 {
     char made[DML_SOFTMAX_NORM_STREAMED] __attribute__((aligned(64))), *aside[DML_SOFTMAX_NORM_TENSORS];
     int64_t bytes = task->count * (task->is_half ? 2 : 4);
-    const dml_elementwise_ahead next = {places[1] + bytes, 64};
+    const dml_elementwise_ahead next = {addresses[1] + bytes, 64};
     int fetches = task->function == DML_SOFTMAX_NORM_MEAN_VARIANCE ? task->uses_variance
                                                                    : task->function != DML_SOFTMAX_NORM_BATCH_NORM;
     if (bytes > DML_SOFTMAX_NORM_STREAMED || task->rows * bytes < dml_stream_bytes) {
-        kernel(task, places, 0);
+        kernel(task, addresses, 0);
         return;
     }
-    memcpy(aside, places, sizeof aside);
+    memcpy(aside, addresses, sizeof aside);
     aside[0] = made;
     kernel(task, aside, fetches);
-    dml_dispatch->elementwise->stream(places[0], made, bytes, &next, !fetches);
+    dml_dispatch->elementwise->stream(addresses[0], made, bytes, &next, !fetches);
 }
 
-/* The floats of work memory for a strip of columns or short rows, which is on the stack: 8 KiB a column. */
+/* The floats of work memory, on the stack, for a strip of columns or short rows: 8 KiB a column. */
 #define DML_SOFTMAX_NORM_WORK (DML_SOFTMAX_NORM_STRIP * 2048)
 
-/* Softmax of columns, and of rows so short that they are done several at a time: how many; else 1. */
+/* The columns, or short rows, that SOFTMAX computes together; else 1. */
 static int64_t dml_softmax_norm_strip_of(const dml_softmax_norm *task)
 {
     enum { SHORT = 256, MOST = DML_SOFTMAX_NORM_WORK };
-    if (task->steps[0] == 0)
+    if (task->column_strides[0] == 0)
         return task->function <= DML_SOFTMAX_NORM_LOG_SOFTMAX && task->count <= SHORT ? 16 : 1;
     if (task->function == DML_SOFTMAX_NORM_BATCH_NORM)
         return DML_SOFTMAX_NORM_STRIP;
@@ -53,32 +53,32 @@ static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
         task->is_half ? dml_dispatch->softmax_norm->halves : dml_dispatch->softmax_norm->floats;
     int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
     const dml_softmax_norm_table *table = dml_dispatch->softmax_norm;
-    dml_softmax_norm_strip several = task->steps[0] == 0                                ? table->short_rows
+    dml_softmax_norm_strip several = task->column_strides[0] == 0                    ? table->short_rows
                                      : task->function == DML_SOFTMAX_NORM_BATCH_NORM ? table->batch_norm_columns
-                                                                                        : table->columns;
+                                                                                     : table->columns;
     int64_t strip = dml_softmax_norm_strip_of(task);
     float work[DML_SOFTMAX_NORM_WORK] __attribute__((aligned(64)));
-    char *places[DML_SOFTMAX_NORM_TENSORS];
+    char *addresses[DML_SOFTMAX_NORM_TENSORS];
     for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
-        places[k] = (char *)task->memory[k];
+        addresses[k] = (char *)task->memory[k];
     for (int i = 0; i < task->rank && rest > 0; i++) {
         at[i] = rest % task->sizes[i];
         rest /= task->sizes[i];
         for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
-            places[k] += at[i] * task->strides[i][k];
+            addresses[k] += at[i] * task->strides[i][k];
     }
     for (int64_t row = begin, m; row < end; row += m) {
         m = end - row < strip ? end - row : strip;
         if (task->rank > 0 && m > task->sizes[0] - at[0])
             m = task->sizes[0] - at[0];
         if (strip == 1)
-            dml_softmax_norm_row(task, kernel, places);
+            dml_softmax_norm_row(task, kernel, addresses);
         else
-            several(task, places, m, work);
+            several(task, addresses, m, work);
         for (int64_t i = 0, moved = m; i < task->rank; i++, moved = 1) {
             int is_last = (at[i] += moved) == task->sizes[i];
             for (int k = 0; k < DML_SOFTMAX_NORM_TENSORS; k++)
-                places[k] += (is_last ? moved - at[i] : moved) * task->strides[i][k];
+                addresses[k] += (is_last ? moved - at[i] : moved) * task->strides[i][k];
             if (!is_last)
                 break;
             at[i] = 0;
@@ -94,12 +94,12 @@ void dml_softmax_norm_run(const dml_softmax_norm *task)
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
     DML_ASSERT(!task->is_half || task->function == DML_SOFTMAX_NORM_BATCH_NORM ||
                task->count <= DML_SOFTMAX_NORM_LONGEST_HALVES);
-    DML_ASSERT((task->steps[0] == 0) == (task->steps[1] == 0));
-    DML_ASSERT(task->steps[0] == 0 || task->function != DML_SOFTMAX_NORM_MEAN_VARIANCE);
-    DML_ASSERT(task->steps[0] == 0 || task->function == DML_SOFTMAX_NORM_BATCH_NORM ||
+    DML_ASSERT((task->column_strides[0] == 0) == (task->column_strides[1] == 0));
+    DML_ASSERT(task->column_strides[0] == 0 || task->function != DML_SOFTMAX_NORM_MEAN_VARIANCE);
+    DML_ASSERT(task->column_strides[0] == 0 || task->function == DML_SOFTMAX_NORM_BATCH_NORM ||
                task->count <= DML_SOFTMAX_NORM_LONGEST_COLUMN);
-    DML_ASSERT(task->steps[0] == 0 || (task->rank >= 1 && task->strides[0][0] == (task->is_half ? 2 : 4) &&
-                                       task->strides[0][1] == task->strides[0][0]));
+    DML_ASSERT(task->column_strides[0] == 0 || (task->rank >= 1 && task->strides[0][0] == (task->is_half ? 2 : 4) &&
+                                                task->strides[0][1] == task->strides[0][0]));
     DML_ASSERT(task->memory[0] && task->memory[1]);
     DML_ASSERT_EACH(i, DML_SOFTMAX_NORM_TENSORS, DML_IS_ALIGNED(task->memory[i], task->is_half ? 2 : 4));
     int64_t size = task->count * (task->is_half ? 2 : 4), bytes = 2 * task->rows * size;
