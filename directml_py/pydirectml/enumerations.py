@@ -110,7 +110,7 @@ class Flags(Enumeration, members=()):
     __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
 
 
-def _members(
+def enumerators(
     source: type[IntEnum] | type[IntFlag], prefix: str, last: int | None = None
 ) -> Iterable[tuple[str, int]]:
     """The C names without ``prefix``, up to ``last``, the last enumerator in DirectML 1.9."""
@@ -123,21 +123,21 @@ def _members(
 
 class TensorDataType(
     Enumeration,
-    members=_members(c.DML_TENSOR_DATA_TYPE, "DML_TENSOR_DATA_TYPE_", c.DML_TENSOR_DATA_TYPE_INT64),
+    members=enumerators(c.DML_TENSOR_DATA_TYPE, "DML_TENSOR_DATA_TYPE_", c.DML_TENSOR_DATA_TYPE_INT64),
 ):
     """DML_TENSOR_DATA_TYPE."""
 
 
-class TensorFlags(Enumeration, members=_members(c.DML_TENSOR_FLAGS, "DML_TENSOR_FLAG_")):
+class TensorFlags(Enumeration, members=enumerators(c.DML_TENSOR_FLAGS, "DML_TENSOR_FLAG_")):
     """DML_TENSOR_FLAGS."""
 
 
-class MatrixTransform(Enumeration, members=_members(c.DML_MATRIX_TRANSFORM, "DML_MATRIX_TRANSFORM_")):
+class MatrixTransform(Enumeration, members=enumerators(c.DML_MATRIX_TRANSFORM, "DML_MATRIX_TRANSFORM_")):
     """DML_MATRIX_TRANSFORM."""
 
 
 class RecurrentNetworkDirection(
-    Enumeration, members=_members(c.DML_RECURRENT_NETWORK_DIRECTION, "DML_RECURRENT_NETWORK_DIRECTION_")
+    Enumeration, members=enumerators(c.DML_RECURRENT_NETWORK_DIRECTION, "DML_RECURRENT_NETWORK_DIRECTION_")
 ):
     """DML_RECURRENT_NETWORK_DIRECTION."""
 
@@ -148,32 +148,36 @@ class OutputOptions(
     """Which outputs of ``gru`` there are (DirectMLX's GRUOutputOptions)."""
 
 
-class ConvolutionMode(Enumeration, members=_members(c.DML_CONVOLUTION_MODE, "DML_CONVOLUTION_MODE_")):
+class ConvolutionMode(Enumeration, members=enumerators(c.DML_CONVOLUTION_MODE, "DML_CONVOLUTION_MODE_")):
     """DML_CONVOLUTION_MODE."""
 
 
 class ConvolutionDirection(
-    Enumeration, members=_members(c.DML_CONVOLUTION_DIRECTION, "DML_CONVOLUTION_DIRECTION_")
+    Enumeration, members=enumerators(c.DML_CONVOLUTION_DIRECTION, "DML_CONVOLUTION_DIRECTION_")
 ):
     """DML_CONVOLUTION_DIRECTION."""
 
 
-class InterpolationMode(Enumeration, members=_members(c.DML_INTERPOLATION_MODE, "DML_INTERPOLATION_MODE_")):
+class InterpolationMode(
+    Enumeration, members=enumerators(c.DML_INTERPOLATION_MODE, "DML_INTERPOLATION_MODE_")
+):
     """DML_INTERPOLATION_MODE."""
 
 
 class PaddingMode(
-    Enumeration, members=_members(c.DML_PADDING_MODE, "DML_PADDING_MODE_", c.DML_PADDING_MODE_REFLECTION)
+    Enumeration, members=enumerators(c.DML_PADDING_MODE, "DML_PADDING_MODE_", c.DML_PADDING_MODE_REFLECTION)
 ):
     """DML_PADDING_MODE."""
 
 
-class ExecutionFlags(Flags, members=_members(c.DML_EXECUTION_FLAGS, "DML_EXECUTION_FLAG_"), arithmetic=True):
+class ExecutionFlags(
+    Flags, members=enumerators(c.DML_EXECUTION_FLAGS, "DML_EXECUTION_FLAG_"), arithmetic=True
+):
     """DML_EXECUTION_FLAGS."""
 
 
 class OperatorType(
-    Enumeration, members=_members(c.DML_OPERATOR_TYPE, "DML_OPERATOR_", c.DML_OPERATOR_RESAMPLE)
+    Enumeration, members=enumerators(c.DML_OPERATOR_TYPE, "DML_OPERATOR_", c.DML_OPERATOR_RESAMPLE)
 ):
     """DML_OPERATOR_TYPE."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,6 +79,10 @@ class Expression:
             raise TypeError("the Expression is empty")
         return self._value
 
+    def __bool__(self) -> bool:
+        """Whether it is not empty."""
+        return self._value is not None
+
     def get_output_desc(self) -> TensorDesc:
         return TensorDesc.of(self.value.desc)
 
@@ -140,6 +144,10 @@ class MaxPoolingOutputs:
         self.values = values
         self.indices = indices
 
+    def __iter__(self) -> Iterator[Expression | None]:
+        """As the fork's tuples, with None for an output that was not requested."""
+        return iter([one if one else None for one in (self.values, self.indices)])
+
 
 class GRUOutputs:
     """Outputs that were not requested are empty."""
@@ -148,3 +156,6 @@ class GRUOutputs:
     def __init__(self, sequence: Expression, single: Expression, /) -> None:
         self.sequence = sequence
         self.single = single
+
+    def __iter__(self) -> Iterator[Expression | None]:
+        return iter([one if one else None for one in (self.sequence, self.single)])

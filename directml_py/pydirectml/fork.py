@@ -7,19 +7,22 @@ is still available.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..descs import tensor as values
-from . import common, devices
+from . import common, devices, expressions
 from .common import *
 from .devices import Bytes, Model
-from .expressions import Expression, FusedActivation
-from .fork_graphs import Buffer, CompiledOperator, Graph, broadcast
+from .expressions import Expression
+from .fork_graphs import Buffer, CompiledOperator, Graph, GraphExpression, as_dtype, broadcast, check_same
+from .fork_operators import EXPORTS
 from .module_functions import EMPTY, NONE, node, operator
-from .pybind_arguments import REQUIRED, UInt, checked
+from .pybind_arguments import UInt, checked
 from .tensor_data import TensorData
 
 __all__ = [
@@ -27,6 +30,7 @@ __all__ = [
     "Buffer",
     "CompiledOperator",
     "Device",
+    "GRUOutputOptions",
     "Graph",
     "activation_gelu",
     "activation_softmax",
@@ -34,7 +38,42 @@ __all__ = [
     "broadcast",
     "mean_variance_normalization",
 ]
-__all__ += common.__all__
+__all__ += [*common.__all__, *EXPORTS]
+globals().update(EXPORTS)
+GRUOutputOptions = common.OutputOptions
+
+
+def _same_operands(function: Callable[..., Any], symbol: str) -> Callable[..., Any]:
+    """``function``, which refuses operands of a ``Graph`` that differ in shape or type."""
+
+    @functools.wraps(function)
+    def checked_function(a: Expression, b: Expression, *arguments: Any, **keywords: Any) -> Any:
+        if isinstance(a, GraphExpression) and isinstance(b, GraphExpression):
+            check_same(f"{a!r} {symbol} {b!r}", a, b)
+        return function(a, b, *arguments, **keywords)
+
+    return checked_function
+
+
+add, subtract = _same_operands(common.add, "+"), _same_operands(common.subtract, "-")
+multiply, divide = _same_operands(common.multiply, "*"), _same_operands(common.divide, "/")
+
+
+def _reinterpret(input: Expression, *arguments: Any, **keywords: Any) -> Any:
+    """``(input, sizes, strides=None, dtype=None)`` of a ``Graph``; otherwise as in pydirectml."""
+    if not isinstance(input, GraphExpression):
+        return common.reinterpret(input, *arguments, **keywords)
+    return _reinterpreted(input, *arguments, **keywords)
+
+
+reinterpret = _reinterpret
+
+
+def _reinterpreted(
+    input: GraphExpression, sizes: Sequence[int], strides: Sequence[int] | None = None, dtype: Any = None
+) -> GraphExpression:
+    value, kind = input.value, None if dtype is None else as_dtype(dtype)
+    return type(input).of(value.graph.reinterpret(value, kind, list(sizes), strides and list(strides)))
 
 
 class Binding(devices.Binding):
@@ -109,10 +148,10 @@ def mean_variance_normalization(
     scale: Expression | None = None,
     bias: Expression | None = None,
     axes: list[UInt] = EMPTY,
-    normalize_variance: bool = REQUIRED,
-    normalize_mean: bool = REQUIRED,
-    epsilon: float = REQUIRED,
-    fused_activation: FusedActivation = NONE,
+    normalize_variance: bool = True,
+    normalize_mean: bool = True,
+    epsilon: float = 1e-5,
+    fused_activation: expressions.FusedActivation = NONE,
 ) -> Any:
     """MEAN_VARIANCE_NORMALIZATION2."""
     return {
@@ -128,13 +167,16 @@ def average_pooling(
     input: Expression,
     strides: list[UInt],
     window_sizes: list[UInt],
-    start_padding: list[UInt],
-    end_padding: list[UInt],
-    dilations: list[UInt],
-    include_padding: bool,
+    start_padding: list[UInt] = EMPTY,
+    end_padding: list[UInt] = EMPTY,
+    dilations: list[UInt] = EMPTY,
+    include_padding: bool = False,
 ) -> Any:
-    """AVERAGE_POOLING1. An empty list of dilations means 1."""
+    """AVERAGE_POOLING1. Empty lists mean 1 for dilations, 0 for paddings."""
+    zeros = [0] * len(window_sizes)
     return {
+        "start_padding": start_padding or zeros,
+        "end_padding": end_padding or zeros,
         "window_sizes": None,
         "window_size": window_sizes,
         "dilations": dilations or [1] * len(window_sizes),

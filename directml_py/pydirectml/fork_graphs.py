@@ -69,7 +69,7 @@ class _Tensor:
         return prod(self.tensor.sizes)
 
     def __repr__(self) -> str:
-        return f"<dml.{type(self).__name__} {self.dtype} {list(self.shape)}>"
+        return f"<dml.{type(self).__name__.removeprefix('Graph')} {self.dtype} {list(self.shape)}>"
 
 
 class GraphExpression(_Tensor, Expression):

@@ -279,7 +279,7 @@ def max_pooling(
             "output_indices": output_indices,
         },
     )
-    return MaxPoolingOutputs(Expression.of(outputs.output), Expression.of(outputs.output_indices))
+    return MaxPoolingOutputs(type(input).of(outputs.output), type(input).of(outputs.output_indices))
 
 
 @checked
@@ -327,7 +327,7 @@ def gru(
             "output_single": output_options != OutputOptions.Sequence,
         },
     )
-    return GRUOutputs(Expression.of(made.output_sequence), Expression.of(made.output_single))
+    return GRUOutputs(type(input).of(made.output_sequence), type(input).of(made.output_single))
 
 
 @operator("gather")
