@@ -9,6 +9,7 @@ pytest.importorskip("onnx.reference", reason="needs the package onnx")
 import onnx
 from benchmarks.exported_models import bert
 from google.protobuf.message import DecodeError
+from toolchain import need_package
 
 import directml_py as dml
 from directml_py.onnx.wire_format import LEAST, without_weights
@@ -40,6 +41,8 @@ def adding(weights, opset=18, text="f (float[{n}] x) => (float[{n}] y) {{ y = Ad
 
 
 def test_a_network_is_the_same_without_its_bytes():
+    # With which the network is made.
+    need_package("onnxruntime")
     model = bert()
     data = model.SerializeToString()
     assert reparsed(data) == model

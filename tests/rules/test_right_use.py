@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from documentation.illustrations import printed
 from sweeps import swept
+from toolchain import need_package
 
 import directml_py as dml
 import directml_py.dml.dml_device
@@ -99,6 +100,9 @@ def test_the_pages_examples(devices, operator, layout):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_samples(devices, capsys, name):
+    if name == "photograph":
+        need_package("sklearn")
+        need_package("PIL")
     importlib.import_module(f"directml_py.samples.{name}").main()
     assert capsys.readouterr().out
     assert devices

@@ -16,6 +16,7 @@ from benchmarks.benchmark_case import BenchmarkCase, filled
 from benchmarks.limits import sgemm
 from benchmarks.networks import LAYERS
 from benchmarks.runs import LIMIT, OURS, Row, RowComparison, comparisons, metadata, suite
+from toolchain import need_package
 
 from directml_py.kernels.backend import backend
 
@@ -181,6 +182,7 @@ def test_a_row_that_cannot_be_measured_is_named_and_left_out(monkeypatch, capsys
 
 
 def test_what_is_listed(capsys):
+    need_package("onnxruntime")
     assert bench.main(["--list", "--only", "GEMM 2048"]) == 0
     assert "GEMM 2048, float32" in capsys.readouterr().out.splitlines()
     usual, every = ({title for title, _ in bench.chosen(bench.wanted([], all_))} for all_ in (False, True))
