@@ -57,7 +57,10 @@ SAME_CLASSES = {
         "TensorDesc",
         "TensorPolicy",
     },
-    "the fork of pydirectml gave the name to what the graph builder and the core have too": {"Buffer", "Graph"},
+    "the fork of pydirectml gave the name to what the graph builder and the core have too": {
+        "Buffer",
+        "Graph",
+    },
     "DxDispatch and pydirectml each call their own a model, and programs use both names": {"Model"},
     "the catalog's entry of an operator, and the class that carries it out": {"Operator"},
 }
