@@ -116,8 +116,12 @@ def write_module(path: Path) -> None:
 
 
 def accepted(command: Sequence[str], flags: Sequence[str]) -> bool:
-    """Whether a compiler accepts flags: no file, and so no processor, is involved."""
-    done = subprocess.run([*command, *flags, "-E", "-xc", os.devnull], capture_output=True)
+    """Whether a compiler accepts flags: no file, and so no processor, is involved. One that is not there accepts
+    none."""
+    try:
+        done = subprocess.run([*command, *flags, "-E", "-xc", os.devnull], capture_output=True)
+    except OSError:
+        return False
     return done.returncode == 0
 
 
