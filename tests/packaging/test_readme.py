@@ -66,7 +66,7 @@ def test_the_readme_is_short() -> None:
 def test_the_readme_answers_in_order() -> None:
     """What a DirectML programmer asks, before everything else."""
     headings = re.findall(r"^## (.+)$", README, re.MULTILINE)
-    order = ["What runs", "How faithfully", "Two commands", "A first program", "A test", "Status"]
+    order = ["What runs", "Fidelity", "Two commands", "A first program", "A test", "Status"]
     assert headings[: len(order)] == order
 
 
