@@ -1,8 +1,7 @@
-/* Functions of FLOAT32, as many at a time as a register holds. They give the nearest number or the one beside it,
-   where not said otherwise. They need fused multiplication and addition, which keeps the digits that arguments lose
-   when multiples of ln 2 or pi / 2 are taken out of them; processors without it compute in FLOAT64. Polynomials are
-   minimax, with coefficients that are FLOAT32: the first ones were rounded first, and the others fitted to what that
-   left. */
+/* Functions of a vector of FLOAT32. Errors are below 1.5 ULP unless a comment states otherwise. The argument
+   reductions by multiples of ln 2 and pi / 2 need fused multiply-add to keep the low digits of the argument; processors
+   without it compute in FLOAT64. The polynomials are minimax with FLOAT32 coefficients: the leading coefficients were
+   rounded first, and the remaining ones were fitted to the residual. */
 
 #pragma once
 
@@ -51,14 +50,14 @@ typedef __m256 mask_vector;
 #endif
 #define DML_ALL(number) DML_F(set1)(number)
 #define DML_MAGNITUDE_OF(x) DML_FROM_BITS(DML_NOT_SIGN(x))
-/* `x` with the sign of `y`, if its own is that or none: -0, too, which sums lose. */
+/* Sets the sign of `y` in `x`, whose own sign bit is clear or the same; sums lose the sign of -0. */
 #define DML_LIKE(x, y) DML_FROM_BITS(DML_BITS_OF(x) | (DML_BITS_OF(y) ^ DML_NOT_SIGN(y)))
 #define DML_FMA(a, b, c) DML_F(fmadd)(a, b, c)
-/* One more coefficient of a polynomial, by Horner's rule. */
+/* Adds one coefficient of a polynomial by Horner's rule. */
 #define DML_HORNER(sum, x, coefficient) sum = DML_FMA(sum, x, DML_ALL(coefficient))
 
-/* x = k ln 2 + r: exp(r) - 1, for x of which k ln 2 is representable. `less` is taken from x, which need not have the
-   digits for it. */
+/* Returns exp(r) - 1 for x - `less` = k ln 2 + r, where k ln 2 is in range. `less` is subtracted after the reduction,
+   since x may not have the digits for it. */
 DML_INLINE float_vector exp_reduced(float_vector x, float_vector less, float_vector *k)
 {
     float_vector r, sum = DML_ALL(0x1.6d815ep-10f);
@@ -72,7 +71,7 @@ DML_INLINE float_vector exp_reduced(float_vector x, float_vector less, float_vec
     return DML_FMA(sum, r * r, r);
 }
 
-/* x 2^k, rounded once, also where that is subnormal or infinite. */
+/* Returns x 2^k, rounded once even where the result is subnormal or infinite. */
 DML_INLINE float_vector float_scaled(float_vector x, float_vector k)
 {
 #if defined(__AVX512F__)
@@ -84,7 +83,7 @@ DML_INLINE float_vector float_scaled(float_vector x, float_vector k)
 #endif
 }
 
-/* No number is beyond `low` and `high` then; NaN stays. */
+/* Clamps numbers to `low` and `high`; NaN stays NaN. */
 DML_INLINE float_vector float_between(float_vector x, float low, float high)
 {
     return DML_F(min)(DML_ALL(high), DML_F(max)(DML_ALL(low), x));
@@ -96,7 +95,8 @@ DML_INLINE float_vector float_exp(float_vector x)
     return float_scaled(r + DML_ALL(1.0f), k);
 }
 
-/* With the last digits of (2^k - 1) + 2^k (exp(r) - 1). Half of it, as 2^128 is no number. */
+/* The sum (2^k - 1) + 2^k (exp(r) - 1) is fused, which keeps its last digits. It is computed at half scale, since 2^128
+   overflows. */
 DML_INLINE float_vector float_expm1(float_vector x)
 {
     float_vector k, r, scale, inside = float_between(x, -30.0f, 89.0f);
@@ -107,8 +107,8 @@ DML_INLINE float_vector float_expm1(float_vector x)
 }
 
 #if defined(__AVX512F__)
-/* The nearest number to the root: what an approximation leaves of x corrects it (Markstein 2000, "IA-64 and
-   Elementary Functions", chapter 9), where x is neither so small that this has no digits, nor infinite. */
+/* Returns the correctly rounded root: the residual of an approximation corrects it (Markstein 2000, "IA-64 and
+   Elementary Functions", chapter 9). Infinite lanes, and those whose residual would underflow, use the instruction. */
 DML_INLINE float_vector float_sqrt(float_vector x)
 {
     const __m512i least = DML_I(set1)(0x0d800000), numbers = DML_I(set1)(0x7f800000 - 0x0d800000);
@@ -128,9 +128,10 @@ DML_INLINE float_vector float_sqrt(float_vector x)
 #endif
 
 #if defined(__AVX512F__)
-/* Of tanh: polynomials between multiples of 1/4 up to 1, of 1/2 up to 3, of 1 up to 7, 9, and beyond. A row has the
-   places that they are around, where tanh is almost a FLOAT32, or their coefficients of one power, beginning with
-   that from 1 on: the order of the exponent and the first two digits of |x| + 1. */
+/* The piecewise polynomials of tanh: the breakpoints are the multiples of 1/4 up to 1, of 1/2 up to 3, of 1 up to 7,
+   and 9. The first row holds the centers of expansion, chosen where tanh is almost a FLOAT32; each other row holds the
+   coefficients of one power. The column is the exponent and the first two bits of the fraction of |x| + 1, and the
+   columns are rotated to begin with the piece from 1 on. */
 static const float tanh_parts[8][16] = {
     {1.24971187f, 1.74976504f, 2.24957728f, 2.74926591f, 3.50058651f, 4.49812365f, 5.49858046f, 6.49897194f,
      7.99809265f, 10.0f, 12.0f, 14.0f, 0.0f, 0.375086069f, 0.625106633f, 0.875141978f},
@@ -166,7 +167,7 @@ DML_INLINE float_vector float_tanh(float_vector x)
     return DML_LIKE(sum, x);
 }
 #else
-/* From 0.625 on 1 - 2 / (exp(2 |x|) + 1). */
+/* From 0.625 on the result is 1 - 2 / (exp(2 |x|) + 1). */
 DML_INLINE float_vector float_tanh(float_vector x)
 {
     const float_vector one = DML_ALL(1.0f);
@@ -183,7 +184,7 @@ DML_INLINE float_vector float_tanh(float_vector x)
 }
 #endif
 
-/* Up to two numbers from the nearest. */
+/* The error is below 2.5 ULP. */
 DML_INLINE float_vector float_sigmoid(float_vector x)
 {
     const float_vector one = DML_ALL(1.0f), zero = DML_ALL(0.0f);
@@ -193,7 +194,7 @@ DML_INLINE float_vector float_sigmoid(float_vector x)
     return DML_WHERE(DML_IS(LT, x, zero), e, one) / (one + e);
 }
 
-/* It takes more roundings than digits can be spared: FLOAT64 does it. */
+/* FLOAT64 computes it, since its roundings in FLOAT32 would cost too many digits. */
 DML_INLINE float_vector float_softplus(float_vector x)
 {
     DML_DOUBLES halves[2];
@@ -204,7 +205,7 @@ DML_INLINE float_vector float_softplus(float_vector x)
     return DML_OF_HALVES(halves[0], halves[1]);
 }
 
-/* x = m 2^e, m between 3/4 and 3/2, for positive numbers, also subnormal ones. */
+/* Splits positive numbers, including subnormal ones: x = m 2^e with m between 3/4 and 3/2. */
 DML_INLINE float_vector float_parts(float_vector x, float_vector *e)
 {
 #if defined(__AVX512F__)
@@ -233,12 +234,13 @@ DML_INLINE float_vector float_log(float_vector x)
     DML_HORNER(sum, f, 0x1.999764p-3f);
     DML_HORNER(sum, f, -0x1.00006ep-2f);
     DML_HORNER(sum, f, 0x1.55555ap-2f);
-    /* f - f^2 / 2 + f^3 (1/3 ...), and the digits of e ln 2. */
+    /* The sum is f - f^2 / 2 + f^3 (1/3 ...), with e ln 2 added in two parts. */
     rest = DML_FMA(e, DML_ALL(-0x1.05c610p-29f), sum * f * z);
     rest = DML_FMA(z, DML_ALL(-0.5f), rest);
     rest = DML_FMA(e, DML_ALL(0x1.62e430p-1f), f + rest);
 #if defined(__AVX512F__)
-    /* A digit for each kind of number, from NaN on: 1 is x itself, 3 NaN, 4 and 5 the infinities, 0 what was found. */
+    /* Each hexadecimal digit is the response to one class of x, the lowest digit to NaN: 0 keeps the result, 1 is x, 3
+       is NaN, 4 and 5 are the infinities. */
     return _mm512_fixupimm_ps(rest, x, DML_I(set1)(0x03530411), 0);
 #else
     rest = DML_WHERE(DML_IS(LT, x, DML_ALL(INFINITY)), rest, x);
@@ -247,7 +249,7 @@ DML_INLINE float_vector float_log(float_vector x)
 #endif
 }
 
-/* Up to 1 x plus a polynomial of it, beyond it 1 - 2^(-|x| G(|x|)). */
+/* Up to 1 the result is x plus a polynomial of x, from there on 1 - 2^(-|x| G(|x|)). */
 DML_INLINE float_vector float_erf(float_vector x)
 {
     const float_vector one = DML_ALL(1.0f);
@@ -275,9 +277,10 @@ DML_INLINE float_vector float_erf(float_vector x)
     return DML_WHERE(DML_IS(LT, a, one), DML_FMA(sum, x, x), DML_LIKE(tail, x));
 }
 
-/* Of R(a) = exp(a^2 / 2) (the share of a normal distribution beyond a): polynomials between 0, 1/2, 1, 2, 3, 5, 7, 11
-   and 15. A row has the places that they are around, or their coefficients of one power, beginning with that from 1
-   on: the order of the exponent and the first digit of a + 1. */
+/* The piecewise polynomials of R(a) = exp(a^2 / 2) Q(a), where Q is the upper tail of the normal distribution: the
+   breakpoints are 0, 1/2, 1, 2, 3, 5, 7, 11 and 15. The first row holds the centers of expansion; each other row holds
+   the coefficients of one power. The column is the exponent and the first bit of the fraction of a + 1, and the columns
+   are rotated to begin with the piece from 1 on. */
 static const float gelu_shares[9][8] = {
     {1.5f, 2.5f, 4.0f, 6.0f, 9.0f, 13.0f, 0.25f, 0.75f},
     {0.20578067f, 0.14133133f, 0.094410643f, 0.0647793114f, 0.0437987857f, 0.0305094142f, 0.414032102f, 0.30023247f},
@@ -297,8 +300,8 @@ static const float gelu_shares[9][8] = {
      -0.0017980854f, -0.000295300444f},
 };
 
-/* x times the share of a normal distribution below x: of negative numbers x times the share beyond |x|, of others
-   x times what that leaves. Up to three numbers from the nearest. */
+/* Returns x times the normal distribution function of x: x Q(|x|) for negative x, x (1 - Q(|x|)) otherwise. The error
+   is below 3.5 ULP. */
 DML_INLINE float_vector float_gelu(float_vector x)
 {
     float_vector a = DML_F(min)(DML_ALL(14.875f), DML_MAGNITUDE_OF(x)), z = a * a, k, share, sum;
@@ -310,16 +313,16 @@ DML_INLINE float_vector float_gelu(float_vector x)
     for (int row = 7; row > 0; row--)
         sum = DML_FMA(sum, t, DML_GELU_ROW(row));
 #undef DML_GELU_ROW
-    /* The digits that a^2 / 2 lost go to the exponential, too. */
+    /* The exponential also takes the rounding error of a^2 / 2. */
     share = exp_reduced(z * DML_ALL(-0.5f), DML_F(fmsub)(a, a, z) * DML_ALL(0.5f), &k);
     share = DML_FMA(share, sum, sum);
     share = float_scaled(DML_WHERE(is_negative, share * a, share), k);
-    /* Of -infinity it is NaN, as a product of it is. */
+    /* The result for -infinity is NaN, since it is a product of infinity and 0. */
     return DML_WHERE(is_negative, DML_F(fmsub)(x, DML_ALL(0.0f), share), x * (DML_ALL(1.0f) - share));
 }
 
-/* The sine of x + turn * pi / 2, for |x| up to 2^14: pi / 2 is taken out in three parts, none of
-   which is negative, so that -0 stays. */
+/* Returns the sine of x + quarters * pi / 2 for |x| up to 2^14. Multiples of pi / 2 are subtracted in three parts, none
+   of which is negative, so that -0 stays -0. */
 DML_INLINE float_vector float_wave(float_vector x, int quarters)
 {
     float_vector shifted = DML_FMA(x, DML_ALL(0x1.45f306p-1f), DML_ALL(0x1.8p23f)), k = shifted - DML_ALL(0x1.8p23f);
@@ -346,7 +349,7 @@ DML_INLINE float_vector float_wave(float_vector x, int quarters)
     return DML_FROM_BITS(DML_BITS_OF(sine) ^ sign);
 }
 
-/* Beyond 2^14 FLOAT64 does it: k pi / 2 has more digits there than two FLOAT32 of it take out. */
+/* FLOAT64 computes arguments above 2^14, where k pi / 2 has more digits than the three parts of FLOAT32 subtract. */
 DML_INLINE float_vector float_shifted_sine(float_vector x, int quarters)
 {
     mask_vector near = DML_IS(LT, DML_MAGNITUDE_OF(x), DML_ALL(0x1p14f));
@@ -371,8 +374,8 @@ DML_INLINE float_vector float_cos(float_vector x)
     return float_shifted_sine(x, 1);
 }
 
-/* The exponent of 2 that x^y has, for x = m 2^e, in FLOAT64: what is whole of it, and what is not. The polynomial is
-   of odd and of even powers, which do not wait for each other. */
+/* Returns the binary exponent of x^y, y log2 x for x = m 2^e, in FLOAT64, split into its integer and fractional part.
+   The odd and the even powers of the polynomial are summed apart, since the two chains do not depend on each other. */
 DML_INLINE void power_exponent(DML_DOUBLES m, DML_DOUBLES e, DML_DOUBLES y, DML_DOUBLES *whole, DML_DOUBLES *rest)
 {
     DML_DOUBLES f = m - 1.0, z = f * f, even, odd;
@@ -395,7 +398,7 @@ DML_INLINE void power_exponent(DML_DOUBLES m, DML_DOUBLES e, DML_DOUBLES y, DML_
     *rest = even - *whole;
 }
 
-/* Whether a base is positive, and neither it nor the exponent infinite or NaN. */
+/* Returns the lanes whose base is positive and whose base and exponent are both finite. */
 DML_INLINE mask_vector float_is_ordinary(float_vector x, float_vector y)
 {
     const float_vector infinity = DML_ALL(INFINITY);
@@ -408,7 +411,7 @@ DML_INLINE mask_vector float_is_ordinary(float_vector x, float_vector y)
 #endif
 }
 
-/* As elementwise_power. */
+/* The special cases are those of elementwise_power. */
 DML_INLINE float_vector float_power(float_vector x, float_vector y)
 {
     const float_vector zero = DML_ALL(0.0f), one = DML_ALL(1.0f), infinity = DML_ALL(INFINITY);
@@ -427,7 +430,7 @@ DML_INLINE float_vector float_power(float_vector x, float_vector y)
     sum = float_scaled(DML_FMA(sum, t, one), k);
     if (DML_EVERY(float_is_ordinary(x, y)))
         return sum;
-    /* Of 0 and infinity, and what is between them and 1 to the power of infinity, the logarithm above is none. */
+    /* The logarithm above is undefined for the bases 0 and infinity, and its product for an infinite exponent. */
     t = DML_WHERE(DML_IS(LT, y, zero), infinity, DML_WHERE(DML_IS(EQ, y, zero), DML_ALL(NAN), zero));
     sum = DML_WHERE(DML_IS(EQ, a, zero), t, sum);
     t = DML_WHERE(DML_IS(LT, y, zero), zero, DML_WHERE(DML_IS(EQ, y, zero), DML_ALL(NAN), infinity));

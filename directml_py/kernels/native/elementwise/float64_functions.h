@@ -1,6 +1,6 @@
-/* Functions of FLOAT64, as many at a time as a register holds or four, for results that are rounded to FLOAT32: 4e-9
-   off at most, where not said otherwise much less; roots are the nearest numbers. Polynomials are fitted at
-   Chebyshev's nodes. None has branches. */
+/* Functions of a vector of FLOAT64, or of four where vectors hold fewer, whose results are rounded to FLOAT32. Errors
+   are at most 4e-9, and much less unless a comment says otherwise; roots are correctly rounded. The polynomials
+   interpolate at Chebyshev nodes, and no function branches. */
 
 #pragma once
 
@@ -18,7 +18,7 @@ typedef float elementwise_floats __attribute__((vector_size(4 * DML_LANES), alig
 #define DML_DOUBLES elementwise_doubles
 #define DML_BITS elementwise_bits
 #define DML_GATHER(mask, a, b) ((DML_DOUBLES)(((DML_BITS)(mask) & (DML_BITS)(a)) | (~(DML_BITS)(mask) & (DML_BITS)(b))))
-/* No number is beyond `low` and `high` then; NaN stays. */
+/* Clamps numbers to `low` and `high`; NaN stays NaN. */
 #if defined(__AVX512F__)
 #define DML_BETWEEN(x, low, high)                                                                                      \
     x = (DML_DOUBLES)_mm512_min_pd(_mm512_set1_pd(high), _mm512_max_pd(_mm512_set1_pd(low), (__m512d)(x)))
@@ -32,10 +32,10 @@ typedef float elementwise_floats __attribute__((vector_size(4 * DML_LANES), alig
 #endif
 #define DML_SIGN 0x8000000000000000u
 #define DML_MAGNITUDE(x) ((DML_DOUBLES)((DML_BITS)(x) & ~DML_SIGN))
-/* Added to a number this leaves no bits for a fraction, and the integer in the lowest bits. */
+/* Adding this rounds a number to an integer, which the lowest bits of the sum hold. */
 #define DML_WHOLE 0x1.8p52
 
-/* x = k ln 2 + r: gives exp(r) - 1 in `x`, and 2^k, of which infinity is taken care of elsewhere. NaN stays. */
+/* For x = k ln 2 + r stores exp(r) - 1 in `x`, and 2^k in `scale`; callers handle overflow. NaN stays NaN. */
 DML_INLINE void exp_parts(DML_DOUBLES *x, DML_DOUBLES *scale)
 {
     DML_DOUBLES r = *x, shifted, k, sum;
@@ -71,7 +71,7 @@ DML_INLINE void elementwise_expm1(DML_DOUBLES *x)
     *x = DML_GATHER(much, (DML_DOUBLES){0} + INFINITY, r);
 }
 
-/* With d = exp(-2 |x|) - 1 it is -d / (d + 2), with the sign of x. */
+/* The result is -d / (d + 2) for d = exp(-2 |x|) - 1, with the sign of x. */
 DML_INLINE void elementwise_tanh(DML_DOUBLES *x)
 {
     DML_DOUBLES d = DML_MAGNITUDE(*x) * -2.0, scale;
@@ -88,7 +88,7 @@ DML_INLINE void elementwise_sigmoid(DML_DOUBLES *x)
     *x = 1.0 / (1.0 + e);
 }
 
-/* log(1 + exp(x)) is the larger of x and 0 and log(1 + e) with e = exp(-|x|); that is 2 atanh(e / (2 + e)). */
+/* log(1 + exp(x)) is max(x, 0) + log(1 + e) for e = exp(-|x|), and log(1 + e) is 2 atanh(e / (2 + e)). */
 DML_INLINE void elementwise_softplus(DML_DOUBLES *x)
 {
     DML_DOUBLES e = -DML_MAGNITUDE(*x), s, z, sum;
@@ -117,7 +117,7 @@ DML_INLINE void elementwise_sqrt(DML_DOUBLES *x)
 
 DML_DEFINE_LOG(elementwise_log_positive, DML_DOUBLES, DML_BITS)
 
-/* Subnormal FLOAT64 do not come from FLOAT32. */
+/* Subnormal numbers need no case of their own: no FLOAT32 converts to a subnormal FLOAT64. */
 DML_INLINE void elementwise_log(DML_DOUBLES *x)
 {
     DML_DOUBLES result = *x;
@@ -129,7 +129,7 @@ DML_INLINE void elementwise_log(DML_DOUBLES *x)
 
 #define DML_THEN(coefficient) sum = sum * t + (coefficient);
 
-/* erf(x) / x over t = x^2 / 8 - 1; from 4 on erf is 1 to FLOAT32's precision. */
+/* The polynomial is erf(x) / x in t = x^2 / 8 - 1; from 4 on erf rounds to 1 in FLOAT32. */
 DML_INLINE void elementwise_erf(DML_DOUBLES *x)
 {
     DML_DOUBLES inside = *x, t, sum;
@@ -155,8 +155,8 @@ DML_INLINE void elementwise_erf(DML_DOUBLES *x)
     *x = sum * inside;
 }
 
-/* x times the share of a normal distribution below x. The share q beyond |x| is exp(-x^2/2) R(|x|), of which
-   R(a) (a + 4) is a polynomial of (a - 4) / (a + 4). */
+/* Returns x times the normal distribution function of x. Its upper tail q beyond |x| is exp(-x^2/2) R(|x|), where
+   R(a) (a + 4) is approximated by a polynomial in (a - 4) / (a + 4). */
 DML_INLINE void elementwise_gelu(DML_DOUBLES *x)
 {
     DML_DOUBLES a = DML_MAGNITUDE(*x), q = *x * *x * -0.5, t, sum;
@@ -179,8 +179,8 @@ DML_INLINE void elementwise_gelu(DML_DOUBLES *x)
     *x = *x * DML_GATHER(*x < 0.0, q, 1.0 - q);
 }
 
-/* The sine of x + turn * pi / 2, for |x| up to 2^20: pi / 2 is taken out in three parts, so that no digit is lost
-   even where the sine is almost 0. */
+/* Returns the sine of x + quarters * pi / 2 for |x| up to 2^20. Multiples of pi / 2 are subtracted in three parts, so
+   that no digit is lost even where the sine is almost 0. */
 DML_INLINE void elementwise_wave(DML_DOUBLES *x, uint64_t quarters)
 {
     DML_DOUBLES shifted = *x * 0x1.45f306dc9c883p-1 + DML_WHOLE, k = shifted - DML_WHOLE, r, t, sum, sine;
@@ -202,8 +202,8 @@ DML_INLINE void elementwise_wave(DML_DOUBLES *x, uint64_t quarters)
     *x = (DML_DOUBLES)((DML_BITS)sum ^ ((quarter & 2) << 62));
 }
 
-/* Numbers too large for the three parts of pi / 2 take C's way, each by itself: what the others give does not depend
-   on it. */
+/* Returns whether a lane is too large for the reduction by pi / 2 in three parts. The C library computes such lanes one
+   by one, which does not change the results of the other lanes. */
 DML_INLINE int elementwise_is_far(const DML_DOUBLES *x)
 {
     DML_DOUBLES magnitude = DML_MAGNITUDE(*x);
@@ -247,14 +247,14 @@ DML_INLINE void elementwise_cos(DML_DOUBLES *x)
     elementwise_shifted_sine(x, 1);
 }
 
-/* exp(y log|x|), negative of a negative base with an odd exponent: NaN for 0^0, inf^0 and 1^inf. An exponent is odd
-   that is so as an int32, which 2^31 and more saturate to. */
+/* Returns exp(y log|x|), negated for a negative base with an odd exponent; 0^0, inf^0 and 1^inf are NaN. An exponent is
+   odd if its conversion to int32 is, which saturates from 2^31 on. */
 DML_INLINE void elementwise_power(DML_DOUBLES *x, const DML_DOUBLES *exponent)
 {
     DML_DOUBLES base = *x, y = *exponent, large = DML_MAGNITUDE(y), result = DML_MAGNITUDE(base), whole, half, product;
     DML_BITS odd, fraction, negative = (DML_BITS)(base < 0.0);
     elementwise_log(&result);
-    /* Of 2^52 on all numbers are whole. */
+    /* All numbers from 2^52 on are integers. */
     whole = DML_GATHER(large < 0x1p52, (large + 0x1p52) - 0x1p52, large);
     fraction = (DML_BITS)(whole != large);
     half = large * 0.5;

@@ -1,5 +1,6 @@
-/* The steps, by the name that programs know them by: what they do, and the lane of results and operands. A lane of
-   truth has all bits of 32 set, or none. To signed_fmin and signed_fmax, which add zeros, +0 is larger than -0. */
+/* The instructions of element-wise programs: each has a name, the types of its result and operands, and an expression.
+   Truth values are 32 bits, all set or all clear. signed_fmin and signed_fmax order +0 above -0, which they do by
+   adding the zeros. */
 
 #pragma once
 
@@ -36,7 +37,7 @@
     UNARY(float32_##lane, float, T, (float)x) \
     UNARY(float64_##lane, double, T, (double)x)
 
-/* Not a number becomes 0, and what is beyond the integers the nearest. */
+/* Conversions saturate to the range of the integer, and turn NaN into 0. */
 #define DML_INT32_OF(x) \
     (x >= 0x1p31f ? INT32_MAX : (int32_t)(x >= 0x1p31f || x != x ? 0 : x < -0x1p31f ? -0x1p31f : x))
 #define DML_UINT32_OF(x) (x >= 0x1p32f ? UINT32_MAX : (uint32_t)(x > 0 && x < 0x1p32f ? x : 0))
@@ -58,14 +59,14 @@
     UNARY(int8_bits, int32_t, uint32_t, (int8_t)x) \
     UNARY(int16_bits, int32_t, uint32_t, (int16_t)x)
 
-/* The nearest integer between two, the lower one for NaN. */
+/* Returns `value` clamped to `low` and `high`, as an integer; NaN becomes `low`. */
 static inline int32_t dml_within(float value, float low, float high)
 {
     float bounded = value >= low ? value : low;
     return (int32_t)(bounded <= high ? bounded : high);
 }
 
-/* Of an element, a scale and a zero point. */
+/* The operands are an element, a scale and a zero point. */
 #define DML_QUANTIZATIONS(TERNARY) \
     TERNARY(quantize_int8, int32_t, float, float, int32_t, dml_within(rintf(x / y) + (float)z, INT8_MIN, INT8_MAX)) \
     TERNARY(quantize_uint8, int32_t, float, float, int32_t, dml_within(rintf(x / y) + (float)z, 0, UINT8_MAX)) \
@@ -81,8 +82,9 @@ static inline int32_t dml_within(float value, float low, float high)
     UNARY(float64_float32, double, float, x) \
     UNARY(float32_float64, float, double, (float)x)
 
-/* OWN steps have kernels of their own: x y + z rounded to FLOAT32, or to one that FLOAT16 rounds as if it were x y + z;
-   what is left of a number that FLOAT16 rounds, in a FLOAT32 lane; its 16 bits in a lane of integers; and back. */
+/* SEPARATE instructions have loops of their own, in this order: x y + z rounded to FLOAT32; x y + z rounded to odd, so
+   that rounding it to FLOAT16 rounds once; a FLOAT32 or FLOAT64 lane rounded to FLOAT16 precision; the bits of a
+   FLOAT16 in an integer lane; and such bits as a FLOAT32. */
 #define DML_ELEMENTWISE_OPCODES(UNARY, BINARY, TERNARY, SEPARATE, FUNCTION, FUNCTION2) \
     DML_OF_FLOATS(UNARY, BINARY, float32, float, f) \
     DML_OF_FLOATS(UNARY, BINARY, float64, double, ) \
