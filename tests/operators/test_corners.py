@@ -28,7 +28,7 @@ def assert_same(result, expected, case=""):
 
 
 @pytest.mark.parametrize("operator", sorted({corner.operator for corner in CORNERS}))
-@pytest.mark.parametrize("counts", [(1, 199), *later((BLOCK + 99,))])
+@pytest.mark.parametrize("counts", [(1, 199), *later(((BLOCK + 99,),))])
 def test_corner(operator, counts):
     """Repeated, every row falls into SIMD vectors, the scalar tail, and several blocks."""
     for corner in CORNERS:

@@ -17,6 +17,7 @@ from directml_py.operators import element_wise
 from directml_py.testing.ulps import NOWHERE_NEAR, ulps_apart
 
 from ..operators.records import RECORDS, magnitudes
+from ..toolchain import need_package
 
 SCRIPT = Path(accuracy.__file__)
 FLOATS = ("float16", "float32", "float64")
@@ -161,6 +162,7 @@ def script(*arguments, timeout=120):
 
 @pytest.mark.slow
 def test_the_script():
+    need_package("onnxruntime")
     result = script("--only", "RECIP", "ACTIVATION_TANH", "SOFTMAX1", "--samples", "2")
     assert (result.returncode, result.stderr) == (0, "")
     rows = [line.split()[0] for line in result.stdout.splitlines()]
@@ -170,6 +172,7 @@ def test_the_script():
 
 @pytest.mark.slow
 def test_all_functions_over_all_magnitudes():
+    need_package("onnxruntime")
     result = script(timeout=600)
     assert result.returncode == 0, result.stdout + result.stderr
     assert len(result.stdout.splitlines()) == 2 + 2 * len(FUNCTIONS)
