@@ -34,15 +34,21 @@ def softmax(x: Array, output: Array, axes: Sequence[int], logarithm: bool = Fals
     behind = behind_columns(x.shape, axes)
     reorders = Reorders()
 
+    def are_rows(*arrays: Array) -> bool:
+        """Whether the dimensions of ``axes`` merge into one, in all arrays alike."""
+        return joined([array.transpose(order) for array in arrays], fixed=kept)[0].ndim == kept + 1
+
     def is_taken(array: Array) -> bool:
-        turned = array.transpose(order)
         if behind is None:
-            return lie_together(turned, kept)
-        return lie_together(array, behind) and joined([turned], fixed=kept)[0].ndim == kept + 1
+            return lie_together(array.transpose(order), kept)
+        return lie_together(array, behind) and are_rows(array)
 
     packing = order if behind is None else None
-    source = reorders.read(x, is_taken(x), packing)
-    target = reorders.write(output, is_taken(output), [], packing, in_place_of=source)
+    is_read = is_taken(x) and (x.flags.c_contiguous or are_rows(x, output))
+    source = reorders.read(x, is_read, packing)
+    target = reorders.write(
+        output, is_taken(output) and are_rows(output, source), [], packing, in_place_of=source
+    )
     name = "LOG_SOFTMAX" if logarithm else "SOFTMAX"
     run = rows_along(name, axes, target, source, [])
     return run and reorders.around(run)
