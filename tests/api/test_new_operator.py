@@ -84,7 +84,6 @@ RUN_SINC = """
 import numpy as np
 import directml_py as dml
 from directml_py import *
-from directml_py.cli.chosen_kernels import kernel_lines
 from directml_py.graph import Graph
 
 x = dml.tensor_desc(DML_TENSOR_DATA_TYPE_FLOAT32, [2, 2])
@@ -98,7 +97,7 @@ angle = graph.input_tensor(0, DML_TENSOR_DATA_TYPE_FLOAT32, [2, 2])
 compiled = graph.compile([graph.element_wise_multiply(graph.element_wise_sinc(angle), angle)])
 (result,) = compiled.run([np.float32([[0, 1], [np.pi / 2, -0.5]])])
 print(*(f"{number:.6f}" for number in result.flat))
-print(kernel_lines(desc))
+print(dml.explain(desc))
 """
 PAGE = """
 import sys
