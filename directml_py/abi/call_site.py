@@ -10,9 +10,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _SAMPLES = _PACKAGE + "samples" + os.sep
 
 
-def called(call: str) -> str:
-    """``call`` and its call site, as far as that is known."""
-    site = caller()
+def called(call: str, site: str) -> str:
+    """``call`` and its call site, if that is known."""
     return f"{call} (called at {site})" if site else call
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, Protocol
 
-from ..abi.call_site import called
+from ..abi.call_site import called, caller
 from ..abi.hresult import E_INVALIDARG, DMLError
 from ..abi.interface import IUnknown
 from ..abi.lifetime import Lifetime, LivingObject
@@ -97,7 +97,7 @@ class ParentDevice(ID3D12Object):
 
     def writer(self, call: str) -> str:
         """``call`` as the writer of a descriptor; empty without the debug layer."""
-        return "" if self.sync_validator is None else called(call)
+        return "" if self.sync_validator is None else called(call, caller())
 
     @abstractmethod
     def find_descriptors(self, ptr: int) -> tuple[Any, int] | None:

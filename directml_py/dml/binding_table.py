@@ -270,7 +270,7 @@ class IDMLBindingTable(IDMLDeviceChild):
         writer = ""
         if self.device.d3d12_device.sync_validator is not None:
             self.bound_at = caller()
-            writer = called(f"{method} of the binding table of {desc.dispatchable.title}")
+            writer = called(f"{method} of the binding table of {desc.dispatchable.title}", self.bound_at)
         count, heap, start = desc.dispatchable.descriptor_count, desc.cpu.heap, desc.cpu.start
         # Without a count there are no descriptors.
         if heap is None or not count:
