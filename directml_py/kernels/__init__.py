@@ -1,4 +1,4 @@
-"""Native kernels and blocked NumPy kernels, each with a reference in plain NumPy.
+"""Kernels of two back ends, native and blocked NumPy, and the references in naive NumPy that define their results.
 
 Every function here binds its arrays immediately and returns the call that does the work, which may run many times.
 """

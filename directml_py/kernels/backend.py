@@ -60,7 +60,7 @@ class Backend:
 
     @lazy
     def is_plain(self) -> bool:
-        """Whether reference kernels are requested: plain NumPy, all elements at once and in one thread."""
+        """Whether the references are requested: naive NumPy, all elements at once and in one thread."""
         return self.wanted == "numpy"
 
     @lazy

@@ -40,33 +40,33 @@ def block_sizes(arrays: Sequence[Array], axis: int) -> list[int]:
     """The sizes of a block: as long as possible along ``axis``, but square if some array has a smaller stride along
     another axis."""
     sizes = arrays[0].shape
-    steps = [1] * len(sizes)
+    lengths = [1] * len(sizes)
     near = {axis, *(nearest(x, axis) for x in arrays)}
     for each in near:
-        steps[each] = min(sizes[each], int(BLOCK ** (1 / len(near))))
+        lengths[each] = min(sizes[each], int(BLOCK ** (1 / len(near))))
     for each in (axis, *reversed(range(len(sizes)))):
-        steps[each] = min(sizes[each], steps[each] * (BLOCK // prod(steps)))
-    return steps
+        lengths[each] = min(sizes[each], lengths[each] * (BLOCK // prod(lengths)))
+    return lengths
 
 
 def nearest(x: Array, axis: int) -> int:
     """The dimension with the smallest stride; ``axis`` if the array is broadcast along that."""
-    steps = {axis: abs(stride) for axis, stride in enumerate(x.strides) if stride}
-    return min(steps, key=lambda each: (steps[each], each != axis)) if axis in steps else axis
+    distances = {axis: abs(stride) for axis, stride in enumerate(x.strides) if stride}
+    return min(distances, key=lambda each: (distances[each], each != axis)) if axis in distances else axis
 
 
 class Grid:
     """The slices of all blocks, by number."""
 
-    def __init__(self, sizes: Iterable[int], steps: Iterable[int]) -> None:
-        steps = tuple(steps)
-        counts = [ceil(size / step) for size, step in zip(sizes, steps)]
+    def __init__(self, sizes: Iterable[int], lengths: Iterable[int]) -> None:
+        lengths = tuple(lengths)
+        counts = [ceil(size / length) for size, length in zip(sizes, lengths)]
         self.count = prod(counts)
         # By dimension: the number of consecutive blocks with the same slice, the number of slices, and their length.
         self.axes = [
-            (prod(counts[i + 1 :]), count, step) for i, (count, step) in enumerate(zip(counts, steps))
+            (prod(counts[i + 1 :]), count, length) for i, (count, length) in enumerate(zip(counts, lengths))
         ]
 
     def slices_at(self, number: int) -> Slices:
-        starts = [(number // same % count * step, step) for same, count, step in self.axes]
-        return tuple([slice(start, start + step) for start, step in starts])
+        starts = [(number // same % count * length, length) for same, count, length in self.axes]
+        return tuple([slice(start, start + length) for start, length in starts])

@@ -12,12 +12,19 @@ from .backend import backend
 from .decisions import ABSENT, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, type_name
+from .post_ops import IDENTITY, Accepts, Activation, KernelResults, PostOps, run_with
 from .reorder import Reorders, lie_together
-from .softmax_norm import BatchNormPostOp
 from .windows import Window
 
 FLOATS: dict[np.dtype[Any], str] = {np.dtype(np.float32): "FLOATS", np.dtype(np.float16): "HALVES"}
 BYTES: dict[np.dtype[Any], str] = {np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8"}
+# What sums become in registers, by the type that they are stored in. Winograd's method leaves the sum to a program.
+ACCEPTS: dict[np.dtype[Any], Accepts] = {
+    np.dtype(np.float32): Accepts(
+        ("IDENTITY", "RELU", "LEAKY_RELU", "CLIP"), True, ("IDENTITY", "RELU", "CLIP")
+    ),
+    np.dtype(np.float16): Accepts(("IDENTITY", "RELU")),
+}
 # Of the widest vectors, so that all variants choose alike.
 LANES = 16
 
@@ -36,19 +43,17 @@ def convolution(
     window: Window,
     groups: int,
     *,
-    is_turned: bool = False,
-    activation: str = "IDENTITY",
-    slope: float = 0.0,
-    post_op: BatchNormPostOp | None = None,
+    is_flipped: bool = False,
+    activation: Activation = IDENTITY,
+    post_ops: PostOps = (),
     scratch: Array | None = None,
     is_transformed: bool = False,
 ) -> Run | Declined:
-    """The call that stores the result of ``im2col.convolve`` plus the bias {1, M, ...}, activated, then normalized by
-    ``post_op``. ``scratch`` has the size that ``scratch_of`` returns, and holds the result of ``transform`` if
-    ``is_transformed``.
+    """The call that stores the result of ``im2col.convolve`` plus the bias {1, M, ...}, activated, with ``post_ops``.
+    ``scratch`` has the size that ``scratch_of`` returns, and holds the result of ``transform`` if ``is_transformed``.
 
-    Sums are accumulated in FLOAT32 and rounded once more if the output is FLOAT16. ``is_turned`` flips the filters.
-    ``activation`` is IDENTITY, RELU or LEAKY_RELU, which has a ``slope``. The native kernel takes FLOAT32 and FLOAT16,
+    Sums are accumulated in FLOAT32 and rounded once more if the output is FLOAT16. ``is_flipped`` flips the filters.
+    ``activation`` is one that ``ACCEPTS`` has for the type of the output. The native kernel takes FLOAT32 and FLOAT16,
     up to three spatial dimensions and no output padding.
     """
     inputs = [array for array in (x, filters, bias) if array is not None]
@@ -60,30 +65,29 @@ def convolution(
     reorders = Reorders()
     x, filters, bias = reordered_inputs(reorders, x, filters, bias)
     inputs = [array for array in (x, filters, bias) if array is not None]
-    added = [] if post_op is None else post_op[:4]
-    output = reorders.write(output, lie_together(output, 2), [*inputs, *added])
+    target = reorders.write(output, lie_together(output, 2), inputs)
     run = bound_task(
         x,
         filters,
-        output,
+        target,
         window,
         groups,
-        [*inputs, output, *([] if scratch is None else [scratch])],
-        post_op,
+        [*inputs, target, *([] if scratch is None else [scratch])],
         {
             "type": code(FLOATS[x.dtype]),
-            "output_type": code(FLOATS[output.dtype]),
-            "is_rotated": is_turned,
+            "output_type": code(FLOATS[target.dtype]),
+            "is_rotated": is_flipped,
             "bias_stride": 0 if bias is None else elements(bias)[1],
             "bias": 0 if bias is None else address(bias),
         },
-        post_ops={"activation": getattr(backend.native.lib, f"DML_ACTIVATION_{activation}"), "slope": slope},
         scratch={
             "is_transformed": is_transformed,
             "transformed": 0 if scratch is None or scratch.size == 0 else address(scratch),
         },
     )
-    return run and reorders.around(run)
+    activation.set_on(run.task.post_ops)
+    results = KernelResults.of_images(output, not reorders.after, ACCEPTS[output.dtype])
+    return run_with(run, post_ops, results, reorders)
 
 
 def reordered_inputs(
@@ -111,7 +115,7 @@ def scratch_of(filters: Sequence[int], output: Sequence[int], window: Window, gr
     return size if is_wide and fills_vectors and pixels >= LEAST_PIXELS and size <= MOST_BYTES else 0
 
 
-def transform(filters: Array, groups: int, memory: Array, is_turned: bool) -> None:
+def transform(filters: Array, groups: int, memory: Array, is_flipped: bool) -> None:
     """Fill ``memory``, of the size that ``scratch_of`` returns, with the transform of contiguous 3 x 3 filters."""
     task = backend.native.ffi.new(
         "dml_conv *",
@@ -122,7 +126,7 @@ def transform(filters: Array, groups: int, memory: Array, is_turned: bool) -> No
                 "channels": filters.shape[1],
                 "filter_stride": 9 * filters.shape[1],
                 "filters": address(filters),
-                "is_rotated": is_turned,
+                "is_rotated": is_flipped,
             },
             "scratch": {"transformed": address(memory)},
         },
@@ -206,7 +210,6 @@ def byte_convolution(
         window,
         groups,
         [x, filters, output, *flat.values()],
-        None,
         {
             "type": code(BYTES[x.dtype]),
             "filter_type": code(BYTES[filters.dtype]),
@@ -216,7 +219,7 @@ def byte_convolution(
         is_signed=True,
         quantization=fields,
     )
-    return run and reorders.around(run)
+    return reorders.around(run)
 
 
 def unsupported(
@@ -244,7 +247,9 @@ def unsupported(
 
 def elements(array: Array) -> tuple[int, ...]:
     """Strides in elements; those of dimensions of size 1 are irrelevant."""
-    return tuple(0 if size == 1 else step // array.itemsize for size, step in zip(array.shape, array.strides))
+    return tuple(
+        0 if size == 1 else stride // array.itemsize for size, stride in zip(array.shape, array.strides)
+    )
 
 
 def code(name: str) -> int:
@@ -259,11 +264,10 @@ def bound_task(
     window: Window,
     groups: int,
     memory: Sequence[Array],
-    post_op: BatchNormPostOp | None,
     params: Mapping[str, Any],
     is_signed: bool = False,
     **structs: Mapping[str, Any],
-) -> Run | Declined:
+) -> NativeRun:
     """The call of a task; ``memory``: the arrays that it reads and writes, ``params``: what shapes and addresses do not
     say, ``structs``: the task's others.
 
@@ -293,7 +297,4 @@ def bound_task(
     task = ffi.new("dml_conv *", {"params": {**geometry, **params}, **structs})
     filters_signed = np.empty(lib.dml_conv_signed_size(task), np.uint8) if is_signed else None
     task.scratch.signed_filters = 0 if filters_signed is None else address(filters_signed)
-    prepared = None if post_op is None else post_op.fill(task.post_ops.normalization, output)
-    if isinstance(prepared, str):
-        return Declined("conv", prepared)
-    return NativeRun("dml_conv_run", task, keepalive=(memory, post_op, prepared, filters_signed))
+    return NativeRun("dml_conv_run", task, keepalive=(memory, filters_signed))

@@ -46,11 +46,11 @@ class Taps(NamedTuple):
         return cls(np.arange(len(indices) + 1), indices, None, size)
 
     @classmethod
-    def under(cls, window: Window, axis: int, elements: range, steps: int) -> Taps:
-        """For each of ``steps`` window positions, the elements that it covers, of the part ``elements`` along one
+    def under(cls, window: Window, axis: int, elements: range, output_size: int) -> Taps:
+        """For each of ``output_size`` window positions, the elements that it covers, of the part ``elements`` along one
         dimension."""
         stride, dilation = window.strides[axis], window.dilations[axis]
-        first = np.arange(steps) * stride - window.start_padding[axis] - elements.start
+        first = np.arange(output_size) * stride - window.start_padding[axis] - elements.start
         low = np.maximum(0, -(first // dilation))
         high = np.minimum(window.size[axis], (len(elements) - 1 - first) // dilation + 1)
         lengths = np.maximum(0, high - low)
@@ -72,8 +72,8 @@ class Taps(NamedTuple):
     @property
     def are_all(self) -> bool:
         """Whether the results are the elements, in order."""
-        own = np.arange(self.size)
-        return self.is_gather and np.array_equal(self.indices, own)
+        identity = np.arange(self.size)
+        return self.is_gather and np.array_equal(self.indices, identity)
 
     def transposed(self) -> Taps:
         """The transposed matrix: for each element, the results that it contributes to, with the same weights."""
@@ -130,47 +130,47 @@ def apply(plan: Plan, x: Array) -> Array:
 
 def gather_indices(plan: Plan) -> dict[int, Array] | None:
     """The indices along each axis, if all results are elements."""
-    picks = {}
+    indices_by_axis = {}
     for axis, parts in plan.items():
         if not isinstance(parts, tuple) or not all(taps.is_gather for taps in parts):
             return None
-        picks[axis] = np.concatenate([taps.indices for taps in parts])
-    return picks
+        indices_by_axis[axis] = np.concatenate([taps.indices for taps in parts])
+    return indices_by_axis
 
 
-def scratch_for(picks: Mapping[int, Array], sizes: Iterable[int], itemsize: int) -> int:
+def scratch_for(indices_by_axis: Mapping[int, Array], sizes: Iterable[int], itemsize: int) -> int:
     """The bytes of temporary memory that ``gather_along`` needs."""
-    return sum(itemsize * prod(between) for between in sizes_between(picks, sizes))
+    return sum(itemsize * prod(between) for between in sizes_between(indices_by_axis, sizes))
 
 
-def sizes_between(picks: Mapping[int, Array], sizes: Iterable[int]) -> Iterator[list[int]]:
+def sizes_between(indices_by_axis: Mapping[int, Array], sizes: Iterable[int]) -> Iterator[list[int]]:
     """The sizes after each axis except the last."""
     current = list(sizes)
-    for axis, indices in list(picks.items())[:-1]:
+    for axis, indices in list(indices_by_axis.items())[:-1]:
         current[axis] = len(indices)
         yield list(current)
 
 
-def gather_along(picks: Mapping[int, Array], x: Array, output: Array, scratch: Array) -> Run:
+def gather_along(indices_by_axis: Mapping[int, Array], x: Array, output: Array, scratch: Array) -> Run:
     """Bind gathers along one axis after the other, and return the call that runs them.
 
     Dimensions are taken in the order of the output's memory, so that what lies together is gathered together.
     """
-    if not picks:
+    if not indices_by_axis:
         return move([(output, x)])
     order = sorted(range(output.ndim), key=lambda axis: (output.shape[axis] == 1, -abs(output.strides[axis])))
     x, output = x.transpose(order), output.transpose(order)
-    steps, used = [], 0
-    between = sizes_between(picks, [x.shape[order.index(axis)] for axis in range(x.ndim)])
-    for axis, indices in picks.items():
+    runs, used = [], 0
+    between = sizes_between(indices_by_axis, [x.shape[order.index(axis)] for axis in range(x.ndim)])
+    for axis, indices in indices_by_axis.items():
         sizes = next(between, None)
         target = output
         if sizes is not None:
             end = used + x.itemsize * prod(sizes)
             target, used = scratch[used:end].view(x.dtype).reshape([sizes[each] for each in order]), end
-        steps.append(take_along(x, indices, target, order.index(axis)))
+        runs.append(take_along(x, indices, target, order.index(axis)))
         x = target
-    return launch_in_order(steps)
+    return launch_in_order(runs)
 
 
 def take_along(x: Array, indices: Array, output: Array, axis: int) -> Run:
@@ -191,20 +191,20 @@ def map_apart(function: Function, x: Array, output: Array, along: Iterable[int])
     whole = set(along)
     inner = max(prod(tensor.shape[axis] for axis in whole) for tensor in (x, output))
     left = max(1, BLOCK // inner)
-    steps = [1] * x.ndim
+    lengths = [1] * x.ndim
     for axis in reversed(range(x.ndim)):
         if axis not in whole:
-            steps[axis] = min(x.shape[axis], left)
-            left //= steps[axis]
-    grid = Grid([1 if axis in whole else size for axis, size in enumerate(x.shape)], steps)
+            lengths[axis] = min(x.shape[axis], left)
+            left //= lengths[axis]
+    grid = Grid([1 if axis in whole else size for axis, size in enumerate(x.shape)], lengths)
     if backend.is_plain or grid.count == 1:
         return partial(map_whole, function, [x], [output])
 
     def run(numbers: Iterator[int]) -> None:
         for number in numbers:
-            place: tuple[Any, ...] = tuple(
+            block: tuple[Any, ...] = tuple(
                 slice(None) if axis in whole else part for axis, part in enumerate(grid.slices_at(number))
             )
-            map_whole(function, [x[place]], [output[place]])
+            map_whole(function, [x[block]], [output[block]])
 
     return partial(share, run, grid.count)

@@ -1,7 +1,8 @@
 """Kernel decisions: which native kernels accept their tensors, and why others decline.
 
 A function that binds a native kernel returns its call, or ``Declined`` with a reason. Reasons are normally dropped,
-since NumPy can always take over; ``Decisions`` collects them while a dispatch is bound and run.
+since blocked NumPy or the reference can always take over; ``Decisions`` collects them while a dispatch is bound and
+run.
 """
 
 from __future__ import annotations

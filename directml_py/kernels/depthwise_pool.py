@@ -12,12 +12,17 @@ from .backend import backend
 from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, apart, readable, type_name
+from .post_ops import IDENTITY, PROGRAMS, Accepts, Activation, BatchNorm, KernelResults, PostOps, run_with
 from .reorder import Reorders, lie_together
-from .softmax_norm import BatchNormPostOp
 from .windows import Window
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
+# What products become in registers, by the type that they are stored in.
+ACCEPTS: dict[np.dtype[Any], Accepts] = {
+    np.dtype(np.float32): Accepts(("IDENTITY", "RELU", "LEAKY_RELU", "CLIP"), True),
+    np.dtype(np.float16): Accepts(("IDENTITY", "RELU")),
+}
 # With more output channels per input channel, matrix products are faster.
 FEW = 4
 # The fewest channels next to each other that fill a vector, of the widest ones.
@@ -32,41 +37,36 @@ def products(
     window: Window,
     groups: int,
     *,
-    is_turned: bool = False,
-    activation: str = "IDENTITY",
-    slope: float = 0.0,
-    post_op: BatchNormPostOp | None = None,
+    is_flipped: bool = False,
+    activation: Activation = IDENTITY,
+    post_ops: PostOps = (),
 ) -> Run | Declined:
     """Depthwise ``convolution.convolution``: each group has one channel of ``x`` and few output channels."""
     reason = unlike_depthwise(x, output, window, groups)
     if reason is not None:
         return Declined("depthwise_pool", reason)
     reorders = Reorders()
-    x = reorders.read(x, is_in_order(x))
+    is_normalized = any(isinstance(one, BatchNorm) for one in post_ops)
+    is_last = not is_normalized and are_channels_last(x, output)
+    is_last = is_last and prod(window.size) <= backend.native.lib.DML_DEPTHWISE_POOL_LAST_TAPS
+    x = reorders.read(x, is_last or is_in_order(x))
     filters = reorders.read(filters, is_taken=True)
     bias = None if bias is None else reorders.read(bias, is_taken=True)
-    added = [] if post_op is None else post_op[:4]
-    output = reorders.write(output, is_in_order(output), [x, filters, bias, *added])
-    task = task_of("PRODUCTS", x, output, window, [filters, bias])
+    target = reorders.write(output, is_last or is_in_order(output), [x, filters, bias])
+    task = task_of("PRODUCTS", x, target, window, [filters, bias])
     if isinstance(task, Declined):
         return task
-    if is_turned:
+    if is_flipped:
         filters = np.flip(filters, tuple(range(2, filters.ndim)))
     task.multiplier = output.shape[1] // groups
-    task.activation, task.slope = getattr(backend.native.lib, f"DML_ACTIVATION_{activation}"), slope
+    activation.set_on(task.post_ops)
     task.weights, task.weight_strides = (
         address(filters),
         [filters.strides[0], *spatial(filters.strides[2:], 0)],
     )
     if bias is not None:
         task.bias, task.bias_stride = address(bias), bias.strides[1]
-    factors = None
-    if post_op is not None:
-        factors = post_op.fill(task.normalization, output)
-        if isinstance(factors, str):
-            return Declined("depthwise_pool", factors)
-    run = run_of(task, (x, filters, bias, output, post_op, factors))
-    return run and reorders.around(run)
+    return run_of(task, (x, filters, bias, target), output, reorders, post_ops, ACCEPTS[output.dtype])
 
 
 def in_rows(x: Array) -> bool:
@@ -75,12 +75,12 @@ def in_rows(x: Array) -> bool:
 
 
 def is_in_order(x: Array) -> bool:
-    """Whether products are added up as those of packed tensors: vectors run across the rows of planes of FLOAT32."""
-    return lie_together(x, 2) if x.dtype == np.float32 else in_rows(x)
+    """Whether products are added up as those of packed tensors; the stride of rows of one element may be any."""
+    return in_rows(x) and (x.shape[-1] > 1 or x.flags.c_contiguous)
 
 
 def are_channels_last(x: Array, output: Array) -> bool:
-    """Whether pools read and write images of FLOAT32 whose channels lie next to each other."""
+    """Whether kernels read and write images of FLOAT32 whose channels lie next to each other."""
     images = (x, output)
     return (
         backend.native is not None
@@ -92,18 +92,19 @@ def are_channels_last(x: Array, output: Array) -> bool:
     )
 
 
-def mean(x: Array, output: Array, window: Window, counts: Sequence[Array]) -> Run | Declined:
+def mean(
+    x: Array, output: Array, window: Window, counts: Sequence[Array], post_ops: PostOps = ()
+) -> Run | Declined:
     """Sums divided by the element count of each window: the product of one count per spatial dimension."""
     reorders = Reorders()
     is_last = are_channels_last(x, output)
     x = reorders.read(x, is_last or in_rows(x))
-    output = reorders.write(output, is_last or in_rows(output), [x])
-    task = task_of("MEAN", x, output, window)
+    target = reorders.write(output, is_last or in_rows(output), [x])
+    task = task_of("MEAN", x, target, window)
     if isinstance(task, Declined):
         return task
     factors = divided(task, counts)
-    run = run_of(task, (x, output, factors))
-    return run and reorders.around(run)
+    return run_of(task, (x, target, factors), output, reorders, post_ops)
 
 
 def divided(task: Any, counts: Sequence[Array]) -> list[Array]:
@@ -135,8 +136,7 @@ def quantized_mean(
     task, memory = quantized_task("MEAN", [x, output], window, scales, zeros)
     if isinstance(task, Declined):
         return task
-    run = run_of(task, (memory, divided(task, counts)))
-    return run and reorders.around(run)
+    return run_of(task, (memory, divided(task, counts)), output, reorders)
 
 
 def quantized_products(
@@ -173,8 +173,7 @@ def quantized_products(
     if bias is not None:
         task.bias, task.bias_stride = address(bias), channel_stride(bias)
     task.bytes.weighs_signed = filters.dtype.kind == "i"
-    run = run_of(task, memory)
-    return run and reorders.around(run)
+    return run_of(task, memory, output, reorders)
 
 
 def read_as_they_lie(reorders: Reorders, arrays: Sequence[Any]) -> list[Any]:
@@ -232,32 +231,36 @@ def unlike_quantized(
 
 
 def fill_bytes(
-    given: Any, tensors: Sequence[Array], scales: Sequence[Array], zeros: Sequence[Array | None]
+    quantization: Any, tensors: Sequence[Array], scales: Sequence[Array], zeros: Sequence[Array | None]
 ) -> None:
     """Say what bytes stand for: of the input, first, of the output, last, and of the filters between them."""
     prefixes = ("", "stored_") if len(tensors) == 2 else ("", "weight_", "stored_")
-    given.is_there = True
-    given.is_signed, given.stores_signed = (tensor.dtype.kind == "i" for tensor in (tensors[0], tensors[-1]))
+    quantization.is_there = True
+    quantization.is_signed, quantization.stores_signed = (
+        tensor.dtype.kind == "i" for tensor in (tensors[0], tensors[-1])
+    )
     for prefix, scale, zero in zip(prefixes, scales, zeros):
-        setattr(given, f"{prefix}scale", address(scale))
-        setattr(given, f"{prefix}scale_stride", channel_stride(scale))
+        setattr(quantization, f"{prefix}scale", address(scale))
+        setattr(quantization, f"{prefix}scale_stride", channel_stride(scale))
         if zero is not None:
-            setattr(given, f"{prefix}zero", address(zero))
-            setattr(given, f"{prefix}zero_stride", channel_stride(zero))
+            setattr(quantization, f"{prefix}zero", address(zero))
+            setattr(quantization, f"{prefix}zero_stride", channel_stride(zero))
 
 
 def channel_stride(array: Array) -> int:
     return array.strides[1] if array.shape[1] > 1 else 0
 
 
-def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> Run | Declined:
+def maximum(
+    x: Array, output: Array, indices: Array | None, window: Window, post_ops: PostOps = ()
+) -> Run | Declined:
     """Max pooling, with the index of the first maximum in each window. A number is larger than NaN, and the result is
     at least the lowest finite FLOAT32, also for an empty window, whose index is 0."""
     reorders = Reorders()
     is_last = indices is None and are_channels_last(x, output)
     x = reorders.read(x, is_last or in_rows(x))
-    output = reorders.write(output, is_last or in_rows(output), [x])
-    task = task_of("MAXIMUM", x, output, window)
+    target = reorders.write(output, is_last or in_rows(output), [x])
+    task = task_of("MAXIMUM", x, target, window)
     if isinstance(task, Declined):
         return task
     if indices is not None:
@@ -270,8 +273,7 @@ def maximum(x: Array, output: Array, indices: Array | None, window: Window) -> R
             indices.itemsize,
             strides_of(indices),
         )
-    run = run_of(task, (x, output, indices))
-    return run and reorders.around(run)
+    return run_of(task, (x, target, indices), output, reorders, post_ops)
 
 
 def put_back(gradients: Array, indices: Array, sums: Array, output: Array) -> Run | Declined:
@@ -340,10 +342,19 @@ def unsupported(x: Array, output: Array, more: Sequence[Array], types: Sequence[
     return None if apart(output, read) else OVERLAPPING
 
 
-def run_of(task: Any, memory: object) -> Run | Declined:
+def run_of(
+    task: Any,
+    memory: object,
+    output: Array,
+    reorders: Reorders,
+    post_ops: PostOps = (),
+    accepts: Accepts = PROGRAMS,
+) -> Run | Declined:
+    """The call of a task that stores ``output``, or what is copied there."""
     if not backend.native.lib.dml_depthwise_pool_check(task):
         return Declined("depthwise_pool", "the window is too large")
-    return NativeRun("dml_depthwise_pool_run", task, keepalive=memory)
+    run = NativeRun("dml_depthwise_pool_run", task, keepalive=memory)
+    return run_with(run, post_ops, KernelResults.of_images(output, not reorders.after, accepts), reorders)
 
 
 def spatial(numbers: Sequence[int], missing: int) -> list[int]:

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "5fa49892"
+DECLARATIONS = "6201eb7d"

@@ -25,11 +25,11 @@ def fill(elements: Elements, output: Array) -> Run:
     integers wrap.
     """
     output = merged(output)
-    steps, left = [], BLOCK
+    lengths, left = [], BLOCK
     for size in reversed(output.shape):
-        steps.append(min(size, left))
-        left //= steps[-1]
-    grid = Grid(output.shape, reversed(steps))
+        lengths.append(min(size, left))
+        left //= lengths[-1]
+    grid = Grid(output.shape, reversed(lengths))
     return partial(share, partial(fill_blocks, elements, output, grid), grid.count)
 
 
@@ -37,10 +37,10 @@ def fill_blocks(elements: Elements, output: Array, grid: Grid, numbers: Iterator
     """Fill the blocks with these numbers; the elements of each block are consecutive."""
     with np.errstate(all="ignore"):
         for number in numbers:
-            place = grid.slices_at(number)
-            part = output[place]
+            block = grid.slices_at(number)
+            part = output[block]
             first = 0
-            for size, along in zip(output.shape, place):
+            for size, along in zip(output.shape, block):
                 first = first * size + along.start
             half.store(part, elements(first, part.size).reshape(part.shape))
 

@@ -13,7 +13,7 @@ from .decisions import ABSENT, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, type_name
 
-INDEX_TYPES = {np.dtype(np.uint32): 0, np.dtype(np.int32): 1, np.dtype(np.uint64): 2, np.dtype(np.int64): 3}
+INDEX_TYPES = {np.dtype(name.lower()): f"DML_INDEX_{name}" for name in ("UINT32", "INT32", "UINT64", "INT64")}
 
 
 def gather(x: Array, indices: Array, output: Array, axis: int) -> Run:
@@ -44,7 +44,7 @@ def native_gather(x: Array, indices: Array, output: Array, axis: int) -> NativeR
         indices.ndim,
         indices.shape,
         indices.strides,
-        INDEX_TYPES[indices.dtype],
+        getattr(native.lib, INDEX_TYPES[indices.dtype]),
         spread_strides(sizes, output),
         address(x),
         address(indices),
@@ -57,8 +57,8 @@ def native_gather(x: Array, indices: Array, output: Array, axis: int) -> NativeR
 def reference_gather(x: Array, indices: Array, output: Array, axis: int) -> None:
     """The reference."""
     # Unlike np.take, indexing does not copy a strided or broadcast input first.
-    place: tuple[Any, ...] = (*(slice(None),) * axis, safe_indices(indices, x.shape[axis] - 1))
-    np.copyto(output, x[place].reshape(output.shape))
+    index: tuple[Any, ...] = (*(slice(None),) * axis, safe_indices(indices, x.shape[axis] - 1))
+    np.copyto(output, x[index].reshape(output.shape))
 
 
 def safe_indices(indices: Array, last: int) -> Array:

@@ -13,7 +13,7 @@ from .backend import backend
 from .decisions import ABSENT, Declined
 from .elementwise.map import map_blocks
 from .gather import INDEX_TYPES, gather, safe_indices, spread_strides
-from .launch import NativeRun
+from .launch import NativeRun, launch_in_order
 from .native_arrays import Array, Run, address, type_name
 
 # One index array for each leading dimension of an array, all of the same sizes; None stands for the position's own
@@ -55,16 +55,16 @@ def read_whole(x: Array, coordinates: Coordinates) -> Array:
 def written_whole(x: Array, coordinates: Coordinates, updates: Array) -> Array:
     """The reference of ``scatter_nd``: a copy of ``x`` with the updates applied."""
     result: Array = x.copy()
-    places, inside = indices_inside(x.shape, coordinates)
-    result[places] = np.reshape(updates, inside.shape + x.shape[len(coordinates) :])[inside]
+    coordinates_inside, inside = indices_inside(x.shape, coordinates)
+    result[coordinates_inside] = np.reshape(updates, inside.shape + x.shape[len(coordinates) :])[inside]
     return result
 
 
 def indices_inside(sizes: Sequence[int], coordinates: Coordinates) -> tuple[tuple[Array, ...], Array]:
     """The in-range index tuples, as one flat array per dimension, and the mask of tuples that are in range."""
-    places = np.broadcast_arrays(*located(sizes, coordinates, exact_indices))
-    inside = np.logical_and.reduce([numbers >= 0 for numbers in places])
-    return tuple(numbers[inside] for numbers in places), inside
+    broadcast = np.broadcast_arrays(*located(sizes, coordinates, exact_indices))
+    inside = np.logical_and.reduce([numbers >= 0 for numbers in broadcast])
+    return tuple(numbers[inside] for numbers in broadcast), inside
 
 
 def scratch_for(sizes: Sequence[int]) -> int:
@@ -86,14 +86,8 @@ def gather_nd(x: Array, coordinates: Coordinates, output: Array, scratch: Array)
 
 def gather_rows_nd(x: Array, coordinates: Coordinates, output: Array, scratch: Array) -> Run:
     """``gather_nd`` by linear indices, where the native kernel declines."""
-    find, rows, places = bind_linear_indices(x, coordinates, safe_indices, scratch)
-    read = gather(rows, places, output, 0)
-
-    def run() -> None:
-        find()
-        read()
-
-    return run
+    find, rows, linear_indices = bind_linear_indices(x, coordinates, safe_indices, scratch)
+    return launch_in_order([find, gather(rows, linear_indices, output, 0)])
 
 
 def scatter_nd(output: Array, coordinates: Coordinates, updates: Array, scratch: Array) -> Run:
@@ -112,11 +106,11 @@ def scatter_nd(output: Array, coordinates: Coordinates, updates: Array, scratch:
 
     def run() -> None:
         find()
-        places, values = indices, updates.reshape((len(indices), *rows.shape[1:]))
-        if places.min() < 0:
-            inside = places >= 0
-            places, values = places[inside], values[inside]
-        rows[places] = values
+        targets, values = indices, updates.reshape((len(indices), *rows.shape[1:]))
+        if targets.min() < 0:
+            inside = targets >= 0
+            targets, values = targets[inside], values[inside]
+        rows[targets] = values
 
     return run
 
@@ -153,35 +147,37 @@ def native_gather_scatter(
             array_strides[along] = array.strides[along]
     # Lengths along the dimension that they reverse are positions there, which must not be merged with other dimensions.
     alone = [along for along, _ in indexed] if mode == "REVERSED" else []
-    joined, places, kept = merged(
+    joined, merged_strides, kept = merged(
         sizes, [array_strides, strides[: len(sizes)], *(indices.strides for _, indices in indexed)], alone
     )
     # Positions that differ in their own coordinate are distinct.
-    apart = [size if stride else 0 for size, stride in zip(joined, places[0])]
+    apart = [size if stride else 0 for size, stride in zip(joined, merged_strides[0])]
     task = native.ffi.new(
         "dml_gather_scatter_nd *",
         {
-            "rank": len(joined),
-            "is_write": mode == "EXACT",
-            "mode": getattr(native.lib, f"DML_GATHER_SCATTER_ND_{mode}"),
-            "count": len(indexed),
-            "sizes": joined,
-            "array_strides": places[0],
-            "values_strides": places[1],
-            "array": address(array),
-            "values": address(values),
-            "coordinates": [
-                {
-                    "indices": address(indices),
-                    "strides": steps,
-                    "size": array.shape[along],
-                    "array_stride": array.strides[along],
-                    "type": INDEX_TYPES[indices.dtype],
-                    "along": kept.get(along, -1),
-                }
-                for (along, indices), steps in zip(indexed, places[2:])
-            ],
-            "apart": apart.index(max(apart)) if any(apart) else -1,
+            "params": {
+                "rank": len(joined),
+                "is_write": mode == "EXACT",
+                "mode": getattr(native.lib, f"DML_GATHER_SCATTER_ND_{mode}"),
+                "count": len(indexed),
+                "sizes": joined,
+                "array_strides": merged_strides[0],
+                "values_strides": merged_strides[1],
+                "array": address(array),
+                "values": address(values),
+                "coordinates": [
+                    {
+                        "indices": address(indices),
+                        "strides": index_strides,
+                        "size": array.shape[along],
+                        "array_stride": array.strides[along],
+                        "type": getattr(native.lib, INDEX_TYPES[indices.dtype]),
+                        "along": kept.get(along, -1),
+                    }
+                    for (along, indices), index_strides in zip(indexed, merged_strides[2:])
+                ],
+                "apart": apart.index(max(apart)) if any(apart) else -1,
+            },
         },
     )
     if not native.lib.dml_gather_scatter_nd_prepare(
@@ -221,7 +217,7 @@ def merged(
         joint.append((1, (0,) * len(layouts)))
     return (
         [size for size, _ in joint],
-        [list(strides) for strides in zip(*(steps for _, steps in joint))],
+        [list(strides) for strides in zip(*(strides_of_axis for _, strides_of_axis in joint))],
         kept,
     )
 
@@ -233,28 +229,30 @@ def bind_linear_indices(
     and the array that the call fills, negative where an index is out of range."""
     rows, first = as_rows(x, len(coordinates))
     sizes = sizes_of(coordinates)
-    places = scratch[: scratch_for(sizes)].view(np.int64).reshape(sizes)
-    steps = [stride // x.itemsize for stride in x.strides[: len(coordinates)]]
+    found = scratch[: scratch_for(sizes)].view(np.int64).reshape(sizes)
+    strides = [stride // x.itemsize for stride in x.strides[: len(coordinates)]]
     base = np.array(first)
-    for dimension, (indices, step) in enumerate(zip(coordinates, steps)):
+    for dimension, (indices, stride) in enumerate(zip(coordinates, strides)):
         if indices is None:
-            numbers = np.arange(sizes[dimension], dtype=np.int64) * step
+            numbers = np.arange(sizes[dimension], dtype=np.int64) * stride
             base = base + numbers.reshape(-1, *(1,) * (len(sizes) - 1 - dimension))
     indexed = [
-        (size - 1, step) for indices, size, step in zip(coordinates, x.shape, steps) if indices is not None
+        (size - 1, stride)
+        for indices, size, stride in zip(coordinates, x.shape, strides)
+        if indices is not None
     ]
 
     def linear_indices(base: Array, *indices: Array) -> Array:
         located_indices = [locate(numbers, last) for numbers, (last, _) in zip(indices, indexed)]
-        total = sum((numbers * step for numbers, (_, step) in zip(located_indices, indexed)), base)
+        total = sum((numbers * stride for numbers, (_, stride) in zip(located_indices, indexed)), base)
         return (
             total if locate is safe_indices else np.where(reduce(np.minimum, located_indices) < 0, -1, total)
         )
 
     find = map_blocks(
-        linear_indices, [base, *(indices for indices in coordinates if indices is not None)], [places]
+        linear_indices, [base, *(indices for indices in coordinates if indices is not None)], [found]
     )
-    return find, rows, places
+    return find, rows, found
 
 
 def as_rows(x: Array, count: int) -> tuple[Array, int]:

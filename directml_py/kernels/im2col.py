@@ -80,9 +80,9 @@ def _are_floats(a: Array, b: Array) -> bool:
 
 
 def convolve(
-    x: Array, weights: Array, window: Window, steps: Sizes, groups: int = 1, out: Array | None = None
+    x: Array, weights: Array, window: Window, output_sizes: Sizes, groups: int = 1, out: Array | None = None
 ) -> Array:
-    """Cross-correlation of ``x`` with ``weights``: {N, C, ...} and {M, C / groups, ...} give {N, M, *steps}.
+    """Cross-correlation of ``x`` with ``weights``: {N, C, ...} and {M, C / groups, ...} give {N, M, *output_sizes}.
 
     The filter is not flipped, and output padding is left to the caller. Floats are returned in their common type, at
     least FLOAT32; integers of up to 16 bits, exact, as INT64. The result is in ``out`` if that is contiguous and has
@@ -91,10 +91,10 @@ def convolve(
     channels, outputs = x.shape[1] // groups, weights.shape[0] // groups
     kind = _working_type(x, weights, channels * count_of(window.size))
     rows = np.ascontiguousarray(weights, kind).reshape(groups, outputs, -1)
-    result = _results((x.shape[0], groups, outputs, *steps), kind, out)
+    result = _results((x.shape[0], groups, outputs, *output_sizes), kind, out)
     # With few outputs, it is cheaper to move the products than to unroll the input. Zero padding is then not
     # multiplied, which shows if the filter is not finite.
-    moves = PRODUCTS_COST * outputs * count_of(x.shape[2:]) < channels * count_of(steps)
+    moves = PRODUCTS_COST * outputs * count_of(x.shape[2:]) < channels * count_of(output_sizes)
     moves = moves and bool(np.isfinite(rows).all())
     for image, target in zip(x, result):
         grouped = image.reshape(groups, channels, *image.shape[1:])
@@ -103,8 +103,8 @@ def convolve(
             taps = rows.reshape(groups, outputs, channels, -1).swapaxes(2, 3).reshape(groups, -1, channels)
             _add_products(grouped, taps, window, target, forward=True)
         else:
-            _unroll(grouped, rows, window, steps, target.reshape(groups, outputs, -1))
-    return _finished(result, x, weights).reshape(x.shape[0], groups * outputs, *steps)
+            _unroll(grouped, rows, window, output_sizes, target.reshape(groups, outputs, -1))
+    return _finished(result, x, weights).reshape(x.shape[0], groups * outputs, *output_sizes)
 
 
 def convolve_back(
@@ -126,24 +126,24 @@ def convolve_back(
     return _finished(result, x, weights).reshape(x.shape[0], groups * outputs, *sizes)
 
 
-def _unroll(x: Array, rows: Array, window: Window, steps: Sizes, target: Array) -> None:
-    """im2col: {G, M, C * window} times the columns of x {G, C, ...}, into {G, M, steps}."""
+def _unroll(x: Array, rows: Array, window: Window, output_sizes: Sizes, target: Array) -> None:
+    """im2col: {G, M, C * window} times the columns of x {G, C, ...}, into {G, M, columns}."""
     groups, channels, depth = rows.shape[0], x.shape[1], rows.shape[2]
-    padded = window.padded(x, steps, rows.dtype)
-    if depth == channels and padded.shape[2:] == steps:
+    padded = window.padded(x, output_sizes, rows.dtype)
+    if depth == channels and padded.shape[2:] == output_sizes:
         np.matmul(rows, padded.reshape(groups, channels, -1), out=target)
         return
-    dimensions = len(steps)
+    dimensions = len(output_sizes)
     order = (0, 1, *range(2 + dimensions, 2 + 2 * dimensions), *range(2, 2 + dimensions))
-    view = window.view(padded, steps).transpose(order)
+    view = window.view(padded, output_sizes).transpose(order)
     limit = min(target.shape[2], max(1, BLOCK_BYTES // (depth * rows.itemsize)))
     together = min(groups, max(1, BLOCK_BYTES // (limit * depth * rows.itemsize)))
     buffer = np.empty(together * depth * limit, rows.dtype)
     for group in range(0, groups, together):
         group_slice = slice(group, group + together)
-        for start, place in blocks(steps, limit):
+        for start, ranges in blocks(output_sizes, limit):
             every = (group_slice, *(slice(None),) * (1 + dimensions))
-            taps = view[every + tuple(slice(part.start, part.stop) for part in place)]
+            taps = view[every + tuple(slice(part.start, part.stop) for part in ranges)]
             unrolled = buffer[: taps.size].reshape(taps.shape)
             np.copyto(unrolled, taps)
             columns = unrolled.reshape(taps.shape[0], depth, -1)
@@ -155,20 +155,20 @@ def _unroll(x: Array, rows: Array, window: Window, steps: Sizes, target: Array) 
 def _add_products(x: Array, rows: Array, window: Window, target: Array, forward: bool) -> None:
     """col2im: {G, M * window, C} times x {G, C, ...}, each product added to its element of the target {G, M, ...}.
 
-    Forward, x is the input and the target the output steps; backward it is the other way round.
+    Forward, x is the input and the target the output; backward it is the other way round.
     """
     whole = [range(size) for size in target.shape[2:]]
-    for place, products in _products(x, rows, window):
+    for ranges, products in _products(x, rows, window):
         for tap in np.ndindex(*window.size):
-            parts = zip(place, whole) if forward else zip(whole, place)
+            parts = zip(ranges, whole) if forward else zip(whole, ranges)
             hits = [
-                window.hits(axis, number, elements, steps)
-                for axis, (number, (elements, steps)) in enumerate(zip(tap, parts))
+                window.hits(axis, number, elements, windows)
+                for axis, (number, (elements, windows)) in enumerate(zip(tap, parts))
             ]
             met = [hit for hit in hits if hit is not None]
             if len(met) == len(hits):
-                elements, steps = (tuple(slices) for slices in zip(*met))
-                source, destination = (elements, steps) if forward else (steps, elements)
+                elements, windows = (tuple(slices) for slices in zip(*met))
+                source, destination = (elements, windows) if forward else (windows, elements)
                 every = (slice(None), slice(None))
                 target[every + destination] += products[every + tap + source]
 
@@ -179,10 +179,10 @@ def _products(x: Array, rows: Array, window: Window) -> Iterator[tuple[tuple[ran
     groups, depth, channels = rows.shape
     flat = x.astype(rows.dtype, copy=False).reshape(groups, channels, -1)
     limit = max(1, BLOCK_BYTES // (groups * depth * rows.itemsize))
-    for start, place in blocks(x.shape[2:], limit):
-        lengths = [len(part) for part in place]
+    for start, ranges in blocks(x.shape[2:], limit):
+        lengths = [len(part) for part in ranges]
         products = np.matmul(rows, flat[:, :, start : start + count_of(tuple(lengths))])
-        yield place, products.reshape(groups, -1, *window.size, *lengths)
+        yield ranges, products.reshape(groups, -1, *window.size, *lengths)
 
 
 def blocks(sizes: Sizes, limit: int) -> Iterator[tuple[int, tuple[range, ...]]]:

@@ -11,16 +11,16 @@ from .csr import Taps
 from .native_arrays import Array
 
 
-def nearest(places: Array, size: int) -> Taps:
+def nearest(coordinates: Array, size: int) -> Taps:
     """Taps of the elements at integer coordinates."""
-    return Taps.one_each(np.clip(places, 0, size - 1).astype(np.int64), size)
+    return Taps.one_each(np.clip(coordinates, 0, size - 1).astype(np.int64), size)
 
 
-def linear(places: Array, bases: Array, size: int) -> Taps:
+def linear(coordinates: Array, bases: Array, size: int) -> Taps:
     """Linear interpolation between the element at each coordinate's base and the next one."""
     first, second = np.clip(bases, 0, size - 1), np.clip(bases + 1, 0, size - 1)
     with np.errstate(invalid="ignore"):
-        share = places - bases
+        share = coordinates - bases
     # A single element is its own mean: 0 times an infinite neighbour would be NaN.
     first = np.where(share == 1, second, first)
     share[first == second] = 0
@@ -42,30 +42,30 @@ class Stretched:
     ``size``.
     """
 
-    def __init__(self, places: Array, size: int, width: float) -> None:
-        self.places, self.size, self.width = np.clip(places, -width, size - 1 + width), size, width
+    def __init__(self, coordinates: Array, size: int, width: float) -> None:
+        self.coordinates, self.size, self.width = np.clip(coordinates, -width, size - 1 + width), size, width
         each = int(min(size, 2 * width + 1)) + 2
-        self.step = max(1, max(8 * BLOCK, size) // each)
+        self.block = max(1, max(8 * BLOCK, size) // each)
 
     def __iter__(self) -> Iterator[Taps]:
-        for start in range(0, len(self.places), self.step):
-            yield self.taps(self.places[start : start + self.step])
+        for start in range(0, len(self.coordinates), self.block):
+            yield self.taps(self.coordinates[start : start + self.block])
 
-    def taps(self, places: Array) -> Taps:
-        count, last = len(places), self.size - 1
-        first = np.clip(np.floor(places - self.width), 0, last).astype(np.int64)
-        lengths = np.clip(np.ceil(places + self.width), first, last).astype(np.int64) - first + 1
+    def taps(self, coordinates: Array) -> Taps:
+        count, last = len(coordinates), self.size - 1
+        first = np.clip(np.floor(coordinates - self.width), 0, last).astype(np.int64)
+        lengths = np.clip(np.ceil(coordinates + self.width), first, last).astype(np.int64) - first + 1
         begins = np.cumsum(lengths) - lengths
-        own = np.repeat(np.arange(count), lengths)
-        inner = np.arange(len(own)) - np.repeat(begins - first, lengths)
+        results_of_taps = np.repeat(np.arange(count), lengths)
+        inner = np.arange(len(results_of_taps)) - np.repeat(begins - first, lengths)
         # The weights beyond an end are added to the edge element's.
-        results = np.concatenate([own, np.arange(count), np.arange(count)])
+        results = np.concatenate([results_of_taps, np.arange(count), np.arange(count)])
         indices = np.concatenate([inner, np.zeros(count, np.int64), np.full(count, last)])
         weights = np.concatenate(
             [
-                1 - np.abs(inner - places[own]) / self.width,
-                self.up_to(-1 - places),
-                self.up_to(places - last - 1),
+                1 - np.abs(inner - coordinates[results_of_taps]) / self.width,
+                self.up_to(-1 - coordinates),
+                self.up_to(coordinates - last - 1),
             ]
         )
         weighted = weights > 0

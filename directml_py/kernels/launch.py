@@ -12,6 +12,10 @@ from .decisions import take
 from .native_arrays import Run
 
 
+class Fixed:
+    """Base of what a task keeps alive that refers to no memory which the kernel is bound to."""
+
+
 class NativeRun(partial[Any]):
     """The call of a native kernel, without arguments.
 
@@ -75,20 +79,20 @@ def entry_point(function: str) -> tuple[Callable[..., Any], int | None, str]:
 
 def launch_in_order(runs: Sequence[Run]) -> Run:
     """The runs combined into one."""
-    steps = steps_in_order(runs)
-    return steps[0] if len(steps) == 1 else RunSequence(steps, run_all, steps)
+    calls = calls_in_order(runs)
+    return calls[0] if len(calls) == 1 else RunSequence(calls, run_all, calls)
 
 
-def steps_in_order(runs: Sequence[Run]) -> Sequence[Run]:
+def calls_in_order(runs: Sequence[Run]) -> Sequence[Run]:
     """The runs combined into as few as possible. Consecutive native kernels are launched from C, as long as signals may
     wait."""
     if len(runs) < 2:
         return runs
-    steps: list[Run] = []
+    calls: list[Run] = []
     for launchable, group in groupby(flattened(runs), is_launchable):
         members: list[Any] = list(group)
-        steps += [launched(members)] if launchable and len(members) > 1 else members
-    return steps
+        calls += [launched(members)] if launchable and len(members) > 1 else members
+    return calls
 
 
 def flattened(runs: Iterable[Run]) -> Iterable[Run]:
@@ -116,16 +120,16 @@ def launched(parts: Sequence[NativeRun | RunSequence]) -> RunSequence:
     ffi, lib = backend.native.ffi, backend.native.lib
     runs = [run for part in parts for run in (part.runs if isinstance(part, RunSequence) else [part])]
     launches = ffi.new("dml_launch[]", len(runs))
-    place = 0
+    index = 0
     for part in parts:
         if isinstance(part, RunSequence):
-            ffi.memmove(launches + place, part.launches, ffi.sizeof(part.launches))
-            place += len(part.runs)
+            ffi.memmove(launches + index, part.launches, ffi.sizeof(part.launches))
+            index += len(part.runs)
         else:
-            launch = launches[place]
+            launch = launches[index]
             launch.kernel, launch.count = part.number, part.count
             launch.task = int(ffi.cast("uintptr_t", part.task))
-            place += 1
+            index += 1
     return RunSequence(runs, run_launches, lib.dml_run_launches, launches, len(runs), launches=launches)
 
 

@@ -30,8 +30,8 @@ def gather_within(x: Array, indices: Array, output: Array, axis: int, outside: R
     native = native_gather(x, indices, output, axis)
     if native:
         return unless_outside(native, outside)
-    reference = partial(reference_gather, x, indices, output, axis)
-    return lambda: reference() if is_inside(indices, x.shape[axis]) else outside()
+    in_bounds = partial(reference_gather, x, indices, output, axis)
+    return lambda: in_bounds() if is_inside(indices, x.shape[axis]) else outside()
 
 
 def gather_nd_within(x: Array, coordinates: Coordinates, output: Array, scratch: Array, outside: Run) -> Run:
@@ -40,9 +40,9 @@ def gather_nd_within(x: Array, coordinates: Coordinates, output: Array, scratch:
     native = native_gather_scatter("CLAMPED", x, coordinates, output)
     if native:
         return unless_outside(native, outside)
-    reference = gather_rows_nd(x, coordinates, output, scratch)
+    in_bounds = gather_rows_nd(x, coordinates, output, scratch)
     bounded = [(indices, size) for indices, size in zip(coordinates, x.shape) if indices is not None]
-    return lambda: reference() if all(starmap(is_inside, bounded)) else outside()
+    return lambda: in_bounds() if all(starmap(is_inside, bounded)) else outside()
 
 
 def unless_outside(native: NativeRun, outside: Run) -> Run:
@@ -66,20 +66,20 @@ def wrapped(indices: Array, size: int) -> Array:
     return np.where(wide < 0, wide + size, wide)
 
 
-def spread(coordinate: Array, step: int, axis: int, rank: int) -> Array:
+def spread(coordinate: Array, stride: int, axis: int, rank: int) -> Array:
     """Linear index contributions along one of ``rank`` dimensions."""
     shape = [1] * rank
     shape[axis] = coordinate.size
-    return (coordinate * step).reshape(shape)
+    return (coordinate * stride).reshape(shape)
 
 
 def read(x: Array, addresses: Array) -> Array:
     """The elements at these linear indices from the first element of ``x``; 0 outside the memory of ``x``, as Direct3D
     reads beyond buffers."""
     rows, first = as_rows(x, x.ndim)
-    places = addresses + first
-    inside = (places >= 0) & (places < len(rows))
-    elements: Array = np.where(inside, rows[np.where(inside, places, 0)], x.dtype.type(0))
+    indices = addresses + first
+    inside = (indices >= 0) & (indices < len(rows))
+    elements: Array = np.where(inside, rows[np.where(inside, indices, 0)], x.dtype.type(0))
     return elements
 
 
@@ -89,31 +89,35 @@ def strides_of(x: Array) -> list[int]:
 
 def gather_linear(x: Array, coordinates: Coordinates) -> Array:
     """``gather_scatter_nd.read_whole`` by linear indices: the sum of all coordinates times their strides."""
-    sizes, steps = sizes_of(coordinates), strides_of(x)
+    sizes, strides = sizes_of(coordinates), strides_of(x)
     trail = x.shape[len(coordinates) :]
     rank = len(sizes) + len(trail)
     addresses = np.zeros((1,) * rank, np.int64)
-    for dimension, (indices, size, step) in enumerate(zip(coordinates, x.shape, steps)):
+    for dimension, (indices, size, stride) in enumerate(zip(coordinates, x.shape, strides)):
         if indices is None:
-            addresses = addresses + spread(np.arange(sizes[dimension]), step, dimension, rank)
+            addresses = addresses + spread(np.arange(sizes[dimension]), stride, dimension, rank)
         else:
-            own = wrapped(indices, size) * step
-            addresses = addresses + own.reshape((*own.shape, *(1,) * len(trail)))
-    for axis, (size, step) in enumerate(zip(trail, steps[len(coordinates) :]), len(sizes)):
-        addresses = addresses + spread(np.arange(size), step, axis, rank)
+            products = wrapped(indices, size) * stride
+            addresses = addresses + products.reshape((*products.shape, *(1,) * len(trail)))
+    for axis, (size, stride) in enumerate(zip(trail, strides[len(coordinates) :]), len(sizes)):
+        addresses = addresses + spread(np.arange(size), stride, axis, rank)
     return read(x, addresses)
 
 
 def take(x: Array, indices: Array, axis: int, is_batched: bool = False) -> Array:
     """``np.take`` by linear indices. Batched, each ``x[b]`` is indexed by its own ``indices[b]``."""
-    steps, size = strides_of(x), x.shape[axis]
+    strides, size = strides_of(x), x.shape[axis]
     lead = int(is_batched)
     added = indices.ndim - lead - 1
-    own = wrapped(indices, size) * steps[axis]
+    products = wrapped(indices, size) * strides[axis]
     behind = (1,) * (x.ndim - 1 - axis)
-    addresses = own.reshape(own.shape[:lead] + (1,) * (axis - lead) + own.shape[lead:] + behind)
+    addresses = products.reshape(
+        products.shape[:lead] + (1,) * (axis - lead) + products.shape[lead:] + behind
+    )
     others: Sequence[int] = [dimension for dimension in range(x.ndim) if dimension != axis]
     for dimension in others:
-        place = dimension if dimension < axis else dimension + added
-        addresses = addresses + spread(np.arange(x.shape[dimension]), steps[dimension], place, x.ndim + added)
+        dimension_of_result = dimension if dimension < axis else dimension + added
+        addresses = addresses + spread(
+            np.arange(x.shape[dimension]), strides[dimension], dimension_of_result, x.ndim + added
+        )
     return read(x, addresses)

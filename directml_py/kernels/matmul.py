@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import Any
@@ -13,7 +14,9 @@ from .convolution import BYTES, Quantization, byte_convolution
 from .decisions import ABSENT, Declined
 from .half import widened
 from .launch import NativeRun, launch_in_order
+from .move import move
 from .native_arrays import Array, Run, address, type_name
+from .post_ops import KernelResults, PostOps, followed, run_with
 from .reorder import Reorders, lie_together
 from .windows import Window
 
@@ -31,25 +34,31 @@ WORTH_BLAS = {"baseline": 1 << 26, "avx2": 1 << 26, "avx512": 1 << 28, "amx": 1 
 SHALLOW = {"baseline": 0, "avx2": 0, "avx512": 128, "amx": 128}
 
 
-def multiply(a: Array, b: Array, out: Array, turned: tuple[bool, bool] = (False, False)) -> Run:
-    """The call that stores the products of {..., M, K} and {..., K, N} in FLOAT32 {..., M, N}.
+def multiply(
+    a: Array, b: Array, out: Array, transposed: tuple[bool, bool] = (False, False), post_ops: PostOps = ()
+) -> Run:
+    """The call that stores the products of {..., M, K} and {..., K, N} in FLOAT32 {..., M, N}, and runs ``post_ops``
+    over them.
 
     The leading dimensions of the operands broadcast. Sizes are at least 1; the result is disjoint from the operands.
-    ``turned`` says which operands are transposes of tensors: their columns lie together where the tensors are packed.
+    ``transposed`` says which operands are transposes of tensors: their columns lie together where these are packed.
     """
-    return native_multiply(a, b, out, turned) or numpy_multiply(a, b, out, turned)
+    run = native_multiply(a, b, out, transposed, post_ops)
+    return run or followed(numpy_multiply(a, b, out, transposed), post_ops)
 
 
-def numpy_multiply(a: Array, b: Array, out: Array, turned: tuple[bool, bool] = (False, False)) -> Run:
-    """The reference: BLAS, whose sums depend on the layout of small matrices, over packed tensors."""
+def numpy_multiply(a: Array, b: Array, out: Array, transposed: tuple[bool, bool] = (False, False)) -> Run:
+    """BLAS, whose sums depend on the layout of small matrices, over packed tensors."""
     reorders = Reorders()
     left, right = (
-        oriented(reorders.read(oriented(x, is_turned), lie_together(oriented(x, is_turned))), is_turned)
-        for x, is_turned in zip((a, b), turned)
+        oriented(
+            reorders.read(oriented(x, is_transposed), lie_together(oriented(x, is_transposed))), is_transposed
+        )
+        for x, is_transposed in zip((a, b), transposed)
     )
     if np.may_share_memory(left, right):
         # NumPy computes the product of a matrix and its own transpose in another way.
-        right = oriented(reorders.read(oriented(right, turned[1]), is_taken=False), turned[1])
+        right = oriented(reorders.read(oriented(right, transposed[1]), is_taken=False), transposed[1])
     target = reorders.write(out, lie_together(out), [left, right])
     return reorders.around(partial(multiply_whole, left, right, target))
 
@@ -59,29 +68,31 @@ def multiply_whole(a: Array, b: Array, out: Array) -> None:
         np.matmul(widened(a), widened(b), out=out)
 
 
-def oriented(x: Array, is_turned: bool) -> Array:
-    """The transposes of matrices, if ``is_turned``."""
-    return x.swapaxes(-1, -2) if is_turned else x
+def oriented(x: Array, is_transposed: bool) -> Array:
+    """The transposes of matrices, if ``is_transposed``."""
+    return x.swapaxes(-1, -2) if is_transposed else x
 
 
 def native_multiply(
-    a: Array, b: Array, out: Array, turned: tuple[bool, bool] = (False, False)
+    a: Array, b: Array, out: Array, transposed: tuple[bool, bool] = (False, False), post_ops: PostOps = ()
 ) -> Run | Declined:
     """The native kernel, unless BLAS is as fast."""
+    output, is_transposed = out, False
     if out.shape[-1] == 1 < out.shape[-2]:
         a, b, out = (x.swapaxes(-1, -2) for x in (b, a, out))
-        turned = (not turned[1], not turned[0])
+        transposed, is_transposed = (not transposed[1], not transposed[0]), True
     reason = unsupported(a, b, out)
     if reason is not None:
         return Declined("matmul", reason)
     if min(out.shape[-2:]) > 1 and out.strides[-2] == out.itemsize != out.strides[-1]:
         # Sums are added up in the order of the depth, whichever operand's rows are those of the tiles.
         a, b, out = (x.swapaxes(-1, -2) for x in (b, a, out))
+        is_transposed = not is_transposed
     *batch, rows, columns = out.shape
     reorders = Reorders()
     a = reorders.read(a, is_taken=True)
     if rows == 1:
-        b = oriented(reorders.read(oriented(b, turned[1]), is_in_order(b, turned[1])), turned[1])
+        b = oriented(reorders.read(oriented(b, transposed[1]), is_in_order(b, transposed[1])), transposed[1])
     else:
         b = reorders.read(b, is_taken=True)
     out = reorders.write(out, columns == 1 or out.strides[-1] == out.itemsize, [a, b])
@@ -93,31 +104,32 @@ def native_multiply(
     for matrix, x in ((task.a, a), (task.b, b), (task.out, out)):
         matrix.memory = address(x)
         matrix.batch[0 : len(batch)] = x.strides[:-2]
-        matrix.row, matrix.column = steps(x)
+        matrix.row, matrix.column = matrix_strides(x)
         matrix.is_half = x.dtype != FLOAT32
     lib.dml_matmul_prepare(task)
-    return reorders.around(NativeRun("dml_matmul_run", task, keepalive=(a, b, out)))
+    results = KernelResults(output, (prod(batch), rows, columns), not reorders.after, is_transposed)
+    return run_with(NativeRun("dml_matmul_run", task, keepalive=(a, b, out)), post_ops, results, reorders)
 
 
-def steps(x: Array) -> tuple[int, int]:
+def matrix_strides(x: Array) -> tuple[int, int]:
     """The strides of rows and columns; a dimension of one element counts as contiguous."""
-    row, column = (x.itemsize if size == 1 else step for size, step in zip(x.shape[-2:], x.strides[-2:]))
+    row, column = (x.itemsize if size == 1 else stride for size, stride in zip(x.shape[-2:], x.strides[-2:]))
     return row, column
 
 
-def is_in_order(b: Array, is_turned: bool) -> bool:
+def is_in_order(b: Array, is_transposed: bool) -> bool:
     """Whether the native kernel adds up the products of a row and ``b`` as if it were packed: as sums of rows, or by
     columns if these lie together."""
-    row, column = steps(b)
-    if is_turned and b.shape[-1] > 1 < b.shape[-2]:
+    row, column = matrix_strides(b)
+    if is_transposed and b.shape[-1] > 1 < b.shape[-2]:
         return row == b.itemsize != column
     return column == b.itemsize
 
 
-def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
+def multiply_packed(a: Array, panels: Array, out: Array, post_ops: PostOps = ()) -> Run:
     """``multiply`` for {..., M, K} and {..., K, N} whose right-hand matrices are prepacked as ``panels``, bytes."""
     *sizes, rows, columns = out.shape
-    reorders = Reorders()
+    reorders, output = Reorders(), out
     a = reorders.read(a, is_taken=True)
     out = reorders.write(out, out.strides[-1] == out.itemsize, [a])
     ffi, lib = backend.native.ffi, backend.native.lib
@@ -127,13 +139,16 @@ def multiply_packed(a: Array, panels: Array, out: Array) -> Run:
     for matrix, x in ((task.a, a), (task.out, out)):
         matrix.memory = address(x)
         matrix.batch[0 : len(sizes)] = x.strides[:-2]
-        matrix.row, matrix.column = steps(x)
+        matrix.row, matrix.column = matrix_strides(x)
         matrix.is_half = x.dtype != FLOAT32
     task.b.memory = address(panels)
-    step = panels_size(1, columns, a.shape[-1])
-    task.b.batch[0 : len(sizes)] = [step * prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    panel_bytes = panels_size(1, columns, a.shape[-1])
+    task.b.batch[0 : len(sizes)] = [panel_bytes * prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
     lib.dml_matmul_prepare(task)
-    return reorders.around(NativeRun("dml_matmul_run", task, keepalive=(a, panels, out)))
+    results = KernelResults(output, (prod(sizes), rows, columns), not reorders.after)
+    return run_with(
+        NativeRun("dml_matmul_run", task, keepalive=(a, panels, out)), post_ops, results, reorders
+    )
 
 
 def unsupported(a: Array, b: Array, out: Array) -> str | None:
@@ -254,15 +269,24 @@ def panels_size(gates: int, hidden: int, depth: int) -> int:
 def pack_panels(matrices: Array, gates: int, memory: Array) -> None:
     """Pack matrices {count, gates * hidden, depth} of FLOAT32 or FLOAT16 into consecutive panels of FLOAT32 in
     ``memory``, bytes. They need not be aligned: weights may lie anywhere in a file."""
-    if matrices.dtype != FLOAT32 and not matrices.flags.aligned:
-        matrices = matrices.copy()
+    for run in panels_runs(matrices, gates, memory):
+        run()
+
+
+def panels_runs(matrices: Array, gates: int, memory: Array) -> Sequence[Run]:
+    """The calls, in order, that ``pack_panels``."""
+    copies: list[Run] = []
+    if not matrices.flags.aligned:
+        aligned_copy = np.empty(matrices.shape, matrices.dtype)
+        copies.append(move([(aligned_copy, matrices)]))
+        matrices = aligned_copy
     task = backend.native.ffi.new("dml_prepack *")
     task.count, rows, task.k = matrices.shape
     task.gates, task.hidden, task.panels = gates, rows // gates, address(memory)
     matrix = task.matrix
     matrix.memory, matrix.is_half = address(matrices), matrices.dtype != FLOAT32
     matrix.batch[0], matrix.row, matrix.column = matrices.strides
-    backend.native.lib.dml_prepack_pack(task)
+    return [*copies, NativeRun("dml_prepack_run", task, keepalive=(matrices, memory))]
 
 
 def aligned(memory: Array, size: int) -> tuple[Array, Array]:

@@ -53,9 +53,9 @@ def native_nonzero(x: Array, coordinates: Array) -> Callable[[], int] | Declined
 def nonzero_whole(x: Array, coordinates: Array) -> int:
     """The reference."""
     width = coordinates.shape[1]
-    places = np.unravel_index(np.flatnonzero(x != 0), x.shape[x.ndim - width :])
-    count = len(places[0])
-    for column, numbers in zip(coordinates.T, places):
+    found = np.unravel_index(np.flatnonzero(x != 0), x.shape[x.ndim - width :])
+    count = len(found[0])
+    for column, numbers in zip(coordinates.T, found):
         column[:count] = numbers
     coordinates[count:] = 0
     return count

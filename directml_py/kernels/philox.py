@@ -17,7 +17,7 @@ from .native_arrays import Array, Run, address
 ROUNDS = 10
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 # The constants that each round adds to the words of the key.
-KEY_STEPS = 0x9E3779B9, 0xBB67AE85
+KEY_INCREMENTS = 0x9E3779B9, 0xBB67AE85
 COUNTER_WORDS = 4
 LOW, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
@@ -99,7 +99,7 @@ def numpy_blocks(counter: int, key: int, count: int) -> Array:
         for word, product, other, part in ((a, right, b, 0), (c, left, d, 1)):
             np.right_shift(product, HALF, out=word)
             word ^= other
-            word ^= np.uint64(((key >> 32 * part) + number * KEY_STEPS[part]) % 2**32)
+            word ^= np.uint64(((key >> 32 * part) + number * KEY_INCREMENTS[part]) % 2**32)
             np.bitwise_and(product, LOW, out=other)
     rows = np.empty((count, COUNTER_WORDS), np.uint32)
     for column, numbers in enumerate((a, b, c, d)):

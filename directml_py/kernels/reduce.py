@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from .backend import backend
 from .decisions import ABSENT, OVERLAPPING, Declined
 from .elementwise.functions import quieted
 from .launch import NativeRun
-from .native_arrays import Array, Run, address, type_name
-from .reorder import Reorders, lie_together
+from .native_arrays import Array, Run, address, apart, readable, type_name
+from .reorder import Reorders, joined_stride, lie_together, packed_strides
 
 Axes = tuple[int, ...]
 
@@ -39,6 +40,9 @@ def fold(
         raise ValueError(f"no such function: {function!r}")
     reorders = Reorders()
     if function not in SELECTIONS and x.dtype.kind == "f":
+        task = laid_task(function, x, output, axes)
+        if task is not None:
+            return NativeRun("dml_reduce_run", task, keepalive=(x, output))
         x = reorders.read(x, lie_together(x))
         output = reorders.write(output, lie_together(output), [x])
     else:
@@ -53,7 +57,7 @@ def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: 
     """The native kernel of ``fold``."""
     if backend.native is None:
         return Declined("reduce", ABSENT)
-    ffi, lib = backend.native.ffi, backend.native.lib
+    lib = backend.native.lib
     types = native_type(lib, x.dtype), native_type(lib, output.dtype)
     expected = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
     if None in types:
@@ -64,25 +68,66 @@ def native_fold(function: str, x: Array, output: Array, axes: Axes, decreasing: 
     if np.may_share_memory(x, output):
         return Declined("reduce", OVERLAPPING)
     name = f"{function}_LAST" if decreasing and function in ("ARGMIN", "ARGMAX") else function
-    task = ffi.new("dml_reduce *")
-    known = lib.dml_reduce_prepare(
-        task,
-        getattr(lib, f"DML_FUNCTION_{name}"),
-        *types,
-        x.ndim,
-        x.shape,
-        x.strides,
-        output.strides,
-        sum(1 << axis for axis in set(axes)),
-        address(x),
-        address(output),
-    )
-    if not known:
+    task = prepared_task(name, x, x.strides, output, axes)
+    if task is None:
         reason = (
             f"{function} of {x.ndim} dimensions of {type_name(x)} to {type_name(output)} has no native kernel"
         )
         return Declined("reduce", reason)
     return NativeRun("dml_reduce_run", task, keepalive=(x, output))
+
+
+def prepared_task(name: str, x: Array, strides: Sequence[int], output: Array, axes: Axes) -> Any:
+    """The task of a function over ``x``, as if it had these ``strides``; None if there is no kernel."""
+    ffi, lib = backend.native.ffi, backend.native.lib
+    task = ffi.new("dml_reduce *")
+    known = lib.dml_reduce_prepare(
+        task,
+        getattr(lib, f"DML_FUNCTION_{name}"),
+        native_type(lib, x.dtype),
+        native_type(lib, output.dtype),
+        x.ndim,
+        x.shape,
+        strides,
+        output.strides,
+        sum(1 << axis for axis in set(axes)),
+        address(x),
+        address(output),
+    )
+    return task if known else None
+
+
+def laid_task(function: str, x: Array, output: Array, axes: Axes) -> Any:
+    """The task over rows that lie side by side, as the planes of neighbouring channels, or whose lines have gaps
+    between them; None if rows lie otherwise, or would be added up in another order than packed ones."""
+    if backend.native is None or not readable(x, output) or not apart(output, [x]) or x.dtype != output.dtype:
+        return None
+    kept = [axis for axis, size in enumerate(x.shape) if axis not in axes and size > 1]
+    reduced = [axis for axis, size in enumerate(x.shape) if axis in axes and size > 1]
+    if x.flags.c_contiguous or not kept or not reduced or kept[-1] > reduced[0]:
+        return None
+    rows, row = two_dimensions(x, output, kept), two_dimensions(x, x, reduced)
+    task = prepared_task(function, x, packed_strides(x), output, axes)
+    if None in (rows, row, task) or not backend.native.lib.dml_reduce_lay(task, rows, row):
+        return None
+    return task
+
+
+def two_dimensions(x: Array, output: Array, axes: Sequence[int]) -> list[tuple[int, int, int]] | None:
+    """Dimensions as two, the inner one first: sizes, strides of ``output`` and of ``x``; None if more are left."""
+    first = len(axes) - 1
+    while first > 0 and None not in (
+        joined_stride(x, axes[first - 1 :]),
+        joined_stride(output, axes[first - 1 :]),
+    ):
+        first -= 1
+    dimensions = []
+    for part in (axes[first:], axes[:first]):
+        strides = joined_stride(output, part), joined_stride(x, part)
+        if strides[0] is None or strides[1] is None:
+            return None
+        dimensions.append((prod(x.shape[axis] for axis in part), strides[0], strides[1]))
+    return dimensions
 
 
 def native_type(lib: Any, dtype: np.dtype[Any]) -> Any:
@@ -209,12 +254,12 @@ def arg_fold(x: Array, output: Array, axes: Axes, largest: bool, decreasing: boo
         if decreasing:
             indices = rows.shape[-1] - 1 - indices
         if any(repeated):
-            places = np.unravel_index(indices, [unrepeated.shape[axis] for axis in reduced])
-            own = [
-                place + (x.shape[axis] - 1 if repeated[axis] and decreasing else 0)
-                for axis, place in zip(reduced, places)
+            coordinates = np.unravel_index(indices, [unrepeated.shape[axis] for axis in reduced])
+            whole_coordinates = [
+                coordinate + (x.shape[axis] - 1 if repeated[axis] and decreasing else 0)
+                for axis, coordinate in zip(reduced, coordinates)
             ]
-            indices = np.asarray(np.ravel_multi_index(own, [x.shape[axis] for axis in reduced]))
+            indices = np.asarray(np.ravel_multi_index(whole_coordinates, [x.shape[axis] for axis in reduced]))
         np.copyto(output, unless_nan_begins(rows, indices).reshape(output.shape), casting="unsafe")
 
     return run

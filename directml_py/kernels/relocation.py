@@ -14,16 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .backend import backend
-from .launch import NativeRun, RunSequence, launched
+from .launch import Fixed, NativeRun, RunSequence, launched
 from .native_arrays import Run
 
 # Kernels choose their instructions by addresses, of which they see no more than the place in a cache line.
 CACHE_LINE = 64
 WORD = 8
-
-
-class Fixed:
-    """Base of what a task keeps alive that refers to no memory which the kernel is bound to."""
 
 
 class MemoryRanges(NamedTuple):
@@ -97,9 +93,9 @@ class TaskTemplate(NamedTuple):
         for word, index, offset in self.slots:
             words[word] = starts[index] + offset
         if self.inner:
-            own = int(ffi.cast("uintptr_t", pointer))
+            task_address = int(ffi.cast("uintptr_t", pointer))
             for word, offset in self.inner:
-                words[word] = own + offset
+                words[word] = task_address + offset
         return self.task.make(pointer, (self.task.kept, keepalive))
 
 
@@ -201,9 +197,9 @@ def template(
     slots, inner = [], []
     for word in np.flatnonzero(words != its_words).tolist():
         value, its_value = int(words[word]), int(its_words[word])
-        index, own = ranges.containing(value), offset_among(value, task.blocks)
-        if own is not None and own == offset_among(its_value, its.blocks):
-            inner.append((word, own))
+        index, inner_offset = ranges.containing(value), offset_among(value, task.blocks)
+        if inner_offset is not None and inner_offset == offset_among(its_value, its.blocks):
+            inner.append((word, inner_offset))
         elif index is not None and its_value - value == moves[index]:
             slots.append((word, index, value - ranges.starts[index]))
         else:

@@ -8,6 +8,7 @@ tensors; the others are reordered before and after it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -90,15 +91,31 @@ def with_packed_strides(x: Array) -> Array:
 
 def is_same(x: Array, output: Array) -> bool:
     """Whether both are the same elements."""
-    places = [array.__array_interface__["data"][0] for array in (x, output)]
+    addresses = [array.__array_interface__["data"][0] for array in (x, output)]
     is_alike = (x.shape, x.strides, x.dtype) == (output.shape, output.strides, output.dtype)
-    return is_alike and places[0] == places[1]
+    return is_alike and addresses[0] == addresses[1]
 
 
 def lie_together(array: Array, first: int = 0) -> bool:
     """Whether the dimensions from ``first`` on are C-contiguous."""
     part: Any = array[(0,) * first]
     return bool(part.flags.c_contiguous)
+
+
+def packed_strides(x: Array) -> list[int]:
+    """The strides that a packed array like ``x`` has."""
+    return [x.itemsize * prod(x.shape[axis + 1 :]) for axis in range(x.ndim)]
+
+
+def joined_stride(x: Array, axes: Sequence[int]) -> int | None:
+    """The stride of some dimensions as one, with its elements in the same order; None if they do not lie like that."""
+    stride = x.strides[axes[-1]] if axes else 0
+    expected = stride
+    for axis in reversed(axes):
+        if x.strides[axis] != expected:
+            return None
+        expected *= x.shape[axis]
+    return stride
 
 
 def packed(x: Array) -> Array:

@@ -83,7 +83,7 @@ def task_of(function: str, x: Array, output: Array, axes: Sequence[Axis]) -> tup
     return task, (x, output, [keepalive for _, keepalive in axes])
 
 
-def axis_of(taps: Taps, steps: int) -> Axis:
+def axis_of(taps: Taps, output_size: int) -> Axis:
     """The same taps for all regions, and their keepalives."""
     weights = np.ones(len(taps.indices)) if taps.weights is None else taps.weights
     arrays = [
@@ -92,4 +92,4 @@ def axis_of(taps: Taps, steps: int) -> Axis:
         np.ascontiguousarray(weights, np.float64),
     ]
     names = ("starts", "indices", "weights")
-    return {**dict(zip(names, map(address, arrays))), "output_size": steps}, arrays
+    return {**dict(zip(names, map(address, arrays))), "output_size": output_size}, arrays

@@ -37,7 +37,7 @@ def map_rows(function: Function, inputs: Arrays, outputs: Arrays, axes: Sequence
     """
     arrays = [array for array in (*inputs, *outputs) if array is not None]
     sizes = tuple(map(max, zip(*(array.shape for array in arrays))))
-    grid = Grid(sizes, row_steps(sizes, axes))
+    grid = Grid(sizes, row_lengths(sizes, axes))
     reorders = Reorders()
     inputs = [None if x is None else reorders.read(x, lie_together(x)) for x in inputs]
     outputs = [None if one is None else reorders.write(one, True, inputs) for one in outputs]
@@ -48,29 +48,29 @@ def map_rows(function: Function, inputs: Arrays, outputs: Arrays, axes: Sequence
     return reorders.around(run)
 
 
-def row_steps(sizes: Sequence[int], axes: Sequence[int]) -> list[int]:
+def row_lengths(sizes: Sequence[int], axes: Sequence[int]) -> list[int]:
     """The sizes of a block: as many whole rows as fit, at least one, preferring those adjacent in packed memory.
 
     Where rows are closer together than their own elements, a block holds as many as share a cache line.
     """
-    steps = [size if axis in axes else 1 for axis, size in enumerate(sizes)]
+    lengths = [size if axis in axes else 1 for axis, size in enumerate(sizes)]
     innermost = max((axis for axis in axes if sizes[axis] > 1), default=-1)
     kept = [axis for axis, size in enumerate(sizes) if axis not in axes and size > 1]
-    for place, axis in enumerate(reversed(kept)):
-        least = LINE if place == 0 and axis > innermost >= 0 else 1
-        steps[axis] = min(sizes[axis], max(least, BLOCK // prod(steps)))
-    return steps
+    for position, axis in enumerate(reversed(kept)):
+        least = LINE if position == 0 and axis > innermost >= 0 else 1
+        lengths[axis] = min(sizes[axis], max(least, BLOCK // prod(lengths)))
+    return lengths
 
 
 def run_rows(function: Function, inputs: Arrays, outputs: Arrays, grid: Grid, numbers: Iterator[int]) -> None:
     with np.errstate(all="ignore"):
         for number in numbers:
-            place = grid.slices_at(number)
-            parts = [None if x is None else half.widened(part(x, place)) for x in inputs]
-            targets = [None if output is None else part(output, place) for output in outputs]
+            block = grid.slices_at(number)
+            parts = [None if x is None else half.widened(part(x, block)) for x in inputs]
+            targets = [None if output is None else part(output, block) for output in outputs]
             store(targets, function(*parts))
 
 
-def part(array: Array, place: Slices) -> Array:
+def part(array: Array, block: Slices) -> Array:
     """The part of ``array`` at ``slices_at``; along broadcast dimensions it is the same everywhere."""
-    return array[tuple(slice(None) if size == 1 else index for size, index in zip(array.shape, place))]
+    return array[tuple(slice(None) if size == 1 else index for size, index in zip(array.shape, block))]

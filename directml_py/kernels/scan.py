@@ -85,20 +85,20 @@ def unsupported(function: np.ufunc, x: Array, output: Array) -> str | None:
 
 
 def numpy_scan(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> Run:
-    """The reference, along the first axis."""
+    """Blocked NumPy, along the first axis, or the reference for few elements."""
     if backend.is_plain or x.size <= BLOCK:
         return partial(scan_whole, function, x, output, exclusive)
     return Tiles(function, x, output, exclusive)
 
 
 def scan_whole(function: np.ufunc, x: Array, output: Array, exclusive: bool) -> None:
-    """All elements at once, along the first axis."""
+    """The reference: all elements at once, along the first axis."""
     results = np.empty((x.shape[0] + 1, *x.shape[1:]), kept_type(x.dtype))
     results[0] = nothing(function, results.dtype, exclusive)
-    step(function, x, output, results, exclusive)
+    accumulate(function, x, output, results, exclusive)
 
 
-def step(function: np.ufunc, x: Array, output: Array, results: Array, exclusive: bool) -> None:
+def accumulate(function: np.ufunc, x: Array, output: Array, results: Array, exclusive: bool) -> None:
     """Continue from the first of ``results``, which has one more entry than there are elements."""
     with np.errstate(all="ignore"):
         results[1:] = half.widened(x)
@@ -133,8 +133,8 @@ class Tiles:
     def __init__(self, function: np.ufunc, x: Array, output: Array, exclusive: bool) -> None:
         self.function, self.exclusive = function, exclusive
         self.output, self.x = joined([output, x], fixed=1)
-        self.rows, *steps = block_sizes([self.output, self.x], 0)
-        self.grid = Grid(self.x.shape[1:], steps)
+        self.rows, *lengths = block_sizes([self.output, self.x], 0)
+        self.grid = Grid(self.x.shape[1:], lengths)
         # Rows are adjacent if they are adjacent in memory.
         self.across = self.x.ndim > 1 and abs(self.x.strides[0]) > min(map(abs, self.x.strides[1:]))
 
@@ -143,14 +143,14 @@ class Tiles:
 
     def run(self, numbers: Iterator[int]) -> None:
         for number in numbers:
-            place = (slice(None), *self.grid.slices_at(number))
-            x, output = self.x[place], self.output[place]
+            block = (slice(None), *self.grid.slices_at(number))
+            x, output = self.x[block], self.output[block]
             results = self.memory(x.shape[1:])
             results[0] = nothing(self.function, results.dtype, self.exclusive)
             for begin in range(0, x.shape[0], self.rows):
                 part = slice(begin, begin + self.rows)
                 kept = results[: x[part].shape[0] + 1]
-                step(self.function, x[part], output[part], kept, self.exclusive)
+                accumulate(self.function, x[part], output[part], kept, self.exclusive)
                 results[0] = kept[-1]
 
     def memory(self, sizes: tuple[int, ...]) -> Array:

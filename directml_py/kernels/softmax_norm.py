@@ -1,26 +1,28 @@
-"""Softmax, log-softmax and mean-variance normalization in the native kernel.
+"""Softmax, log-softmax, normalizations and the gradients of batch normalization in the native kernel.
 
-A row is contiguous in the input and the output; softmax also takes columns of such rows. Other layouts are reordered;
-what is declined runs in ``rowwise.map_rows``.
+A row is contiguous in the input and the output; softmax also takes columns, which are neighbours or follow each other.
+Other layouts are reordered; what is declined runs in ``rowwise.map_rows``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .backend import backend
 from .cache_blocks import joined
-from .decisions import ABSENT, OVERLAPPING, UNREADABLE, Declined
+from .decisions import ABSENT, Declined
 from .launch import NativeRun
 from .native_arrays import Array, Run, address, apart, readable, type_name
-from .reorder import Reorders, is_same, lie_together
+from .reorder import Reorders, is_same, joined_stride, lie_together
 
 # The fewest elements of each channel that are normalized together, for which its factor is computed once.
 PART = 256
+# The fewest elements of a line that vectors are worth.
+LINE = 16
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 
@@ -41,7 +43,7 @@ def softmax(x: Array, output: Array, axes: Sequence[int], logarithm: bool = Fals
     def is_taken(array: Array) -> bool:
         if behind is None:
             return lie_together(array.transpose(order), kept)
-        return lie_together(array, behind) and are_rows(array)
+        return have_columns(array, axes, behind) and are_rows(array)
 
     packing = order if behind is None else None
     is_read = is_taken(x) and (x.flags.c_contiguous or are_rows(x, output))
@@ -50,8 +52,21 @@ def softmax(x: Array, output: Array, axes: Sequence[int], logarithm: bool = Fals
         output, is_taken(output) and are_rows(output, source), [], packing, in_place_of=source
     )
     name = "LOG_SOFTMAX" if logarithm else "SOFTMAX"
-    run = rows_along(name, axes, target, source, [])
+    run = rows_along(name, axes, target, source, [], are_columns=behind is not None)
     return run and reorders.around(run)
+
+
+def have_columns(array: Array, axes: Sequence[int], behind: int) -> bool:
+    """Whether columns along ``axes``, which are those before ``behind``, are neighbours along the last dimension, at
+    least a line of them, or follow each other there."""
+    *outer, last = [axis for axis, size in enumerate(array.shape) if axis not in axes and size > 1]
+    along = [axis for axis in sorted(axes) if array.shape[axis] > 1]
+    if array.itemsize not in (array.strides[last], joined_stride(array, along)):
+        return False
+    if any(array.strides[axis] < array.strides[last] for axis in outer):
+        return False
+    across = [axis for axis in (*outer, last) if axis >= behind]
+    return array.shape[last] >= LINE or joined_stride(array, across) is not None
 
 
 def in_rows(rank: int, axes: Sequence[int]) -> list[int]:
@@ -63,11 +78,32 @@ def behind_columns(sizes: Sequence[int], axes: Sequence[int]) -> int | None:
     """The dimension behind ``axes`` if these are columns of packed tensors, next to each other and not too long; None
     if they are rows, or must become some."""
     long = [axis for axis, size in enumerate(sizes) if size > 1]
-    places = [place for place, axis in enumerate(long) if axis in axes]
-    if not places or places[-1] == len(long) - 1 or places[-1] - places[0] != len(places) - 1:
+    positions = [position for position, axis in enumerate(long) if axis in axes]
+    if not positions or positions[-1] == len(long) - 1 or positions[-1] - positions[0] != len(positions) - 1:
         return None
     is_short = prod(sizes[axis] for axis in axes) <= backend.native.lib.DML_SOFTMAX_NORM_LONGEST_COLUMN
-    return long[places[-1]] + 1 if is_short else None
+    return long[positions[-1]] + 1 if is_short else None
+
+
+def response(
+    x: Array, output: Array, before: int, behind: int, *, share: float, bias: float, exponent: float
+) -> Run | Declined:
+    """``x / (bias + share * sum(x^2)) ** exponent``, with sums over the channels from ``before`` before to ``behind``
+    after each."""
+    reason = unsupported(output, x, [])
+    if reason is None and x.shape[1] > backend.native.lib.DML_SOFTMAX_NORM_LONGEST_COLUMN:
+        reason = f"{x.shape[1]} channels are too many"
+    if reason is None and 1 in (x.shape[1], prod(x.shape[2:])):
+        reason = "there is one channel, or one pixel"
+    if reason is not None:
+        return Declined("softmax_norm", reason)
+    reorders = Reorders()
+    source = reorders.read(x, lie_together(x, 2))
+    target = reorders.write(output, lie_together(output, 2), [], in_place_of=source)
+    columns = [array.reshape(*x.shape[:2], -1).swapaxes(1, 2) for array in (target, source)]
+    neighbours = {"before": min(before, x.shape[1]), "behind": min(behind, x.shape[1])}
+    run = bound_rows("RESPONSE", columns, [0, 1], share=share, epsilon=bias, exponent=exponent, **neighbours)
+    return run and reorders.around(run)
 
 
 def mean_variance(
@@ -81,35 +117,104 @@ def mean_variance(
     uses_mean: bool,
     uses_variance: bool,
     relu: bool = False,
+    statistics: Sequence[Array] = (),
 ) -> Run | Declined:
     """``scale * (x - mean) / sqrt(variance + epsilon) + bias``, with mean and variance along ``axes``; ``scale`` and
-    ``bias`` broadcast. ``relu`` applies RELU to the result."""
+    ``bias`` broadcast. ``relu`` applies RELU to the result. Mean and variance are stored in the ``statistics``, if
+    there are any."""
     reason = unsupported(output, x, [scale, bias])
     if reason is not None:
         return Declined("softmax_norm", reason)
     order, kept = in_rows(x.ndim, axes), x.ndim - len(axes)
     reorders = Reorders()
+    present = [one for one in (scale, bias) if one is not None]
+    is_in_place = lie_side_by_side(x, output, axes, present) or have_lines(x, output, axes, present)
 
     def read(array: Array) -> Array:
         return reorders.read(array, lie_together(array.transpose(order), kept), order)
 
-    source = read(x)
+    source = x if is_in_place else read(x)
     factors = [
         one if one is None or is_one_per_row(one, axes) else read(along_rows(one, x, axes))
         for one in (scale, bias)
     ]
-    is_taken = lie_together(output.transpose(order), kept)
+    is_taken = is_in_place or lie_together(output.transpose(order), kept)
     target = reorders.write(output, is_taken, factors, order, in_place_of=source)
     run = rows_along(
         "MEAN_VARIANCE",
         axes,
         target,
         source,
-        factors,
+        [*factors, None, None, *statistics],
         epsilon=epsilon,
         uses_mean=uses_mean,
         uses_variance=uses_variance,
         relu=relu,
+    )
+    return run and reorders.around(run)
+
+
+def lie_side_by_side(x: Array, output: Array, axes: Sequence[int], factors: Sequence[Array]) -> bool:
+    """Whether rows along ``axes`` are columns, read and written where they lie: of FLOAT32, neighbours in memory,
+    and with factors that are the same for a whole column."""
+    images = (x, output)
+    if x.dtype != np.float32 or not all(is_one_per_row(one, axes) for one in factors):
+        return False
+    kept = [axis for axis in range(x.ndim) if axis not in axes and x.shape[axis] > 1]
+    along = [axis for axis in sorted(axes) if x.shape[axis] > 1]
+    if not along or not any(all(one.strides[axis] == one.itemsize for one in images) for axis in kept):
+        return False
+    strides = [joined_stride(one, along) for one in images]
+    return all(stride is not None and stride > 0 for stride in strides) and are_read_in_place(
+        x, output, factors
+    )
+
+
+def have_lines(x: Array, output: Array, axes: Sequence[int], factors: Sequence[Array]) -> bool:
+    """Whether rows along ``axes`` are lines with gaps between them, and fit into the cache, where each is packed."""
+    strides = [output.strides[axis] for axis in sorted(axes) if x.shape[axis] > 1]
+    size = x.itemsize * prod(x.shape[axis] for axis in axes)
+    if size > backend.native.lib.DML_SOFTMAX_NORM_LONGEST_PACKED or strides != sorted(strides, reverse=True):
+        return False
+    if not all(is_one_per_row(one, axes) for one in factors) or not are_read_in_place(x, output, factors):
+        return False
+    kept = x.ndim - len(axes)
+    views = joined([one.transpose(in_rows(x.ndim, axes)) for one in (output, x)], fixed=kept)
+    has_lines = views[0].ndim == kept + 2 and views[0].shape[-1] >= LINE
+    return has_lines and all(one.strides[-1] == one.itemsize for one in views)
+
+
+def gradient(
+    x: Array,
+    incoming: Array,
+    mean: Array,
+    variance: Array,
+    scale: Array,
+    outputs: Sequence[Array],
+    axes: Sequence[int],
+    epsilon: float,
+    *,
+    is_through_statistics: bool,
+) -> Run | Declined:
+    """The gradients of ``scale * (x - mean) / sqrt(variance + epsilon) + bias`` with respect to ``x``, scale and bias,
+    those of the latter two summed along ``axes``; with ``is_through_statistics``, mean and variance depend on ``x``."""
+    target, *sums = outputs
+    statistics = [mean, variance, scale]
+    reason = unsupported(target, x, [incoming, *statistics, *sums])
+    if reason is None and x.dtype != np.float32:
+        reason = f"the gradient of {type_name(x)} has no native kernel"
+    if reason is not None:
+        return Declined("softmax_norm", reason)
+    order, kept = in_rows(x.ndim, axes), x.ndim - len(axes)
+    reorders = Reorders()
+    source, gradients = (
+        reorders.read(array, lie_together(array.transpose(order), kept), order) for array in (x, incoming)
+    )
+    is_taken = lie_together(target.transpose(order), kept)
+    target = reorders.write(target, is_taken, [gradients, *statistics], order, in_place_of=source)
+    factors = [gradients, *statistics, *sums]
+    run = rows_along(
+        "GRADIENT", axes, target, source, factors, epsilon=epsilon, uses_mean=is_through_statistics
     )
     return run and reorders.around(run)
 
@@ -147,7 +252,7 @@ def batch_norm(
     if prod(x.shape[first:]) == 1:
         return Declined("softmax_norm", "statistics change along the innermost dimension")
     options = {"epsilon": epsilon, "relu": relu}
-    columns = as_columns(x, output, statistics)
+    columns = as_columns(x, output, statistics) or as_lines(x, output, statistics, first)
     if columns is not None:
         return bound_rows("BATCH_NORM", columns, [0, 1, 2, 3, 4, 5], **options)
     reorders = Reorders()
@@ -161,11 +266,11 @@ def batch_norm(
 def as_columns(x: Array, output: Array, statistics: Sequence[Array]) -> list[Array] | None:
     """Views whose last dimension is a part of the columns of channels that lie next to each other, and the one before
     it the channels; None if tensors do not lie like that."""
-    if not all(one.strides[1] == one.itemsize and one.shape[1] > 1 and readable(one) for one in (x, output)):
+    if not all(one.strides[1] == one.itemsize and one.shape[1] > 1 for one in (x, output)):
         return None
-    if any(one.size not in (1, one.shape[1]) for one in statistics) or not readable(*statistics):
+    if any(one.size not in (1, one.shape[1]) for one in statistics):
         return None
-    if not (is_same(x, output) or apart(output, [x])) or not apart(output, statistics):
+    if not are_read_in_place(x, output, statistics):
         return None
     order = [0, *range(2, x.ndim), 1]
     views = joined([view.transpose(order) for view in broadcast_views(output, x, statistics)])
@@ -178,38 +283,24 @@ def as_columns(x: Array, output: Array, statistics: Sequence[Array]) -> list[Arr
     ]
 
 
-class BatchNormPostOp(NamedTuple):
-    """A batch-norm post-op: another kernel's output channels are normalized as they are stored, as by ``batch_norm``.
+def as_lines(x: Array, output: Array, statistics: Sequence[Array], first: int) -> list[Array] | None:
+    """Views of the dimensions from ``first`` on as lines with gaps between them: the last dimension is the lines, and
+    the one before it their elements; None if tensors do not lie like that, or need no such views."""
+    views = joined(broadcast_views(output, x, statistics), fixed=first)
+    if views[0].ndim != first + 2 or views[0].shape[-1] < LINE:
+        return None
+    if any(view.strides[-1] != view.itemsize for view in views[:2]):
+        return None
+    if not are_read_in_place(x, output, statistics):
+        return None
+    return [view.swapaxes(-1, -2) for view in views]
 
-    Mean, variance, scale and bias each have one number for all channels, or one for each.
-    """
 
-    mean: Array
-    variance: Array
-    scale: Array
-    bias: Array
-    epsilon: float
-    relu: bool
-
-    def fill(self, task: Any, output: Array) -> Array | str:
-        """Make it part of a task that stores ``output``, {N, C, ...}; returns the keepalives of the task, or why it is
-        impossible."""
-        arrays, channels = self[:4], output.shape[1]
-        for array in (*arrays, output):
-            if array.dtype != np.float32:
-                return f"normalization of {type_name(array)} cannot be a post-op"
-        if any(array.size not in (1, array.shape[1]) for array in arrays):
-            return "statistics that are not one for each channel cannot be a post-op"
-        if not readable(*arrays):
-            return UNREADABLE
-        if not apart(output, arrays):
-            return OVERLAPPING
-        prepared = np.empty(channels * backend.native.ffi.sizeof("dml_batch_norm_channel"), np.uint8)
-        task.channels, task.epsilon, task.relu = channels, self.epsilon, self.relu
-        task.prepared = address(prepared)
-        task.memory = list(map(address, arrays))
-        task.strides = [array.strides[1] if array.shape[1] > 1 else 0 for array in arrays]
-        return prepared
+def are_read_in_place(x: Array, output: Array, statistics: Sequence[Array]) -> bool:
+    """Whether C can read all tensors where they are, while it writes the output."""
+    if not readable(x, output, *statistics):
+        return False
+    return (is_same(x, output) or apart(output, [x])) and apart(output, statistics)
 
 
 def rows_along(
@@ -218,15 +309,19 @@ def rows_along(
     output: Array,
     x: Array,
     more: Sequence[Array | None],
-    **options: float,
+    **options: Any,
 ) -> Run | Declined:
     views = broadcast_views(output, x, more)
     kept = x.ndim - len(axes)
     rows = joined([view.transpose(in_rows(x.ndim, axes)) for view in views], fixed=kept)
+    if rows[0].ndim == kept + 2 and function == "MEAN_VARIANCE":
+        lines, line = rows[0].shape[-2:]
+        options.update(count=lines * line, line=line, line_strides=[row.strides[-2] for row in rows[:2]])
+        rows = [row[..., 0, :] for row in rows]
     if rows[0].ndim != kept + 1:
         return Declined("softmax_norm", "a row has one element")
-    places = [0, 1, *(place for place, array in enumerate(more, 2) if array is not None)]
-    return bound_rows(function, rows, places, **options)
+    operands = [0, 1, *(index for index, array in enumerate(more, 2) if array is not None)]
+    return bound_rows(function, rows, operands, **options)
 
 
 def unsupported(output: Array, x: Array, more: Sequence[Array | None]) -> str | None:
@@ -248,13 +343,18 @@ def broadcast_views(output: Array, x: Array, more: Sequence[Array | None]) -> li
     return [output, x, *(np.broadcast_to(array, x.shape) for array in more if array is not None)]
 
 
-def bound_rows(function: str, rows: Sequence[Array], places: Sequence[int], **options: Any) -> Run | Declined:
-    """The call over the last dimension of ``rows``, the tensors at ``places`` of the task."""
+def bound_rows(
+    function: str, rows: Sequence[Array], operands: Sequence[int], **options: Any
+) -> Run | Declined:
+    """The call over the last dimension of ``rows``, the tensors at ``operands`` of the task."""
     ffi, lib = backend.native.ffi, backend.native.lib
-    count, size = rows[0].shape[-1], rows[0].itemsize
+    count, size = options.pop("count", rows[0].shape[-1]), rows[0].itemsize
     apart_by = [row.strides[-1] for row in rows]
     heads = joined([row[..., 0] for row in rows])
-    if any(step not in ((size,) if place < 2 else (0, size)) for place, step in zip(places, apart_by)):
+    are_columns = any(
+        gap not in ((size,) if index < 2 else (0, size)) for index, gap in zip(operands, apart_by)
+    )
+    if options.pop("are_columns", are_columns):
         options["column_strides"] = apart_by[:2]
     longest = lib.DML_SOFTMAX_NORM_LONGEST_HALVES
     if size == 2 and count > longest and function != "BATCH_NORM":
@@ -264,11 +364,11 @@ def bound_rows(function: str, rows: Sequence[Array], places: Sequence[int], **op
     task.is_half = size == 2
     task.rows, task.count, task.rank = heads[0].size, count, heads[0].ndim
     task.sizes[0 : heads[0].ndim] = heads[0].shape[::-1]
-    for place, row, head in zip(places, rows, heads):
-        task.memory[place] = address(head)
-        task.moves[place] = row.strides[-1] != 0
+    for index, row, head in zip(operands, rows, heads):
+        task.memory[index] = address(head)
+        task.moves[index] = row.strides[-1] != 0
         for axis, stride in enumerate(reversed(head.strides)):
-            task.strides[axis][place] = stride
+            task.strides[axis][index] = stride
     for name, value in options.items():
         setattr(task, name, value)
     return NativeRun("dml_softmax_norm_run", task, keepalive=rows)

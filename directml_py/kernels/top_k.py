@@ -18,7 +18,7 @@ def top(x: Array, values: Array, indices: Array, axis: int, *, decreasing: bool)
     native = backend.native
     if native is None:
         return Declined("top_k", ABSENT)
-    kind = getattr(native.lib, f"DML_TOP_K_{type_name(x)}", None)
+    kind = getattr(native.lib, f"DML_TYPE_{type_name(x)}", None)
     count = values.shape[axis]
     if kind is None:
         return Declined("top_k", f"{type_name(x)} has no native kernel")

@@ -43,10 +43,10 @@ def phases_of(window: Window, axis: int) -> Iterator[Phase]:
         if not hits:
             yield Phase(first, slice(0), 0, 0, 1)
             continue
-        step, last = stride // common, hits[-1]
+        tap_stride, last = stride // common, hits[-1]
         offset = (first + padding - last * dilation) // stride
         # The first hit lies before the first step: later ones reach it.
-        yield Phase(first, slice(last, None, -step), len(hits), offset, dilation // common)
+        yield Phase(first, slice(last, None, -tap_stride), len(hits), offset, dilation // common)
 
 
 def scratch_of(filters: Sizes, outputs: Sizes, window: Window) -> int:
@@ -69,7 +69,7 @@ def convolution_back(
     groups: int,
     scratch: Array,
     *,
-    is_turned: bool = False,
+    is_flipped: bool = False,
     **options: Any,
 ) -> Run | Declined:
     """The call that stores the result of ``im2col.convolve_back``, as ``convolution.convolution`` does for the forward
@@ -85,34 +85,34 @@ def convolution_back(
     if any(phase.length == 0 for axis in phases for phase in axis):
         return Declined("conv", "some elements of the output are reached by no element of the filter")
     by_group = filters.reshape(groups, -1, *filters.shape[1:]).swapaxes(1, 2)
-    if is_turned:
+    if is_flipped:
         by_group = np.flip(by_group, tuple(range(3, by_group.ndim)))
-    own: list[tuple[Array, Array]] = []
+    packing: list[tuple[Array, Array]] = []
     runs: list[Run] = []
     used = 0
     memory = scratch[4 * (prod(filters.shape) + prod(window.strides)) :].view(output.dtype)
     for numbers in np.ndindex(*window.strides):
-        place = [phase[number] for phase, number in zip(phases, numbers)]
+        phase_of_axes = [phase[number] for phase, number in zip(phases, numbers)]
         every: Any = (
             ...,
-            *(slice(axis_phase.first, None, by) for axis_phase, by in zip(place, window.strides)),
+            *(slice(axis_phase.first, None, by) for axis_phase, by in zip(phase_of_axes, window.strides)),
         )
-        chosen: Any = (..., *(axis_phase.taps for axis_phase in place))
-        inside: Any = (..., *(slice(max(0, axis_phase.offset), None) for axis_phase in place))
+        chosen: Any = (..., *(axis_phase.taps for axis_phase in phase_of_axes))
+        inside: Any = (..., *(slice(max(0, axis_phase.offset), None) for axis_phase in phase_of_axes))
         target, taps = output[every], by_group[chosen]
         if target.size == 0:
             continue
         packed = scratch[used : used + filters.itemsize * taps.size].view(filters.dtype).reshape(taps.shape)
         used += 4 * taps.size
-        own.append((packed, taps))
+        packing.append((packed, taps))
         for task in pieces(x[inside], packed, bias, target, window):
-            run = forward(*task, memory, place, **options)
+            run = forward(*task, memory, phase_of_axes, **options)
             if not run:
                 return run
             runs.append(run)
     if any(window.output_padding):
         runs.append(partial(fill_padding, whole, inner))
-    return launch_in_order([move(own), *runs])
+    return launch_in_order([move(packing), *runs])
 
 
 def fill_padding(output: Array, inner: Sizes) -> None:
@@ -139,9 +139,9 @@ def pieces(
                 part = filters[group : group + groups_at_once, first : first + features_at_once]
                 begin = group * features + first
                 out = slice(begin, begin + part.shape[0] * part.shape[1])
-                seen_channels = slice(group * channels, (group + part.shape[0]) * channels)
+                group_channels = slice(group * channels, (group + part.shape[0]) * channels)
                 yield (
-                    x[image : image + 1, seen_channels],
+                    x[image : image + 1, group_channels],
                     part,
                     None if bias is None else bias[:, out],
                     output[image : image + 1, out],
@@ -154,14 +154,14 @@ def forward(
     bias: Array | None,
     output: Array,
     memory: Array,
-    place: Sequence[Phase],
+    phase_of_axes: Sequence[Phase],
     **options: Any,
 ) -> Run | Declined:
     """A phase of the output, or a part of it, computed in ``memory`` if its elements are not contiguous."""
     window = Window.of(
-        [phase.length for phase in place],
-        dilations=[phase.dilation for phase in place],
-        start_padding=[max(0, -phase.offset) for phase in place],
+        [phase.length for phase in phase_of_axes],
+        dilations=[phase.dilation for phase in phase_of_axes],
+        start_padding=[max(0, -phase.offset) for phase in phase_of_axes],
     )
     # A view: from several groups, all features are taken.
     flat = filters.reshape(-1, *filters.shape[2:])

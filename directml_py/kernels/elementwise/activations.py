@@ -72,10 +72,6 @@ def single(x: Array) -> Array:
     return plain(x.astype(np.float32, copy=False))
 
 
-def identity(x: Array) -> Array:
-    return x
-
-
 def relu(x: Array) -> Array:
     return plain(fmax(x, 0))
 

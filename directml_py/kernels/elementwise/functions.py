@@ -56,12 +56,12 @@ ERF = (
 def erf(x: Array) -> Array:
     """The error function, with an error of at most 6e-12; from 5 on it is 1 to that precision."""
     inside = np.clip(x.astype(FLOAT64, copy=False), -5.0, 5.0)
-    place = np.square(inside)
-    place *= 2 / 25
-    place -= 1
-    total: Array = np.full_like(place, ERF[-1])
+    argument = np.square(inside)
+    argument *= 2 / 25
+    argument -= 1
+    total: Array = np.full_like(argument, ERF[-1])
     for coefficient in ERF[-2::-1]:
-        total *= place
+        total *= argument
         total += coefficient
     total *= inside
     return total
@@ -83,6 +83,10 @@ def saturated(x: Array, dtype: np.dtype[Any]) -> Array:
     integers[below] = limits.min
     integers[above] = limits.max
     return integers
+
+
+def identity(x: Array) -> Array:
+    return x
 
 
 def cast(x: Array, dtype: np.dtype[Any]) -> Array:
@@ -317,7 +321,7 @@ def dequantize(x: Array, scale: Array, zero_point: Array | None) -> Array:
 
 def fmin(x: Any, y: Any) -> Any:
     if isinstance(x, Symbol) or isinstance(y, Symbol):
-        return _step(np.fmin, "signed_fmin", x, y, comes_first=np.signbit)
+        return _instruction(np.fmin, "signed_fmin", x, y, comes_first=np.signbit)
     if np.result_type(x, y).kind != "f":
         return np.fmin(x, y)
     with np.errstate(all="ignore"):
@@ -326,19 +330,19 @@ def fmin(x: Any, y: Any) -> Any:
 
 def fmax(x: Any, y: Any) -> Any:
     if isinstance(x, Symbol) or isinstance(y, Symbol):
-        return _step(np.fmax, "signed_fmax", x, y, comes_first=lambda number: not np.signbit(number))
+        return _instruction(np.fmax, "signed_fmax", x, y, comes_first=lambda number: not np.signbit(number))
     if np.result_type(x, y).kind != "f":
         return np.fmax(x, y)
     with np.errstate(all="ignore"):
         return np.where((x == 0) & (y == 0), x + y, np.where((x >= y) | np.isnan(y), x, y))
 
 
-def _step(ufunc: np.ufunc, signed: str, x: Any, y: Any, comes_first: Callable[[Any], Any]) -> Any:
+def _instruction(ufunc: np.ufunc, signed: str, x: Any, y: Any, comes_first: Callable[[Any], Any]) -> Any:
     """The step of a program. Steps named like NumPy's functions are cheaper and return the first of equal operands: a
     constant goes first if, being a zero, it is the result for a zero of the other sign."""
     if isinstance(x, Symbol) and isinstance(y, Symbol):
         dtype = np.result_type(x.dtype, y.dtype)
-        return x.step(signed, dtype, (x, y)) if dtype.kind == "f" else ufunc(x, y)
+        return x.instruction(signed, dtype, (x, y)) if dtype.kind == "f" else ufunc(x, y)
     number, symbol = (y, x) if isinstance(x, Symbol) else (x, y)
     return ufunc(number, symbol) if comes_first(number) else ufunc(symbol, number)
 

@@ -35,11 +35,11 @@ class Chain:
     def input(self, dtype: np.dtype[Any]) -> Stored:
         """The next input of the concatenated program."""
         lane = "float32" if dtype.kind == "f" else "bits"
-        place = self.program.add("input", lane, bits=self.inputs)
+        node = self.program.add("input", lane, bits=self.inputs)
         if dtype == FLOAT16:
-            self.program.halves.add(place)
+            self.program.halves.add(node)
         self.inputs += 1
-        return Stored(place, lane, dtype)
+        return Stored(node, lane, dtype)
 
     def output(self, value: Stored) -> None:
         self.program.outputs.append(value.node)
@@ -52,29 +52,34 @@ class Chain:
         outputs: Sequence[np.dtype[Any]],
     ) -> list[Stored]:
         """Append ``program``, whose ``inputs`` are ``sources``; returns what it stores in its outputs."""
-        nodes, places = program.nodes, {}
-        for place in program.needed():
-            name, lane, operands, bits = nodes[place]
+        nodes, node_of = program.nodes, {}
+        for number in program.needed():
+            name, lane, operands, bits = nodes[number]
             if name == "input":
                 source, dtype = sources[bits], inputs[bits]
                 assert source is not None
                 assert dtype is not None
-                places[place] = self.loaded(source, dtype)
+                node_of[number] = self.loaded(source, dtype)
             else:
-                places[place] = self.program.add(
-                    name, lane, *(places[operand] for operand in operands), bits=bits
+                node_of[number] = self.program.add(
+                    name, lane, *(node_of[operand] for operand in operands), bits=bits
                 )
         return [
-            Stored(places[place], nodes[place].lane, dtype) for place, dtype in zip(program.outputs, outputs)
+            Stored(node_of[number], nodes[number].lane, dtype)
+            for number, dtype in zip(program.outputs, outputs)
         ]
 
     def loaded(self, value: Stored, dtype: np.dtype[Any]) -> int:
         """The node that loads a stored value, possibly as another type of the same width."""
-        place, own = self.rounded(value), value.dtype
-        if dtype.kind == own.kind == "f":
-            return place
-        bits = self.program.add("bits_half", "bits", place) if own == FLOAT16 else place
-        integer = Symbol(self.program, bits, np.dtype(f"u{own.itemsize}") if own.kind == "f" else own)
+        node, stored_type = self.rounded(value), value.dtype
+        if dtype.kind == stored_type.kind == "f":
+            return node
+        bits = self.program.add("bits_half", "bits", node) if stored_type == FLOAT16 else node
+        integer = Symbol(
+            self.program,
+            bits,
+            np.dtype(f"u{stored_type.itemsize}") if stored_type.kind == "f" else stored_type,
+        )
         if dtype.kind != "f":
             return integer.astype(dtype).node
         if dtype == FLOAT32:
@@ -83,12 +88,12 @@ class Chain:
 
     def rounded(self, value: Stored) -> int:
         """The node that holds exactly what is in memory."""
-        program, (place, lane, dtype) = self.program, value
+        program, (node, lane, dtype) = self.program, value
         if dtype == FLOAT16:
-            if lane != "float32" or not program.is_half(place):
-                place = program.add(f"half_{lane}", "float32", place)
+            if lane != "float32" or not program.is_half(node):
+                node = program.add(f"half_{lane}", "float32", node)
             # Known from now on, so that a long chain is not followed again for each of its values.
-            program.halves.add(place)
+            program.halves.add(node)
         elif dtype == FLOAT32 and lane == "float64":
-            place = program.add("float32_float64", "float32", place)
-        return place
+            node = program.add("float32_float64", "float32", node)
+        return node

@@ -45,7 +45,7 @@ class Program:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self.places: dict[Node, int] = {}
+        self.numbers: dict[Node, int] = {}
         self.outputs: list[int] = []
         self.halves: set[int] = set()
         """Nodes in a FLOAT32 lane that are known to be FLOAT16: inputs, and what was stored and loaded as such."""
@@ -53,10 +53,10 @@ class Program:
     def add(self, name: str, lane: str, *operands: int, bits: int = 0) -> int:
         """The index of a node, which is added if it does not exist yet."""
         node = Node(name, lane, operands, bits)
-        if node not in self.places:
-            self.places[node] = len(self.nodes)
+        if node not in self.numbers:
+            self.numbers[node] = len(self.nodes)
             self.nodes.append(node)
-        return self.places[node]
+        return self.numbers[node]
 
     def constant(self, value: Any, dtype: np.dtype[Any]) -> int:
         kept = np.asarray(value).astype(dtype)
@@ -73,9 +73,9 @@ class Program:
             return self.add(f"{name}_float32", "bits", *narrow)
         return self.add(f"{name}_{lane}", "bits", *operands)
 
-    def exact(self, place: int) -> int | None:
+    def exact(self, number: int) -> int | None:
         """A FLOAT64 node as FLOAT32, if that is exact; else None."""
-        node = self.nodes[place]
+        node = self.nodes[number]
         if node.name == "float64_float32":
             return node.operands[0]
         if node.name == "constant":
@@ -89,36 +89,36 @@ class Program:
             return self.narrowed(node, [self.exact(operand) for operand in values_of(node)])
         return None
 
-    def rounded(self, place: int, is_half: bool) -> int | None:
+    def rounded(self, number: int, is_half: bool) -> int | None:
         """A FLOAT64 node rounded to FLOAT32 once, computed without the FLOAT64 node; None if that is impossible.
 
         If ``is_half``, for FLOAT16: the value that is rounded to FLOAT32 first must be exact, or of a function with
         inexact results, or of operands that FLOAT16 represents, as FLOAT32 has more than twice as many digits (Figueroa
         1995, "When is double rounding innocuous?").
         """
-        float32_place = self.exact(place)
-        if float32_place is not None:
-            return float32_place
-        node = self.nodes[place]
+        float32_node = self.exact(number)
+        if float32_node is not None:
+            return float32_node
+        node = self.nodes[number]
         function = node.name.removesuffix("_float64")
         if function in CHOOSING or function == "where":
             return self.narrowed(node, [self.rounded(operand, is_half) for operand in values_of(node)])
         operands = [self.exact(operand) for operand in node.operands]
         is_once = function in ARITHMETIC and (not is_half or all(map(self.is_half, operands)))
         if function in FUNCTIONS or is_once:
-            float32_place = self.narrowed(node, operands)
-        if float32_place is None and function == "add":
-            float32_place = self.multiplied_and_added(
+            float32_node = self.narrowed(node, operands)
+        if float32_node is None and function == "add":
+            float32_node = self.multiplied_and_added(
                 node, "multiply_add_odd" if is_half else "multiply_add_float32"
             )
-        return float32_place
+        return float32_node
 
-    def is_half(self, place: int | None) -> bool:
+    def is_half(self, number: int | None) -> bool:
         """Whether FLOAT16 represents a FLOAT32 node exactly."""
-        if place is None:
+        if number is None:
             return False
-        node = self.nodes[place]
-        if place in self.halves or node.name.startswith("half_"):
+        node = self.nodes[number]
+        if number in self.halves or node.name.startswith("half_"):
             return True
         if node.name == "constant":
             value = np.array(node.bits, np.uint32).view(FLOAT32)
@@ -147,9 +147,9 @@ class Program:
     def needed(self) -> list[int]:
         """The indices of the nodes that outputs depend on, in order."""
         marked = set(self.outputs)
-        for place in reversed(range(len(self.nodes))):
-            if place in marked:
-                marked.update(self.nodes[place].operands)
+        for number in reversed(range(len(self.nodes))):
+            if number in marked:
+                marked.update(self.nodes[number].operands)
         return sorted(marked)
 
 

@@ -13,15 +13,16 @@ from ...late import lazy
 from ..backend import backend
 from ..cache_blocks import joined, nearest
 from ..decisions import ABSENT, Declined
-from ..launch import NativeRun
+from ..launch import Fixed, NativeRun
 from ..native_arrays import Array, Run, address
-from ..relocation import Fixed
 from .ir import FUNCTIONS, Node, Program, Untraceable
-from .trace import traced
+from .trace import HIGH_WORDS, Words, is_wide, traced, words_of
 
 MAX_LAYOUTS = 256
 # The cost of a function of an element, as the bytes that could be copied in the same time.
 FUNCTION_BYTES = 16
+# Of more 64-bit integers, reading and writing words takes longer than NumPy's call costs.
+MOST_WORDS = 2048
 # FLOAT32 steps whose operands commute, as long as these are numbers and none is 0.
 COMMUTATIVE = ("fmin_float32", "fmax_float32", "add_float32", "multiply_float32")
 
@@ -68,29 +69,29 @@ class Code(Fixed):
         self.functions = 0
         self.instructions: list[tuple[int, int, list[int]]] = []
         self.constants: list[tuple[int, int, int]] = []
-        last = {operand: place for place in needed for operand in nodes[place].operands}
+        last = {operand: number for number in needed for operand in nodes[number].operands}
         free: dict[bool, list[int]] = {False: [], True: []}
-        for place in needed:
-            node = nodes[place]
+        for number in needed:
+            node = nodes[number]
             is_wide = node.lane == "float64"
             if node.name == "input":
-                self.inputs.append((node.bits, self.new(place, False)))
+                self.inputs.append((node.bits, self.new(number, False)))
             elif node.name == "constant":
-                self.constants.append((self.new(place, is_wide), 8 if is_wide else 4, node.bits))
+                self.constants.append((self.new(number, is_wide), 8 if is_wide else 4, node.bits))
             else:
                 operands = [self.values[operand] for operand in constant_last(nodes, node)]
                 # Freed already: the result of a step may lie where its operands do.
                 for operand in set(node.operands):
                     kept = operand in program.outputs or nodes[operand].name in ("input", "constant")
-                    if last[operand] == place and not kept:
+                    if last[operand] == number and not kept:
                         free[self.wide[self.values[operand]]].append(self.values[operand])
                 if free[is_wide]:
-                    self.values[place] = free[is_wide].pop()
+                    self.values[number] = free[is_wide].pop()
                 else:
-                    self.new(place, is_wide)
-                self.instructions.append((vocabulary.opcodes[node.name], self.values[place], operands))
+                    self.new(number, is_wide)
+                self.instructions.append((vocabulary.opcodes[node.name], self.values[number], operands))
                 self.functions += node.name.rpartition("_")[0] in FUNCTIONS
-        self.outputs = [self.values[place] for place in program.outputs]
+        self.outputs = [self.values[number] for number in program.outputs]
         self._layouts: dict[tuple[Any, ...], Layout | str] = {}
 
     def layout(self, arrays: Sequence[Array]) -> Layout | str:
@@ -103,10 +104,10 @@ class Code(Fixed):
             layout = self._layouts[key] = layout_of(self, arrays)
         return layout
 
-    def new(self, place: int, is_wide: bool) -> int:
-        self.values[place] = len(self.wide)
+    def new(self, number: int, is_wide: bool) -> int:
+        self.values[number] = len(self.wide)
         self.wide.append(is_wide)
-        return self.values[place]
+        return self.values[number]
 
     @lazy
     def tables(self) -> tuple[Any, ...]:
@@ -115,19 +116,19 @@ class Code(Fixed):
         instructions = ffi.new("dml_elementwise_instruction[]", max(1, len(self.instructions)))
         fixed = {value for value, _, _ in self.constants}
         for number, (code, result, operands) in enumerate(self.instructions):
-            uniform = sum(1 << place for place, operand in enumerate(operands) if operand in fixed)
+            uniform = sum(1 << position for position, operand in enumerate(operands) if operand in fixed)
             instructions[number] = code, result, [*operands, 0, 0][:3], uniform
         constants = ffi.new("dml_elementwise_constant[]", max(1, len(self.constants)))
         for number, constant in enumerate(self.constants):
             constants[number] = constant
         block = backend.native.lib.DML_ELEMENTWISE_BLOCK
         sizes = [block * (8 if is_wide else 4) for is_wide in self.wide]
-        places = [sum(sizes[:number]) for number in range(len(sizes))]
+        offsets = [sum(sizes[:number]) for number in range(len(sizes))]
         return (
             instructions,
             constants,
             ffi.new("uint8_t[]", bytes(self.wide)),
-            ffi.new("int64_t[]", places),
+            ffi.new("int64_t[]", offsets),
             sum(sizes),
         )
 
@@ -181,12 +182,54 @@ def mapped(
         return Declined("elementwise", ABSENT)
     if len(targets) < len(outputs):
         return Declined("elementwise", "an output is absent")
-    code = code_of(
-        function, tuple(None if x is None else x.dtype for x in inputs), tuple(x.dtype for x in targets)
-    )
+    if any(x is not None and is_wide(x.dtype) for x in (*inputs, *targets)):
+        if targets[0].size > MOST_WORDS:
+            return Declined("elementwise", f"more than {MOST_WORDS} 64-bit integers are faster in NumPy")
+        words: Any = OverWords(function, types_of(inputs), types_of(targets))
+        function, inputs, targets = words, in_words(inputs), in_words(targets)
+    code = code_of(function, types_of(inputs), types_of(targets))
     if isinstance(code, str):
         return Declined("elementwise", code)
     return bound_code(code, inputs, targets)
+
+
+def types_of(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(None if x is None else x.dtype for x in arrays)
+
+
+class OverWords(NamedTuple):
+    """A function of arrays in which 64-bit integers are two arrays, of their low and of their high words."""
+
+    function: Callable[..., Any]
+    inputs: tuple[np.dtype[Any] | None, ...]
+    outputs: tuple[np.dtype[Any], ...]
+
+    def __call__(self, *symbols: Any) -> Any:
+        left = iter(symbols)
+        results = self.function(
+            *(
+                Words(next(left), next(left), dtype) if dtype is not None and is_wide(dtype) else next(left)
+                for dtype in self.inputs
+            )
+        )
+        results = results if isinstance(results, tuple) else (results,)
+        pairs = (
+            words_of(result, dtype) if is_wide(dtype) else (result,)
+            for result, dtype in zip(results, self.outputs)
+        )
+        return tuple(symbol for pair in pairs for symbol in pair)
+
+
+def in_words(arrays: Sequence[Any]) -> list[Any]:
+    """The arrays, with those of 64-bit integers as views of their low and of their high words."""
+    views: list[Any] = []
+    for array in arrays:
+        if array is None or not is_wide(array.dtype):
+            views.append(array)
+            continue
+        words = array.view(np.dtype([("low", np.uint32), ("high", HIGH_WORDS[array.dtype])]))
+        views += words["low"], words["high"]
+    return views
 
 
 def bound_code(code: Code, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> Run | Declined:

@@ -45,11 +45,6 @@ def map_blocks(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
     return Blocks(function, inputs, outputs)
 
 
-def map_at_once(function: Function, inputs: Arrays, outputs: Arrays) -> Run:
-    """As ``map_blocks``, for a function that must see all elements of an array."""
-    return partial(map_packed, function, inputs, outputs)
-
-
 def map_whole(function: Function, inputs: Arrays, outputs: Arrays) -> None:
     """The reference: all elements at once."""
     with np.errstate(all="ignore"):
@@ -86,9 +81,9 @@ class Blocks:
         inputs = [None if x is None else Packed(x) for x in self.inputs]
         with np.errstate(all="ignore"):
             for number in numbers:
-                place = self.grid.slices_at(number)
-                outputs = [None if output is None else output[place] for output in self.outputs]
-                arguments = [None if x is None else x.part(place) for x in inputs]
+                block = self.grid.slices_at(number)
+                outputs = [None if output is None else output[block] for output in self.outputs]
+                arguments = [None if x is None else x.part(block) for x in inputs]
                 if self.is_direct:
                     self.function(*arguments, out=outputs[0])
                 else:
@@ -106,12 +101,12 @@ class Packed:
         self.last: Any = None
         self.values = x
 
-    def part(self, place: Slices) -> Array:
-        part: Array = self.x[place]
+    def part(self, block: Slices) -> Array:
+        part: Array = self.x[block]
         if not self.is_half and (part.flags.c_contiguous or not self.moving):
             return part
         # A broadcast input often has the same block again.
-        here = part.shape, [place[axis] for axis in self.moving]
+        here = part.shape, [block[axis] for axis in self.moving]
         if here != self.last:
             if self.memory is None:
                 self.memory = np.empty(BLOCK, np.float32 if self.is_half else part.dtype)

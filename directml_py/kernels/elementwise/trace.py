@@ -40,6 +40,9 @@ BITWISE: dict[Any, str] = {
     np.left_shift: "left_shift",
     np.right_shift: "right_shift",
 }
+# The high words of 64-bit integers.
+HIGH_WORDS = {np.dtype(np.int64): np.dtype(np.int32), np.dtype(np.uint64): np.dtype(np.uint32)}
+BITWISE_OF_WORDS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert)
 WRAPPING = ("add", "subtract", "multiply", "negative")
 EXTREMES = {"fmin": "minimum", "fmax": "maximum", "minimum": "minimum", "maximum": "maximum"}
 
@@ -55,7 +58,7 @@ def primitive(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 return function(*args)
             if any(arg.dtype.kind != "f" for arg in symbols):
                 raise Untraceable(f"{name} of integers has no native kernel")
-            return symbols[0].step(name, FLOAT64, args)
+            return symbols[0].instruction(name, FLOAT64, args)
 
         return call
 
@@ -65,8 +68,8 @@ def primitive(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 class Symbol(NDArrayOperatorsMixin):
     """A stand-in for an array in a program. FLOAT16 is a storage type only."""
 
-    def __init__(self, program: Program, place: int, dtype: np.dtype[Any]) -> None:
-        self.program, self.node, self.dtype = program, place, dtype
+    def __init__(self, program: Program, node: int, dtype: np.dtype[Any]) -> None:
+        self.program, self.node, self.dtype = program, node, dtype
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -99,63 +102,65 @@ class Symbol(NDArrayOperatorsMixin):
         with np.errstate(all="ignore"):
             result = ufunc(*samples, **kwargs).dtype
         if ufunc in LOGICAL:
-            return self.step(LOGICAL[ufunc], BOOL, args, BOOL)
+            return self.instruction(LOGICAL[ufunc], BOOL, args, BOOL)
         if ufunc is np.logical_not:
-            return self.step("invert", BOOL, args, BOOL)
+            return self.instruction("invert", BOOL, args, BOOL)
         if ufunc in COMPARED or ufunc in SWAPPED:
             operand_type = np.result_type(*samples)
-            places = [self.taken(arg, operand_type) for arg in (args if ufunc in COMPARED else args[::-1])]
-            return self.compared(COMPARED.get(ufunc) or SWAPPED[ufunc], places, operand_type)
+            operands = [self.taken(arg, operand_type) for arg in (args if ufunc in COMPARED else args[::-1])]
+            return self.compared(COMPARED.get(ufunc) or SWAPPED[ufunc], operands, operand_type)
         if ufunc is np.isnan:
             return args[0] != args[0] if args[0].dtype.kind == "f" else np.logical_and(args[0], False)
         if ufunc is np.isinf and args[0].dtype.kind == "f":
             return np.equal(np.absolute(args[0]), np.inf)
         if ufunc is np.square:
-            return self.step("multiply", result, [args[0], args[0]])
+            return self.instruction("multiply", result, [args[0], args[0]])
         if ufunc is np.reciprocal and result.kind == "f":
-            return self.step("divide", result, [result.type(1), args[0]])
+            return self.instruction("divide", result, [result.type(1), args[0]])
         if ufunc is np.invert:
-            return self.step("invert", result, args)
+            return self.instruction("invert", result, args)
         name = SAME.get(ufunc) or BITWISE.get(ufunc)
         if name is None:
             raise Untraceable(f"{ufunc.__name__} has no native kernel")
-        return self.step(name, result, args)
+        return self.instruction(name, result, args)
 
     def where(self, condition: Any, a: Any, b: Any) -> Symbol:
         result = np.result_type(sample(a), sample(b))
-        places = [self.taken(condition, BOOL), self.taken(a, result), self.taken(b, result)]
+        if is_wide(result):
+            return Words(*chosen(condition, words_of(a, result), words_of(b, result)), result)
+        operands = [self.taken(condition, BOOL), self.taken(a, result), self.taken(b, result)]
         suffix = "float64" if result == FLOAT64 else "bits"
-        return self.made(f"where_{suffix}", result, places)
+        return self.made(f"where_{suffix}", result, operands)
 
-    def compared(self, name: str, places: Sequence[int], operand_type: np.dtype[Any]) -> Symbol:
+    def compared(self, name: str, operands: Sequence[int], operand_type: np.dtype[Any]) -> Symbol:
         lane = lane_of(operand_type)
         if lane in ("int32", "uint32") and name.endswith("equal") and name != "less_equal":
             lane = "bits"
-        return Symbol(self.program, self.program.compared(name, lane, *places), BOOL)
+        return Symbol(self.program, self.program.compared(name, lane, *operands), BOOL)
 
-    def step(
+    def instruction(
         self, name: str, dtype: np.dtype[Any], args: Sequence[Any], operand_type: np.dtype[Any] | None = None
     ) -> Symbol:
         """A step in the lane of ``dtype``, to which operands are converted."""
         lane = lane_of(dtype)
-        places = [self.taken(arg, operand_type or dtype) for arg in args]
+        operands = [self.taken(arg, operand_type or dtype) for arg in args]
         if dtype.kind == "f":
-            return self.made(f"{name}_{lane}", dtype, places)
+            return self.made(f"{name}_{lane}", dtype, operands)
         if name in EXTREMES and dtype.kind in "iu":
-            return self.made(f"{EXTREMES[name]}_{lane}", dtype, places)
+            return self.made(f"{EXTREMES[name]}_{lane}", dtype, operands)
         if name == "absolute" and dtype.kind == "u":
-            return Symbol(self.program, places[0], dtype)
+            return Symbol(self.program, operands[0], dtype)
         if name == "absolute" and dtype.kind == "i":
-            return self.made("absolute_int32", dtype, places).wrapped(dtype)
+            return self.made("absolute_int32", dtype, operands).wrapped(dtype)
         is_bits = name in ("invert", *BITWISE.values()) and (name != "right_shift" or dtype.kind == "u")
         if is_bits or (name in WRAPPING and dtype.kind in "iu"):
-            made = self.made(f"{name}_bits", dtype, places)
+            made = self.made(f"{name}_bits", dtype, operands)
             return made if name in ("and", "or", "xor", "right_shift") else made.wrapped(dtype)
         raise Untraceable(f"{name} of {dtype.name.upper()} has no native kernel")
 
-    def made(self, name: str, dtype: np.dtype[Any], places: Sequence[int]) -> Symbol:
+    def made(self, name: str, dtype: np.dtype[Any], operands: Sequence[int]) -> Symbol:
         lane = dtype.name if dtype.kind == "f" else "bits"
-        return Symbol(self.program, self.program.add(name, lane, *places), dtype)
+        return Symbol(self.program, self.program.add(name, lane, *operands), dtype)
 
     def wrapped(self, dtype: np.dtype[Any]) -> Symbol:
         """The 32-bit integer that has this value in ``dtype``."""
@@ -169,8 +174,8 @@ class Symbol(NDArrayOperatorsMixin):
     def taken(self, value: Any, dtype: np.dtype[Any]) -> int:
         """The node of an operand, cast to ``dtype``."""
         if isinstance(value, Symbol):
-            place: int = value.astype(dtype).node
-            return place
+            node: int = value.astype(dtype).node
+            return node
         if np.size(value) != 1:
             raise Untraceable("the function uses an array of its own")
         lane_of(dtype)
@@ -182,17 +187,19 @@ class Symbol(NDArrayOperatorsMixin):
     def astype(self, dtype: Any, copy: bool = True) -> Symbol:
         """As NumPy casts; NumPy leaves open how out-of-range floats convert to integers."""
         dtype = np.dtype(dtype)
-        kind, own = dtype.kind, self.dtype.kind
+        kind, source_kind = dtype.kind, self.dtype.kind
         if dtype == self.dtype:
             return self
         if self.dtype == np.float16:
             raise Untraceable("the function continues with FLOAT16, which is computed in FLOAT32")
         if dtype == np.float16:
             return Symbol(self.program, self.exact().node, dtype)
+        if is_wide(dtype) and source_kind != "f":
+            return Words.of(self, dtype)
         lane = lane_of(dtype)
         if kind == "b":
             return self.compared("not_equal", [self.node, self.taken(0, self.dtype)], self.dtype)
-        if own == "b":
+        if source_kind == "b":
             bit = self.made("and_bits", np.dtype(np.uint32), [self.node, self.taken(1, np.dtype(np.uint32))])
             return Symbol(self.program, bit.node, dtype) if kind in "iu" else bit.astype(dtype)
         if kind == "f":
@@ -202,7 +209,7 @@ class Symbol(NDArrayOperatorsMixin):
             if narrow is not None:
                 return Symbol(self.program, narrow, dtype)
             return self.made(f"{lane}_{lane_of(self.dtype)}", dtype, [self.node])
-        if own == "f":
+        if source_kind == "f":
             raise Untraceable("floats become integers in a way that C does not define")
         fits = np.can_cast(self.dtype, dtype)
         return Symbol(self.program, self.node, dtype) if fits else self.wrapped(dtype)
@@ -231,6 +238,98 @@ class Symbol(NDArrayOperatorsMixin):
         """A step that takes a FLOAT32 scale and an integer zero point of up to 16 bits."""
         zero = self.taken(0, np.dtype(np.int32)) if zero_point is None else zero_point.node
         return self.made(name, dtype, [self.node, self.taken(scale, FLOAT32), zero])
+
+
+class Words(Symbol):
+    """A 64-bit integer, whose words have lanes: ``low`` is unsigned, ``high`` has the sign."""
+
+    def __init__(self, low: Symbol, high: Symbol, dtype: np.dtype[Any]) -> None:
+        self.program, self.dtype = low.program, dtype
+        self.low, self.high = low, high.astype(HIGH_WORDS[dtype])
+
+    @property
+    def node(self) -> int:  # type: ignore[override]
+        raise Untraceable(f"the function of {self.dtype.name.upper()} has no native kernel")
+
+    @classmethod
+    def of(cls, value: Any, dtype: np.dtype[Any]) -> Words:
+        """An integer or boolean as 64 bits. Raises ``Untraceable`` for floats."""
+        if isinstance(value, cls):
+            return cls(value.low, value.high, dtype)
+        if not isinstance(value, Symbol) or value.dtype.kind == "f":
+            raise Untraceable(f"{dtype.name.upper()} is made of a float or of a constant")
+        low = value.astype(np.uint32)
+        signed = value.astype(np.int32) if value.dtype.kind == "i" else low
+        return cls(low, np.where(signed < 0, np.int32(-1), np.int32(0)), dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs:
+            raise Untraceable(f"{ufunc.__name__} with options has no native kernel")
+        if ufunc in LOGICAL or ufunc is np.logical_not:
+            return ufunc(*(arg.astype(BOOL) if isinstance(arg, Symbol) else arg for arg in args))
+        dtype = np.result_type(*map(sample, args))
+        if not is_wide(dtype):
+            raise Untraceable(f"{ufunc.__name__} of {self.dtype.name.upper()} has no native kernel")
+        return word_function(ufunc, dtype, [words_of(arg, dtype) for arg in args])
+
+    def astype(self, dtype: Any, copy: bool = True) -> Symbol:
+        dtype = np.dtype(dtype)
+        if is_wide(dtype):
+            return Words.of(self, dtype)
+        if dtype == BOOL:
+            return (self.low | self.high.astype(np.uint32)) != 0  # type: ignore[no-any-return]
+        if dtype.kind == "f":
+            raise Untraceable(f"{self.dtype.name.upper()} as a float has no native kernel")
+        return self.low.astype(dtype)
+
+
+def is_wide(dtype: np.dtype[Any]) -> bool:
+    return dtype in HIGH_WORDS
+
+
+def words_of(value: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The low and the high word of a value of 64 bits, of a symbol or a number."""
+    if isinstance(value, Symbol):
+        words = Words.of(value, dtype)
+        return words.low, words.high
+    if np.size(value) != 1:
+        raise Untraceable("the function uses an array of its own")
+    number = int(np.asarray(value).astype(dtype).item())
+    return np.uint32(number & 0xFFFFFFFF), HIGH_WORDS[dtype].type(number >> 32)
+
+
+def chosen(condition: Any, first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
+    """``np.where`` of words."""
+    return np.where(condition, first[0], second[0]), np.where(condition, first[1], second[1])
+
+
+def word_function(ufunc: Any, dtype: np.dtype[Any], pairs: Sequence[tuple[Any, Any]]) -> Any:
+    """A function of one or two values of 64 bits, by their words."""
+    (low, high), (low2, high2) = pairs[0], pairs[-1]
+    if ufunc in BITWISE_OF_WORDS:
+        first, second = (ufunc(*words) for words in zip(*pairs))
+        return Words(first, second, dtype)
+    if ufunc in (np.equal, np.not_equal):
+        is_same = np.logical_and(np.equal(low, low2), np.equal(high, high2))
+        return is_same if ufunc is np.equal else np.logical_not(is_same)
+    if ufunc in SWAPPED:
+        return word_function(getattr(np, SWAPPED[ufunc]), dtype, pairs[::-1])
+    if ufunc in COMPARED:
+        is_less = np.logical_and(np.equal(high, high2), ufunc(low, low2))
+        return np.logical_or(np.less(high, high2), is_less)
+    if ufunc is np.add:
+        total = np.add(low, low2)
+        carry = np.less(total, low).astype(HIGH_WORDS[dtype])
+        return Words(total, high + high2 + carry, dtype)
+    if ufunc is np.negative:
+        return word_function(np.subtract, dtype, [words_of(0, dtype), *pairs])
+    if ufunc is np.subtract:
+        borrow = np.less(low, low2).astype(HIGH_WORDS[dtype])
+        return Words(np.subtract(low, low2), high - high2 - borrow, dtype)
+    if EXTREMES.get(ufunc.__name__) in ("minimum", "maximum"):
+        is_first = word_function(np.less if "min" in ufunc.__name__ else np.greater, dtype, pairs)
+        return Words(*chosen(is_first, *pairs), dtype)
+    raise Untraceable(f"{ufunc.__name__} of {dtype.name.upper()} has no native kernel")
 
 
 def lane_of(dtype: np.dtype[Any]) -> str:
@@ -270,12 +369,12 @@ def input_symbol(program: Program, number: int, dtype: np.dtype[Any]) -> Symbol:
     lane_of(computed)
     if dtype.kind == "f" and computed != FLOAT32:
         raise Untraceable(f"{dtype.name.upper()} has no native kernel")
-    place = program.add("input", "float32" if dtype.kind == "f" else "bits", bits=number)
+    node = program.add("input", "float32" if dtype.kind == "f" else "bits", bits=number)
     if dtype == np.float16:
-        program.halves.add(place)
+        program.halves.add(node)
     if dtype == BOOL:
-        return Symbol(program, place, np.dtype(np.uint8)).astype(BOOL)
-    return Symbol(program, place, computed)
+        return Symbol(program, node, np.dtype(np.uint8)).astype(BOOL)
+    return Symbol(program, node, computed)
 
 
 def stored(result: Any, dtype: np.dtype[Any]) -> int:

@@ -11,145 +11,43 @@
 #include <sys/syscall.h>
 #endif
 
+#include "common/amx.h"
 #include "common/declarations.h"
+
+/* Kernels that gain nothing by the longest vectors are those of the `narrow` instruction set. */
+#define DML_KERNELS(narrow, wide)                                                                                      \
+    .arange = &dml_arange_table_##narrow,                                                                              \
+    .conv = &dml_conv_table_##wide,                                                                                    \
+    .depthwise_pool = &dml_depthwise_pool_table_##wide,                                                                \
+    .elementwise = &dml_elementwise_table_##wide,                                                                      \
+    .gather = &dml_gather_table_##narrow,                                                                              \
+    .gather_scatter_nd = &dml_gather_scatter_nd_table_##narrow,                                                        \
+    .half = &dml_half_table_##wide,                                                                                    \
+    .matmul = &dml_matmul_table_##wide,                                                                                \
+    .move = &dml_move_table_##narrow,                                                                                  \
+    .nonzero = &dml_nonzero_table_##narrow,                                                                            \
+    .philox = &dml_philox_table_##narrow,                                                                              \
+    .reduce = &dml_reduce_table_##narrow,                                                                              \
+    .reduce_float32 = &dml_reduce_float32_table_##wide,                                                                \
+    .resample = &dml_resample_table_##wide,                                                                            \
+    .scan = &dml_scan_table_##narrow,                                                                                  \
+    .softmax_norm = &dml_softmax_norm_table_##wide,                                                                    \
+    .top_k = &dml_top_k_table_##narrow
 
 static const dml_context dml_context_baseline = {
     .isa = "baseline",
-    .arange = &dml_arange_table_baseline,
-    .conv = &dml_conv_table_baseline,
     .conv_bytes = &dml_conv_bytes_table_baseline,
-    .depthwise_pool = &dml_depthwise_pool_table_baseline,
-    .elementwise = &dml_elementwise_table_baseline,
-    .gather = &dml_gather_table_baseline,
-    .gather_scatter_nd = &dml_gather_scatter_nd_table_baseline,
-    .half = &dml_half_table_baseline,
-    .matmul = &dml_matmul_table_baseline,
-    .move = &dml_move_table_baseline,
-    .nonzero = &dml_nonzero_table_baseline,
-    .philox = &dml_philox_table_baseline,
-    .reduce = &dml_reduce_table_baseline,
-    .reduce_float32 = &dml_reduce_float32_table_baseline,
-    .resample = &dml_resample_table_baseline,
-    .scan = &dml_scan_table_baseline,
-    .softmax_norm = &dml_softmax_norm_table_baseline,
-    .top_k = &dml_top_k_table_baseline,
+    DML_KERNELS(baseline, baseline),
 };
 
 /* The build defines DML_HAS_... for an instruction set that the compiler knows. */
 #if defined(__x86_64__) && defined(DML_HAS_AVX2)
 static const dml_context dml_context_avx2 = {
     .isa = "avx2",
-    .arange = &dml_arange_table_avx2,
-    .conv = &dml_conv_table_avx2,
     .conv_bytes = &dml_conv_bytes_table_avx2,
-    .depthwise_pool = &dml_depthwise_pool_table_avx2,
-    .elementwise = &dml_elementwise_table_avx2,
-    .gather = &dml_gather_table_avx2,
-    .gather_scatter_nd = &dml_gather_scatter_nd_table_avx2,
-    .half = &dml_half_table_avx2,
-    .matmul = &dml_matmul_table_avx2,
-    .move = &dml_move_table_avx2,
-    .nonzero = &dml_nonzero_table_avx2,
-    .philox = &dml_philox_table_avx2,
-    .reduce = &dml_reduce_table_avx2,
-    .reduce_float32 = &dml_reduce_float32_table_avx2,
-    .resample = &dml_resample_table_avx2,
-    .scan = &dml_scan_table_avx2,
-    .softmax_norm = &dml_softmax_norm_table_avx2,
-    .top_k = &dml_top_k_table_avx2,
+    DML_KERNELS(avx2, avx2),
 };
-#endif
 
-#if defined(__x86_64__) && defined(DML_HAS_AVX512)
-static const dml_context dml_context_avx512 = {
-    .isa = "avx512",
-    .arange = &dml_arange_table_avx2,
-    .conv = &dml_conv_table_avx512,
-    .conv_bytes = &dml_conv_bytes_table_avx512,
-    .depthwise_pool = &dml_depthwise_pool_table_avx512,
-    .elementwise = &dml_elementwise_table_avx512,
-    .gather = &dml_gather_table_avx2,
-    .gather_scatter_nd = &dml_gather_scatter_nd_table_avx2,
-    .half = &dml_half_table_avx512,
-    .matmul = &dml_matmul_table_avx512,
-    .move = &dml_move_table_avx2,
-    .nonzero = &dml_nonzero_table_avx2,
-    .philox = &dml_philox_table_avx2,
-    .reduce = &dml_reduce_table_avx2,
-    .reduce_float32 = &dml_reduce_float32_table_avx512,
-    .resample = &dml_resample_table_avx512,
-    .scan = &dml_scan_table_avx2,
-    .softmax_norm = &dml_softmax_norm_table_avx512,
-    .top_k = &dml_top_k_table_avx2,
-};
-#endif
-
-#if defined(__x86_64__) && defined(DML_HAS_VNNI)
-static const dml_context dml_context_vnni = {
-    .isa = "avx512",
-    .arange = &dml_arange_table_avx2,
-    .conv = &dml_conv_table_avx512,
-    .conv_bytes = &dml_conv_bytes_table_vnni,
-    .depthwise_pool = &dml_depthwise_pool_table_avx512,
-    .elementwise = &dml_elementwise_table_avx512,
-    .gather = &dml_gather_table_avx2,
-    .gather_scatter_nd = &dml_gather_scatter_nd_table_avx2,
-    .half = &dml_half_table_avx512,
-    .matmul = &dml_matmul_table_avx512,
-    .move = &dml_move_table_avx2,
-    .nonzero = &dml_nonzero_table_avx2,
-    .philox = &dml_philox_table_avx2,
-    .reduce = &dml_reduce_table_avx2,
-    .reduce_float32 = &dml_reduce_float32_table_avx512,
-    .resample = &dml_resample_table_avx512,
-    .scan = &dml_scan_table_avx2,
-    .softmax_norm = &dml_softmax_norm_table_avx512,
-    .top_k = &dml_top_k_table_avx2,
-};
-#endif
-
-#if defined(__x86_64__) && defined(DML_HAS_AMX)
-static const dml_context dml_context_amx = {
-    .isa = "amx",
-    .arange = &dml_arange_table_avx2,
-    .conv = &dml_conv_table_avx512,
-    .conv_bytes = &dml_conv_bytes_table_vnni,
-    .conv_multiply_bytes = dml_conv_multiply_bytes_amx,
-    .depthwise_pool = &dml_depthwise_pool_table_avx512,
-    .elementwise = &dml_elementwise_table_avx512,
-    .gather = &dml_gather_table_avx2,
-    .gather_scatter_nd = &dml_gather_scatter_nd_table_avx2,
-    .half = &dml_half_table_avx512,
-    .matmul = &dml_matmul_table_avx512,
-    .move = &dml_move_table_avx2,
-    .nonzero = &dml_nonzero_table_avx2,
-    .philox = &dml_philox_table_avx2,
-    .reduce = &dml_reduce_table_avx2,
-    .reduce_float32 = &dml_reduce_float32_table_avx512,
-    .resample = &dml_resample_table_avx512,
-    .scan = &dml_scan_table_avx2,
-    .softmax_norm = &dml_softmax_norm_table_avx512,
-    .top_k = &dml_top_k_table_avx2,
-};
-#endif
-
-/* The contexts, the best first. Of several with one name, the first that the processor supports is chosen. */
-typedef struct {
-    const dml_context *context;
-    int (*is_supported)(void);
-} dml_context_entry;
-
-/* The request by which arch_prctl says what is supported, and the bits of leaf 7 of CPUID for AMX. */
-#if defined(DML_HAS_AMX)
-enum { DML_AMX_SUPPORTED = 0x1021, DML_AMX_TILES = 18, DML_AMX_TILE_BIT = 24, DML_AMX_INT8_BIT = 25 };
-#endif
-
-static int dml_supports_baseline(void)
-{
-    return 1;
-}
-
-#if defined(__x86_64__) && defined(DML_HAS_AVX2)
 static int dml_supports_avx2(void)
 {
     /* clang does not know the feature f16c by name. */
@@ -160,6 +58,12 @@ static int dml_supports_avx2(void)
 #endif
 
 #if defined(__x86_64__) && defined(DML_HAS_AVX512)
+static const dml_context dml_context_avx512 = {
+    .isa = "avx512",
+    .conv_bytes = &dml_conv_bytes_table_avx512,
+    DML_KERNELS(avx2, avx512),
+};
+
 static int dml_supports_avx512(void)
 {
     return dml_supports_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -168,6 +72,12 @@ static int dml_supports_avx512(void)
 #endif
 
 #if defined(__x86_64__) && defined(DML_HAS_VNNI)
+static const dml_context dml_context_vnni = {
+    .isa = "avx512",
+    .conv_bytes = &dml_conv_bytes_table_vnni,
+    DML_KERNELS(avx2, avx512),
+};
+
 static int dml_supports_vnni(void)
 {
     return dml_supports_avx512() && __builtin_cpu_supports("avx512vnni");
@@ -175,6 +85,16 @@ static int dml_supports_vnni(void)
 #endif
 
 #if defined(__x86_64__) && defined(DML_HAS_AMX)
+static const dml_context dml_context_amx = {
+    .isa = "amx",
+    .conv_bytes = &dml_conv_bytes_table_vnni,
+    .conv_multiply_bytes = dml_conv_multiply_bytes_amx,
+    DML_KERNELS(avx2, avx512),
+};
+
+/* The bits of leaf 7 of CPUID for AMX. */
+enum { DML_AMX_TILE_BIT = 24, DML_AMX_INT8_BIT = 25 };
+
 static int dml_supports_amx(void)
 {
     unsigned int a, b, c, d;
@@ -184,8 +104,14 @@ static int dml_supports_amx(void)
            (saved >> DML_AMX_TILES & 1);
 }
 #endif
+#undef DML_KERNELS
 
-static const dml_context_entry dml_contexts[] = {
+/* The contexts, the best first, and whether the processor supports them, as it does the last one. Of several with one
+   name, the first that is supported is chosen. */
+static const struct {
+    const dml_context *context;
+    int (*is_supported)(void);
+} dml_contexts[] = {
 #if defined(__x86_64__) && defined(DML_HAS_AMX)
     {&dml_context_amx, dml_supports_amx},
 #endif
@@ -198,7 +124,7 @@ static const dml_context_entry dml_contexts[] = {
 #if defined(__x86_64__) && defined(DML_HAS_AVX2)
     {&dml_context_avx2, dml_supports_avx2},
 #endif
-    {&dml_context_baseline, dml_supports_baseline},
+    {&dml_context_baseline, NULL},
 };
 enum { DML_CONTEXT_COUNT = sizeof dml_contexts / sizeof *dml_contexts };
 
@@ -209,7 +135,8 @@ int dml_use_isa(const char *name)
 {
     for (int i = 0; i < DML_CONTEXT_COUNT; i++) {
         const dml_context *context = dml_contexts[i].context;
-        if ((!name || strcmp(context->isa, name) == 0) && dml_contexts[i].is_supported()) {
+        int (*is_supported)(void) = dml_contexts[i].is_supported;
+        if ((!name || strcmp(context->isa, name) == 0) && (!is_supported || is_supported())) {
             dml_dispatch = context;
             return 1;
         }
@@ -217,14 +144,11 @@ int dml_use_isa(const char *name)
     return 0;
 }
 
-void dml_set_stream_bytes(int64_t bytes)
+int64_t dml_set_stream_bytes(int64_t bytes)
 {
+    int64_t before = dml_stream_bytes;
     dml_stream_bytes = bytes;
-}
-
-int64_t dml_get_stream_bytes(void)
-{
-    return dml_stream_bytes;
+    return before;
 }
 
 __attribute__((constructor)) static void dml_choose_isa(void)
@@ -244,9 +168,4 @@ __attribute__((constructor)) static void dml_choose_isa(void)
 const char *dml_chosen_isa(void)
 {
     return dml_dispatch->isa;
-}
-
-void dml_use_baseline_isa(void)
-{
-    dml_use_isa("baseline");
 }

@@ -57,7 +57,7 @@ class Layer(NamedTuple):
         return int(self.recurrence.shape[1])
 
 
-def run_steps(cell: Cell, layer: Layer, outputs: Array | None = None) -> State:
+def run_layer(cell: Cell, layer: Layer, outputs: Array | None = None) -> State:
     """Run the time steps of all sequences.
 
     The hidden state after each step goes to ``outputs`` {S, B, H}, which is 0 after the end of a sequence. Returns the
@@ -66,7 +66,7 @@ def run_steps(cell: Cell, layer: Layer, outputs: Array | None = None) -> State:
     lengths, state = layer.lengths, layer.states
     shortest, longest = int(lengths.min()), int(lengths.max())
     names = STATES[: len(state)]
-    for step, inputs in enumerate(projected(layer.x[:longest], layer.weights, layer.bias[0])):
+    for time_step, inputs in enumerate(projected(layer.x[:longest], layer.weights, layer.bias[0])):
         values: dict[Name, Array] = dict(zip(names, state))
         values.update(layer.constants)
         values.update(enumerate(np.split(inputs, cell.gates, 1)))
@@ -74,12 +74,12 @@ def run_steps(cell: Cell, layer: Layer, outputs: Array | None = None) -> State:
             take(phase, layer, values)
         following = tuple(values[name] for name in names)
         output = following[0]
-        if step >= shortest:
-            goes_on = (step < lengths)[:, np.newaxis]
+        if time_step >= shortest:
+            goes_on = (time_step < lengths)[:, np.newaxis]
             output = np.where(goes_on, output, 0)
             following = tuple(np.where(goes_on, after, before) for before, after in zip(state, following))
         if outputs is not None:
-            outputs[step] = output
+            outputs[time_step] = output
         state = following
     if outputs is not None:
         outputs[longest:] = 0
@@ -100,20 +100,20 @@ def take(phase: Phase, layer: Layer, values: dict[Name, Array]) -> None:
 
 def projected(x: Array, weights: Array, bias: Array) -> Iterator[Array]:
     """For each step, x {S, B, I} times the transposed weights {G, I}, plus the bias: {B, G}."""
-    steps, batch, width = x.shape
+    time_steps, batch, width = x.shape
     together = max(1, BLOCK_BYTES // (batch * weights.shape[0] * weights.itemsize))
-    for first in range(0, steps, together):
+    for first in range(0, time_steps, together):
         rows = np.ascontiguousarray(x[first : first + together]).reshape(-1, width)
         yield from (matmul(rows, weights.T) + bias).reshape(-1, batch, weights.shape[0])
 
 
-def turned(x: Array, lengths: Array) -> Array:
+def reversed_sequences(x: Array, lengths: Array) -> Array:
     """Sequences {S, B, ...} with their first ``lengths`` {B} elements reversed; its own inverse.
 
     Elements after the end of a sequence stay in place.
     """
-    steps, batch = x.shape[:2]
+    time_steps, batch = x.shape[:2]
     backward: Array = x[::-1]
-    if (lengths < steps).any():
-        backward = x[(lengths - 1 - np.arange(steps)[:, np.newaxis]) % steps, np.arange(batch)]
+    if (lengths < time_steps).any():
+        backward = x[(lengths - 1 - np.arange(time_steps)[:, np.newaxis]) % time_steps, np.arange(batch)]
     return backward

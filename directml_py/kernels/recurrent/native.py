@@ -3,18 +3,20 @@ cell's functions are compiled programs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..backend import backend
 from ..decisions import ABSENT, Declined
+from ..elementwise.functions import plain
 from ..elementwise.lower import Code, code_of, unsized_task, vocabulary
-from ..half import widened
+from ..elementwise.map import map_elements
 from ..launch import NativeRun
-from ..matmul import ALIGNMENT, aligned, pack_panels, panels_size
-from ..native_arrays import Array, address
+from ..matmul import ALIGNMENT, aligned, panels_runs, panels_size
+from ..move import move
+from ..native_arrays import Array, Run, address, apart, readable
 from .layer import STATES, Cell, Layer, Phase, State
 
 FLOAT32 = np.dtype(np.float32)
@@ -47,24 +49,38 @@ def parts_of(cell: Cell, batch: int, width: int, hidden: int) -> tuple[int, int,
 
 
 def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array) -> State:
-    """``run_steps`` for a cell that has ``codes_of``; ``outputs`` (FLOAT32 with contiguous rows) and x may run
+    """``run_layer`` for a cell that has ``codes_of``; ``outputs`` (FLOAT32 with contiguous rows) and x may run
     backward."""
-    steps, batch, width = layer.x.shape
     longest = int(layer.lengths.max())
+    last = tuple(np.zeros(state.shape, np.float32) for state in layer.states)
     if outputs is not None:
         outputs[longest:] = 0
-    last = tuple(np.zeros((batch, layer.hidden), np.float32) for _ in layer.states)
-    if longest == 0:
-        return last
+    if longest:
+        begun, states = layer._replace(x=layer.x[:longest]), None if outputs is None else outputs[:longest]
+        for run in layer_runs(cell, begun, states, last, scratch):
+            run()
+    return last
+
+
+def layer_runs(cell: Cell, layer: Layer, outputs: Array | None, last: State, scratch: Array) -> Sequence[Run]:
+    """The calls, in order, that run the time steps of x and store the ``last`` states, packed FLOAT32, of the sequences
+    that have any.
+
+    Tensors are read when the calls are made, and so are the lengths if they are packed INT64. ``outputs`` and ``last``
+    are apart from them.
+    """
+    time_steps, batch, width = layer.x.shape
+    copies: list[Run] = []
     # Steps are processed in memory order, and so are the rows of the product.
-    is_backward = longest == steps and steps > 1 and layer.x.strides[0] < 0
-    x = widened(np.ascontiguousarray(layer.x[::-1] if is_backward else layer.x[:longest]))
-    states = np.empty((2, batch, layer.hidden), np.float32) if outputs is None else outputs[:longest]
-    values = {**layer.constants, **dict(zip(STATES, layer.states))}
-    held = {name: np.array(value, np.float32, order="C") for name, value in values.items()}
-    bias, lengths = slot_bias(cell, layer), np.ascontiguousarray(layer.lengths, np.int64)
+    is_backward = time_steps > 1 and layer.x.strides[0] < 0
+    x = float32_input(layer.x[::-1] if is_backward else layer.x, copies)
+    states = np.empty((2, batch, layer.hidden), np.float32) if outputs is None else outputs
+    held = {name: float32_input(value, copies) for name, value in layer.constants.items()}
+    # The kernel updates the states in place.
+    held.update((name, float32_copy(state, copies)) for name, state in zip(STATES, layer.states))
+    bias, lengths = slot_bias(cell, layer, copies), np.ascontiguousarray(layer.lengths, np.int64)
     task = backend.native.ffi.new("dml_recurrent *")
-    task.time_steps, task.batch, task.input, task.hidden = longest, batch, width, layer.hidden
+    task.time_steps, task.batch, task.input, task.hidden = time_steps, batch, width, layer.hidden
     task.gates, task.slots, task.phases = cell.gates, cell.slots, len(cell.phases)
     # Computed rather than taken from NumPy, whose strides along an axis of size 1 may be anything.
     task.x, task.x_stride, task.x_row, task.backward = address(x), 4 * batch * width, 4 * width, is_backward
@@ -88,23 +104,58 @@ def run_natively(cell: Cell, layer: Layer, outputs: Array | None, scratch: Array
         fill(task.phase[number], phase, code, held)
         for number, (phase, code) in enumerate(zip(cell.phases, codes))
     ]
-    for matrix, panels in zip((layer.weights, layer.recurrence), memory[1:]):
-        pack_panels(matrix[np.newaxis], cell.gates, panels)
-    with np.errstate(all="ignore"):
-        NativeRun("dml_recurrent_run", task, keepalive=(x, states, bias, lengths, held, memory, programs))()
-    return last
+    packs = [
+        run
+        for matrix, panels in zip((layer.weights, layer.recurrence), memory[1:])
+        for run in panels_runs(matrix[np.newaxis], cell.gates, panels)
+    ]
+    keepalive = (x, states, last, bias, lengths, held, memory, programs)
+    return [*copies, *packs, NativeRun("dml_recurrent_run", task, keepalive=keepalive)]
 
 
-def slot_bias(cell: Cell, layer: Layer) -> Array:
-    """The initial values of the slots, {slots, H}: the input bias, plus the recurrent bias of the gates whose products
-    are added there."""
+def float32_input(x: Array, copies: list[Run]) -> Array:
+    """``x``, if it is packed FLOAT32, or memory that ``copies`` fill with it."""
+    if x.dtype == FLOAT32 and x.flags.c_contiguous and readable(x):
+        return x
+    return float32_copy(x, copies)
+
+
+def float32_copy(x: Array, copies: list[Run]) -> Array:
+    values = np.empty(x.shape, np.float32)
+    copies.append(convert(x, values))
+    return values
+
+
+def float32_output(output: Array, is_taken: bool, inputs: Sequence[Array], copies: list[Run]) -> Array:
+    """``output``, if it is FLOAT32 in a layout that is taken, apart from the inputs, or memory that ``copies`` store
+    in it."""
+    if output.dtype == FLOAT32 and is_taken and readable(output) and apart(output, inputs):
+        return output
+    values = np.empty(output.shape, np.float32)
+    copies.append(convert(values, output))
+    return values
+
+
+def convert(x: Array, output: Array) -> Run:
+    return move([(output, x)]) if x.dtype == output.dtype else map_elements(plain, [x], [output])
+
+
+def slot_bias(cell: Cell, layer: Layer, copies: list[Run]) -> Array:
+    """The initial values of the slots, {slots, H}, which ``copies`` compute: the input bias, plus the recurrent bias of
+    the gate whose product is added there."""
     bias = np.zeros((cell.slots, layer.hidden), np.float32)
-    bias[: cell.gates] = layer.bias[0].reshape(cell.gates, -1)
-    of_gates = layer.bias[1].reshape(cell.gates, -1)
-    for phase in cell.phases:
-        for gate, slot in zip(phase.gates, phase.into):
-            with np.errstate(all="ignore"):
-                bias[slot] += of_gates[gate]
+    of_inputs, of_gates = (part.reshape(cell.gates, -1) for part in layer.bias)
+    added = {slot: gate for phase in cell.phases for gate, slot in zip(phase.gates, phase.into)}
+    # The slots in the order of gates, which are all of most cells, take one call.
+    count = next((slot for slot in range(cell.slots) if added.get(slot) != slot), cell.slots)
+    copies.append(map_elements(np.add, [of_inputs[:count], of_gates[:count]], [bias[:count]]))
+    zeros = np.zeros(layer.hidden, np.float32)
+    for slot in range(count, cell.slots):
+        values = of_inputs[slot] if slot < cell.gates else zeros
+        if slot in added:
+            copies.append(map_elements(np.add, [values, of_gates[added[slot]]], [bias[slot]]))
+        else:
+            copies.append(convert(values, bias[slot]))
     return bias
 
 
@@ -116,14 +167,14 @@ def fill(target: Any, phase: Phase, code: Code, held: Mapping[str, Array]) -> An
     program.rank = 2
     names = [*(phase.inputs[number] for number, _ in code.inputs), *phase.outputs]
     for number, name in enumerate(names):
-        place = target.tensors[number]
+        operand = target.tensors[number]
         if isinstance(name, int):
-            place.kind, place.slot = lib_kind("SLOT"), name
+            operand.kind, operand.slot = lib_kind("SLOT"), name
         elif name == STATES[0]:
-            place.kind = lib_kind("BEFORE" if number < len(code.inputs) else "AFTER")
+            operand.kind = lib_kind("BEFORE" if number < len(code.inputs) else "AFTER")
         else:
-            place.kind, place.memory = lib_kind("MEMORY"), address(held[name])
-            place.row = held[name].strides[0] if held[name].ndim > 1 else 0
+            operand.kind, operand.memory = lib_kind("MEMORY"), address(held[name])
+            operand.row = held[name].strides[0] if held[name].ndim > 1 else 0
     for number, value in enumerate([*(value for _, value in code.inputs), *code.outputs]):
         tensors[number].type, tensors[number].value = vocabulary.types["float32"], value
     target.operand = 0 if phase.by == STATES[0] else address(held[phase.by])

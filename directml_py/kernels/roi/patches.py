@@ -132,14 +132,15 @@ def parts_of(regions: int, numbers: int) -> Iterator[slice]:
 
 
 def patches(
-    regions: int, steps_of: Callable[[slice], tuple[BinSamples, BinSamples]], numbers: int, channels: int
+    regions: int, samples_of: Callable[[slice], tuple[BinSamples, BinSamples]], numbers: int, channels: int
 ) -> Iterator[Patch]:
     """All elements of the output in patches, each of so few points that they take little memory.
 
-    ``steps_of`` returns the steps of part of the regions along rows and columns; each takes about ``numbers`` numbers.
+    ``samples_of`` returns the samples of some of the regions along rows and columns; each takes some ``numbers``
+    numbers.
     """
     for part in parts_of(regions, numbers):
-        rows, columns = steps_of(part)
+        rows, columns = samples_of(part)
         first = part.start
         before = first * rows.counts.shape[1] * columns.counts.shape[1]
         for patch in patches_of(rows, columns, max(1, BLOCK // channels)):

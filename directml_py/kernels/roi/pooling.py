@@ -37,7 +37,7 @@ def average_regions(
 def largest_of_regions(
     x: Array, batches: Array, rows: BinSamples, columns: BinSamples, output: Array
 ) -> None:
-    """Store the maxima of regions of ``x``, whose steps are either inside the image, or outside and give 0."""
+    """Store the maxima of regions of ``x``, whose bins are either inside the image, or outside and give 0."""
     run_regions("MAXIMUM", x, batches, [samples_of(axis) for axis in (rows, columns)], output)
 
 
@@ -50,26 +50,26 @@ def run_regions(
     NativeRun("dml_resample_run", task, keepalive=(memory, numbers))()
 
 
-def samples_of(steps: BinSamples) -> Axis:
-    """The elements read at the samples of each step of each region, weighted with the number of samples that read
+def samples_of(samples: BinSamples) -> Axis:
+    """The elements read at the samples of each bin of each region, weighted with the number of samples that read
     them."""
-    places, entries = steps.points, steps.counts.reshape(-1)
+    points, entries = samples.points, samples.counts.reshape(-1)
     owners = np.repeat(np.arange(len(entries)), entries)
-    shares = np.stack([1 - places.weight, places.weight], 1)
-    weights = (shares * (places.times * places.is_inside)[:, None]).reshape(-1)
+    shares = np.stack([1 - points.weight, points.weight], 1)
+    weights = (shares * (points.times * points.is_inside)[:, None]).reshape(-1)
     # Elements of weight 0 are not read: 0 times infinity would be NaN.
     used = weights > 0
-    indices = np.stack([places.low, places.low + 1], 1).reshape(-1)[used]
+    indices = np.stack([points.low, points.low + 1], 1).reshape(-1)[used]
     starts = np.zeros(len(entries) + 1, np.int64)
     np.cumsum(np.bincount(np.repeat(owners, 2)[used], minlength=len(entries)), out=starts[1:])
-    axis, memory = axis_of(Taps(starts, indices, weights[used], 0), steps.counts.shape[1])
+    axis, memory = axis_of(Taps(starts, indices, weights[used], 0), samples.counts.shape[1])
     return {**axis, "is_per_region": 1}, memory
 
 
-def counted(axis: dict[str, Any], memory: object, steps: BinSamples) -> Axis:
-    """The same, with the number of samples of each step, and how many of them are inside."""
-    places, entries = steps.points, steps.counts.reshape(-1)
+def counted(axis: dict[str, Any], memory: object, samples: BinSamples) -> Axis:
+    """The same, with the number of samples of each bin, and how many of them are inside."""
+    points, entries = samples.points, samples.counts.reshape(-1)
     first = np.cumsum(entries) - entries
-    counts = np.add.reduceat(places.times.astype(np.float64), first)
-    inside = np.add.reduceat(np.where(places.is_inside, places.times, 0).astype(np.float64), first)
+    counts = np.add.reduceat(points.times.astype(np.float64), first)
+    inside = np.add.reduceat(np.where(points.is_inside, points.times, 0).astype(np.float64), first)
     return {**axis, "counts": address(counts), "inside": address(inside)}, (memory, counts, inside)

@@ -36,8 +36,8 @@ class SamplePoints(NamedTuple):
 
     def taps(self) -> Taps:
         """The elements with nonzero weight, and their weights."""
-        own = [(self.low, 1 - self.weight)]
-        return [*own, (self.low + (self.weight > 0), self.weight)] if self.weight.any() else own
+        first = [(self.low, 1 - self.weight)]
+        return [*first, (self.low + (self.weight > 0), self.weight)] if self.weight.any() else first
 
     def interpolated(self) -> SamplePoints:
         """The same points, for linear interpolation."""
@@ -50,21 +50,21 @@ class SamplePoints(NamedTuple):
 
 
 class BinSamples(NamedTuple):
-    """The sample points of all steps of some regions along one axis; ``counts`` is their number in each step."""
+    """The sample points of all bins of some regions along one axis; ``counts`` is their number in each bin."""
 
     counts: Array
     points: SamplePoints
 
 
 class Grid(NamedTuple):
-    """The sampling grid of regions of an image of ``size`` elements along one axis, for ``steps`` elements of the
+    """The sampling grid of regions of an image of ``size`` elements along one axis, for ``output_size`` elements of the
     output.
 
-    Samples are evenly spaced in a region, at least ``least`` and at most ``most`` of them per step.
+    Samples are evenly spaced in a region, at least ``least`` and at most ``most`` of them per bin.
     """
 
     size: int
-    steps: int
+    output_size: int
     scale: float
     least: int
     most: int
@@ -74,7 +74,7 @@ class Grid(NamedTuple):
     is_linear: bool
 
     def samples(self, corners: Array) -> tuple[Array, Array, Array]:
-        """The first corners and extents of regions, and the number of samples in each of their steps.
+        """The first corners and extents of regions, and the number of samples in each of their bins.
 
         Up to here numbers are rounded to FLOAT32, as programs and other implementations do: otherwise a number that is
         whole to them could be slightly larger, and take one more sample.
@@ -82,12 +82,12 @@ class Grid(NamedTuple):
         scaled = corners * np.float32(self.scale)
         extents = scaled[:, 1] - scaled[:, 0]
         # Also for a region with exchanged corners, as in Microsoft's library.
-        wanted = np.ceil(np.abs(extents) / np.float32(self.steps)).astype(np.float64)
+        wanted = np.ceil(np.abs(extents) / np.float32(self.output_size)).astype(np.float64)
         # In this order NaN becomes the minimum.
         count = np.fmin(np.fmax(wanted, max(1, self.least)), self.most)
         return scaled[:, :1].astype(np.float64), extents[:, None].astype(np.float64), count.astype(np.int64)
 
-    def steps_of(self, corners: Array, ends_alone: bool = False, slopes: bool = False) -> BinSamples:
+    def bin_samples(self, corners: Array, ends_alone: bool = False, slopes: bool = False) -> BinSamples:
         """The sample points of regions with two FLOAT32 ``corners`` each.
 
         Samples between the same two elements are merged into one point, so that there are not many more points than
@@ -97,7 +97,7 @@ class Grid(NamedTuple):
         points of their own, and a maximum is the first of the samples that read the same element.
         """
         start, extent, count = self.samples(corners)
-        total = count[:, None] * self.steps
+        total = count[:, None] * self.output_size
         offset, divisor = np.full(total.shape, self.output_offset), total
         if self.to_corners:
             # Microsoft's library still adds the offset, so that the last sample is beyond the corner.
@@ -105,27 +105,31 @@ class Grid(NamedTuple):
         start = start - self.input_offset
 
         def position(number: Array, row: Array | slice = slice(None)) -> Array:
-            places: Array = start[row] + (number - offset[row]) * extent[row] / divisor[row]
-            return places
+            coordinates: Array = start[row] + (number - offset[row]) * extent[row] / divisor[row]
+            return coordinates
 
         edges = numbers_before(position, self.bounds(slopes), total, extent < 0)
-        firsts = np.sort(np.concatenate([np.arange(self.steps) * count[:, None], edges], axis=1), axis=1)
+        firsts = np.sort(
+            np.concatenate([np.arange(self.output_size) * count[:, None], edges], axis=1), axis=1
+        )
         lengths = np.diff(firsts, axis=1, append=total)
         region, entry = np.nonzero(lengths)
         first, times = firsts[region, entry], lengths[region, entry]
-        step = region * self.steps + first // count[region]
+        bin_index = region * self.output_size + first // count[region]
         last = first + (times - 1)
         if ends_alone:
             # With nearest-neighbour sampling both would be the same.
             entries = 1 + ((times > 1) & self.is_linear)
             numbers = np.repeat(first, entries)
             numbers[np.cumsum(entries) - 1] = np.where(entries > 1, last, first)
-            region, step, times = (np.repeat(array, entries) for array in (region, step, times))
+            region, bin_index, times = (np.repeat(array, entries) for array in (region, bin_index, times))
             middle = position(numbers[:, None], region)[:, 0]
         else:
             middle = (position(first[:, None], region)[:, 0] + position(last[:, None], region)[:, 0]) / 2
         read = self.elements(middle, self.is_linear)
-        counts = np.bincount(step, minlength=len(corners) * self.steps).reshape(-1, self.steps)
+        counts = np.bincount(bin_index, minlength=len(corners) * self.output_size).reshape(
+            -1, self.output_size
+        )
         return BinSamples(counts, SamplePoints(*read, times, *self.elements(middle, True)[:2]))
 
     def bounds(self, slopes: bool) -> Array:
@@ -179,11 +183,11 @@ def numbers_before(position: Position, bounds: Array, total: Array, falls: Array
     return low
 
 
-def windows_of(corners: Array, size: int, steps: int) -> BinSamples:
-    """The elements between two ``corners``, inclusive, of each region, divided among steps, which may overlap.
+def windows_of(corners: Array, size: int, output_size: int) -> BinSamples:
+    """The elements between two ``corners``, inclusive, of each region, divided among bins, which may overlap.
 
-    Corners are FLOAT32, and rounded to the nearest integer, ties to even. A step outside the image has one point, which
-    is not inside; so has a step of a region with a NaN corner.
+    Corners are FLOAT32, and rounded to the nearest integer, ties to even. A bin outside the image has one point, which
+    is not inside; so has a bin of a region with a NaN corner.
     """
     wide = corners.astype(np.float64)
     limit = float(1 << 32)
@@ -192,9 +196,9 @@ def windows_of(corners: Array, size: int, steps: int) -> BinSamples:
     rounded[np.isnan(wide).any(axis=1)] = limit
     first, last = rounded.astype(np.int64)[:, :, None].transpose(1, 0, 2)
     extent = np.maximum(last - first + 1, 1)
-    number = np.arange(steps)
-    begin = np.clip(first + number * extent // steps, 0, size)
-    end = np.clip(first - (-(number + 1) * extent // steps), 0, size)
+    number = np.arange(output_size)
+    begin = np.clip(first + number * extent // output_size, 0, size)
+    end = np.clip(first - (-(number + 1) * extent // output_size), 0, size)
     is_inside = begin < end
     counts = np.maximum(end - begin, 1)
     owners = np.repeat(np.arange(counts.size), counts.reshape(-1))

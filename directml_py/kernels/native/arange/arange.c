@@ -1,5 +1,5 @@
 #include "../context.h"
-#include "../move/dispatch.h"
+#include "../move/move.h"
 #include "../threads/parallel.h"
 
 /* Threads share at least this many blocks. */
@@ -27,11 +27,8 @@ static void dml_arange_share(void *context, int64_t begin, int64_t end)
         else
             dml_dispatch->arange->integers[size](chunk, task->start + (uint64_t)number * task->delta, task->delta,
                                                  count);
-        dml_span span = {.output = task->elements + position * task->item,
-                         .input = (const char *)chunk,
-                         .lines = 1,
-                         .length = count * task->item};
-        dml_dispatch->move->rows(&span, task->stream);
+        dml_move_lines(task->elements + position * task->item, 0, (const char *)chunk, 0, 1, count * task->item,
+                       task->stream);
     }
     if (task->stream)
         dml_dispatch->move->stream_end();

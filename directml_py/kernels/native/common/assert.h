@@ -5,12 +5,8 @@
 #include "compiler.h"
 #include "system.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if DML_SANITIZES_MEMORY || DML_HAS_FEATURE(undefined_behavior_sanitizer)
 #define DML_DEBUG 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(undefined_behavior_sanitizer)
-#define DML_DEBUG 1
-#endif
 #endif
 
 #if defined(DML_DEBUG)

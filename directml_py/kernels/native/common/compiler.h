@@ -16,6 +16,23 @@
 #endif
 #define DML_TABLE(kernel) DML_JOINED(DML_JOINED(dml_, kernel), DML_JOINED(_table_, DML_ISA))
 
+/* Functions of items of 1 to 16 bytes, which DEFINE(item) defines, and a table of them by the logarithm of that. */
+#define DML_EACH_ITEM(DEFINE) DEFINE(1) DEFINE(2) DEFINE(4) DEFINE(8) DEFINE(16)
+#define DML_ITEM_TABLE(name) {name##_1, name##_2, name##_4, name##_8, name##_16}
+
+/* Whether a sanitizer keeps the bounds of memory or stacks: gcc defines macros, clang has features. */
+#if defined(__has_feature)
+#define DML_HAS_FEATURE(name) __has_feature(name)
+#else
+#define DML_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || DML_HAS_FEATURE(address_sanitizer) ||             \
+    DML_HAS_FEATURE(thread_sanitizer) || DML_HAS_FEATURE(memory_sanitizer)
+#define DML_SANITIZES_MEMORY 1
+#else
+#define DML_SANITIZES_MEMORY 0
+#endif
+
 /* A function that is neither inlined nor cloned: it is long, and has many callers. */
 #if defined(__clang__)
 #define DML_ONCE __attribute__((noinline))

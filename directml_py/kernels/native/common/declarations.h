@@ -8,16 +8,30 @@ enum { DML_IMAGE_DIMENSIONS = 5 };
    max(low, min(x, high)), where NaN becomes `high`. Neither bound is NaN, `high` is not 0, and `low` is not -0. */
 enum { DML_ACTIVATION_IDENTITY, DML_ACTIVATION_RELU, DML_ACTIVATION_LEAKY_RELU, DML_ACTIVATION_CLIP };
 
+/* The types of elements, of which a kernel may take some. */
+enum {
+    DML_TYPE_FLOAT16,
+    DML_TYPE_FLOAT32,
+    DML_TYPE_INT8,
+    DML_TYPE_INT16,
+    DML_TYPE_INT32,
+    DML_TYPE_INT64,
+    DML_TYPE_UINT8,
+    DML_TYPE_UINT16,
+    DML_TYPE_UINT32,
+    DML_TYPE_UINT64,
+    DML_TYPE_FLOAT64,
+    DML_TYPES
+};
+
 const char *dml_chosen_isa(void);
 /* Chooses the context of an instruction set by its name, or the best one for NULL; returns 0 if there is none of that
    name, or the processor cannot run it. No kernel may run meanwhile. */
 int dml_use_isa(const char *kind);
-void dml_use_baseline_isa(void);
 void dml_set_threads(int count);
 int dml_get_threads(void);
-/* Results of this many bytes or more are written past the caches. */
-void dml_set_stream_bytes(int64_t bytes);
-int64_t dml_get_stream_bytes(void);
+/* Results of this many bytes or more are written past the caches; returns the former limit. */
+int64_t dml_set_stream_bytes(int64_t bytes);
 
 /* A dimension of two layouts that are traversed together; strides are in bytes. */
 typedef struct {
@@ -36,6 +50,8 @@ enum dml_launch_number {
     DML_LAUNCH_INT8_GEMV_RUN,
     DML_LAUNCH_ATTENTION_RUN,
     DML_LAUNCH_MOVE_RUN,
+    DML_LAUNCH_PREPACK_RUN,
+    DML_LAUNCH_RECURRENT_RUN,
     DML_LAUNCH_REDUCE_RUN,
     DML_LAUNCH_RESAMPLE_RUN,
     DML_LAUNCH_SCAN_RUN,

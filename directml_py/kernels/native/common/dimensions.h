@@ -8,6 +8,11 @@ static inline int64_t dml_quotient_up(int64_t value, int64_t by)
     return (value + by - 1) / by;
 }
 
+static inline int64_t dml_round_up(int64_t count, int64_t multiple)
+{
+    return dml_quotient_up(count, multiple) * multiple;
+}
+
 static inline void dml_swap(dml_dimension *a, dml_dimension *b)
 {
     dml_dimension one = *a;

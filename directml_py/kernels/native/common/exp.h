@@ -3,38 +3,31 @@
 #pragma once
 
 #include "compiler.h"
-#include "vectors.h"
+#include "lanes.h"
 
-#if defined(__AVX512F__)
-#define DML_EXP_LANES 8
-#else
-#define DML_EXP_LANES 4
-#endif
-#define DML_EXP_VECTORS (16 / DML_EXP_LANES)
-typedef double exp_vector __attribute__((vector_size(8 * DML_EXP_LANES), aligned(8), may_alias));
-typedef uint64_t exp_bits __attribute__((vector_size(8 * DML_EXP_LANES)));
+#define DML_EXP_VECTORS (16 / DML_LANES)
 
 /* A number is never less than -708, whose exponential is not 0 but too small to count; NaN stays. */
 #if defined(__AVX512F__)
-#define DML_EXP_BOUND(to, x) to = (exp_vector)_mm512_max_pd(_mm512_set1_pd(-708.0), (__m512d)(x))
-#define DML_EXP_DOUBLES(x) ((exp_vector)_mm512_cvtps_pd(_mm256_loadu_ps(x)))
+#define DML_EXP_BOUND(to, x) to = (dml_doubles)_mm512_max_pd(_mm512_set1_pd(-708.0), (__m512d)(x))
+#define DML_EXP_DOUBLES(x) ((dml_doubles)_mm512_cvtps_pd(_mm256_loadu_ps(x)))
 #elif defined(__AVX2__)
-#define DML_EXP_BOUND(to, x) to = (exp_vector)_mm256_max_pd(_mm256_set1_pd(-708.0), (__m256d)(x))
-#define DML_EXP_DOUBLES(x) ((exp_vector)_mm256_cvtps_pd(_mm_loadu_ps(x)))
+#define DML_EXP_BOUND(to, x) to = (dml_doubles)_mm256_max_pd(_mm256_set1_pd(-708.0), (__m256d)(x))
+#define DML_EXP_DOUBLES(x) ((dml_doubles)_mm256_cvtps_pd(_mm_loadu_ps(x)))
 #else
 #define DML_EXP_BOUND(to, x)                                                                                           \
     for (int j = 0; j < 4; j++)                                                                                        \
     (to)[j] = (x)[j] < -708.0 ? -708.0 : (x)[j]
-#define DML_EXP_DOUBLES(x) ((exp_vector){(x)[0], (x)[1], (x)[2], (x)[3]})
+#define DML_EXP_DOUBLES(x) ((dml_doubles){(x)[0], (x)[1], (x)[2], (x)[3]})
 #endif
 
 /* Computes sixteen exponentials of numbers that are not larger than 0: x = k ln 2 + r, with exp(r) from a polynomial
    that is exact to 5e-12, fitted at Chebyshev's nodes such that exp(0) is 1. Each operation is done for all sixteen
    before the next, because of its latency. */
-DML_INLINE void exp_sixteen(exp_vector *values)
+DML_INLINE void exp_sixteen(dml_doubles *values)
 {
-    typedef exp_vector vector;
-    typedef exp_bits bits;
+    typedef dml_doubles vector;
+    typedef dml_bits bits;
     /* Added to a number, this leaves no bits for a fraction, and has the integer in the lowest bits. */
     const double magic = 0x1.8p52;
     vector r[DML_EXP_VECTORS], shifted[DML_EXP_VECTORS], cube[DML_EXP_VECTORS], low[DML_EXP_VECTORS],
@@ -59,7 +52,7 @@ DML_INLINE void exp_sixteen(exp_vector *values)
 
 DML_INLINE double exp_sum(const float *x, int64_t n, double shift)
 {
-    typedef exp_vector vector;
+    typedef dml_doubles vector;
     vector sums[DML_EXP_VECTORS] = {{0}}, values[DML_EXP_VECTORS];
     float rest[16];
     for (int64_t i = 0; i < n; i += 16) {
@@ -70,7 +63,7 @@ DML_INLINE double exp_sum(const float *x, int64_t n, double shift)
             part = rest;
         }
         for (int j = 0; j < DML_EXP_VECTORS; j++)
-            values[j] = DML_EXP_DOUBLES(part + DML_EXP_LANES * j) - shift;
+            values[j] = DML_EXP_DOUBLES(part + DML_LANES * j) - shift;
         exp_sixteen(values);
         for (int j = 0; j < DML_EXP_VECTORS; j++)
             sums[j] += values[j];

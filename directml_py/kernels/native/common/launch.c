@@ -8,57 +8,37 @@
 /* Python's handlers of signals may have to wait this long. */
 #define DML_LAUNCH_NANOSECONDS 20000000
 
+#define DML_LAUNCH(NUMBER, RUN)                                                                                        \
+    case DML_LAUNCH_##NUMBER:                                                                                          \
+        RUN(task);                                                                                                     \
+        break;
+
 static void dml_run_launch(const dml_launch *launch)
 {
     void *task = (void *)launch->task;
     switch ((enum dml_launch_number)launch->kernel) {
-    case DML_LAUNCH_CONV_RUN:
-        dml_conv_run(task);
-        break;
-    case DML_LAUNCH_DEPTHWISE_POOL_RUN:
-        dml_depthwise_pool_run(task);
-        break;
-    case DML_LAUNCH_DEPTHWISE_POOL_ADD:
-        dml_depthwise_pool_add(task);
-        break;
-    case DML_LAUNCH_ELEMENTWISE_RUN:
-        dml_elementwise_run(task);
-        break;
-    case DML_LAUNCH_GATHER_RUN:
-        dml_gather_run(task);
-        break;
-    case DML_LAUNCH_GATHER_SCATTER_ND_RUN:
-        dml_gather_scatter_nd_run(task);
-        break;
-    case DML_LAUNCH_MATMUL_RUN:
-        dml_matmul_run(task);
-        break;
-    case DML_LAUNCH_INT8_GEMV_RUN:
-        dml_int8_gemv_run(task);
-        break;
-    case DML_LAUNCH_ATTENTION_RUN:
-        dml_attention_run(task);
-        break;
-    case DML_LAUNCH_REDUCE_RUN:
-        dml_reduce_run(task);
-        break;
-    case DML_LAUNCH_RESAMPLE_RUN:
-        dml_resample_run(task);
-        break;
-    case DML_LAUNCH_SCAN_RUN:
-        dml_scan_run(task);
-        break;
-    case DML_LAUNCH_SOFTMAX_NORM_RUN:
-        dml_softmax_norm_run(task);
-        break;
-    case DML_LAUNCH_TOP_K_RUN:
-        dml_top_k_run(task);
-        break;
+        DML_LAUNCH(CONV_RUN, dml_conv_run)
+        DML_LAUNCH(DEPTHWISE_POOL_RUN, dml_depthwise_pool_run)
+        DML_LAUNCH(DEPTHWISE_POOL_ADD, dml_depthwise_pool_add)
+        DML_LAUNCH(ELEMENTWISE_RUN, dml_elementwise_run)
+        DML_LAUNCH(GATHER_RUN, dml_gather_run)
+        DML_LAUNCH(GATHER_SCATTER_ND_RUN, dml_gather_scatter_nd_run)
+        DML_LAUNCH(MATMUL_RUN, dml_matmul_run)
+        DML_LAUNCH(INT8_GEMV_RUN, dml_int8_gemv_run)
+        DML_LAUNCH(ATTENTION_RUN, dml_attention_run)
+        DML_LAUNCH(PREPACK_RUN, dml_prepack_run)
+        DML_LAUNCH(RECURRENT_RUN, dml_recurrent_run)
+        DML_LAUNCH(REDUCE_RUN, dml_reduce_run)
+        DML_LAUNCH(RESAMPLE_RUN, dml_resample_run)
+        DML_LAUNCH(SCAN_RUN, dml_scan_run)
+        DML_LAUNCH(SOFTMAX_NORM_RUN, dml_softmax_norm_run)
+        DML_LAUNCH(TOP_K_RUN, dml_top_k_run)
     case DML_LAUNCH_MOVE_RUN:
         dml_move_run(task, launch->count);
         break;
     }
 }
+#undef DML_LAUNCH
 
 int64_t dml_run_launches(const dml_launch *launches, int64_t count)
 {

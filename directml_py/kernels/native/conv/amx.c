@@ -4,12 +4,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../common/amx.h"
 #include "../common/dimensions.h"
 #include "../common/vectors.h"
 #include "dispatch.h"
 
-/* What the system is asked with arch_prctl. */
-enum { DML_AMX_ASK = 0x1023, DML_AMX_TILES = 18 };
 enum { DML_AMX_ROWS = 16, DML_AMX_FOURS = 16 };
 /* With fewer filters than this, the tiles are mostly empty. */
 enum { DML_AMX_FEW = 8 };
@@ -44,81 +43,62 @@ static void dml_amx_configure(int64_t rows)
     _tile_loadconfig(&shape);
 }
 
-#define DML_AMX_PRODUCT(SUMS, PIXELS, LANE)                                                                            \
-    _tile_loadd(PIXELS, panel + LANE, width * 4);                                                                      \
-    _tile_dpbsud(SUMS, 4, PIXELS)
+/* What is done for a vector of pixels, if there is one: the numbers of tiles are part of the instructions. */
 #define DML_AMX_BEGIN(SUMS)                                                                                            \
-    if (adds)                                                                                                          \
+    if (vectors > SUMS && adds)                                                                                        \
         _tile_loadd(SUMS, tile + 16 * SUMS, width * 4);                                                                \
-    else                                                                                                               \
+    else if (vectors > SUMS)                                                                                           \
         _tile_zero(SUMS)
+#define DML_AMX_PRODUCT(SUMS, PIXELS)                                                                                  \
+    if (vectors > SUMS) {                                                                                              \
+        _tile_loadd(PIXELS, panel + row_offsets[k] + 16 * SUMS, stride);                                               \
+        _tile_dpbsud(SUMS, 4, PIXELS);                                                                                 \
+    }
+#define DML_AMX_END(SUMS)                                                                                              \
+    if (vectors > SUMS)                                                                                                \
+        _tile_stored(SUMS, tile + 16 * SUMS, width * 4)
 
-/* The products of up to 16 filters and `vectors` of pixels. */
-DML_INLINE void dml_amx_products(int32_t *tile, const int8_t *filters, int64_t row, const uint32_t *panel,
-                                 const int vectors, int64_t blocks, int adds)
+/* The products of up to 16 filters and `vectors` of pixels; rows of a panel begin `stride` bytes apart, from each of
+   the `row_offsets` on. */
+static void dml_amx_products(int32_t *tile, const int8_t *filters, int64_t row, const uint32_t *panel,
+                             const int64_t *row_offsets, int64_t stride, int64_t vectors, int64_t fours, int adds)
 {
     const int64_t width = 16 * vectors;
     DML_AMX_BEGIN(0);
-    if (vectors > 1) {
-        DML_AMX_BEGIN(1);
-    }
-    if (vectors > 2) {
-        DML_AMX_BEGIN(2);
-    }
-    if (vectors > 3) {
-        DML_AMX_BEGIN(3);
-    }
-    for (int64_t k = 0; k < blocks; k++, filters += 64, panel += DML_AMX_FOURS * width) {
+    DML_AMX_BEGIN(1);
+    DML_AMX_BEGIN(2);
+    DML_AMX_BEGIN(3);
+    for (int64_t k = 0; k < fours; k += DML_AMX_FOURS, filters += 64) {
         _tile_loadd(4, filters, row);
-        DML_AMX_PRODUCT(0, 5, 0);
-        if (vectors > 1) {
-            DML_AMX_PRODUCT(1, 6, 16);
-        }
-        if (vectors > 2) {
-            DML_AMX_PRODUCT(2, 7, 32);
-        }
-        if (vectors > 3) {
-            DML_AMX_PRODUCT(3, 5, 48);
-        }
+        DML_AMX_PRODUCT(0, 5)
+        DML_AMX_PRODUCT(1, 6)
+        DML_AMX_PRODUCT(2, 7)
+        DML_AMX_PRODUCT(3, 5)
     }
-    _tile_stored(0, tile, width * 4);
-    if (vectors > 1)
-        _tile_stored(1, tile + 16, width * 4);
-    if (vectors > 2)
-        _tile_stored(2, tile + 32, width * 4);
-    if (vectors > 3)
-        _tile_stored(3, tile + 48, width * 4);
+    DML_AMX_END(0);
+    DML_AMX_END(1);
+    DML_AMX_END(2);
+    DML_AMX_END(3);
 }
 
 /* A tile of sums of all rows. Whatever a filter has behind its `fours` is multiplied by zeros, which are put behind
-   those of the panel. */
-int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel,
-                                int64_t vectors, int64_t fours, int adds)
+   those of the panel: it is packed unless `fours` fill tiles. */
+int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, const uint32_t *panel,
+                                const int64_t *row_offsets, int64_t vectors, int64_t fours, int adds)
 {
-    int64_t blocks = dml_quotient_up(fours, DML_AMX_FOURS), width = 16 * vectors, shaped = 0;
+    const int64_t missing = -fours & (DML_AMX_FOURS - 1), width = 16 * vectors;
+    const int64_t stride = fours == 1 ? width * 4 : (row_offsets[1] - row_offsets[0]) * 4;
+    int64_t shaped = 0;
     if (rows < DML_AMX_FEW || !dml_amx_is_allowed())
         return 0;
-    memset(panel + fours * width, 0, (size_t)((blocks * DML_AMX_FOURS - fours) * width) * 4);
+    if (missing)
+        memset((uint32_t *)panel + fours * width, 0, (size_t)(missing * width) * 4);
     for (int64_t i = 0; i < rows; i += DML_AMX_ROWS, tile += DML_AMX_ROWS * width, filters += DML_AMX_ROWS * row) {
         int64_t tile_rows = rows - i < DML_AMX_ROWS ? rows - i : DML_AMX_ROWS;
         if (tile_rows != shaped)
             dml_amx_configure(shaped = tile_rows);
-        switch (vectors) {
-        case 1:
-            dml_amx_products(tile, filters, row, panel, 1, blocks, adds);
-            break;
-        case 2:
-            dml_amx_products(tile, filters, row, panel, 2, blocks, adds);
-            break;
-        case 3:
-            dml_amx_products(tile, filters, row, panel, 3, blocks, adds);
-            break;
-        default:
-            dml_amx_products(tile, filters, row, panel, 4, blocks, adds);
-        }
+        dml_amx_products(tile, filters, row, panel, row_offsets, stride, vectors, fours, adds);
     }
     _tile_release();
     return 1;
 }
-#undef DML_AMX_PRODUCT
-#undef DML_AMX_BEGIN

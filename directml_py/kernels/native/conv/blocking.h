@@ -43,13 +43,20 @@ typedef struct {
     int32_t is_single_slice;
 } dml_conv_blocking;
 
+/* A padded image of bytes: its sizes, the lanes of a plane, the planes of a group's image, and the sums from the first
+   pixel of a plane to its last one; 0 of them if images are not padded. */
+typedef struct {
+    int64_t sizes[DML_SPATIAL_DIMENSIONS], plane, planes, n;
+} dml_conv_padded;
+
 /* What was decided about a task: its params, whose image may have been flattened; the post-ops that remain; the
    blocking; whether sums are stored from registers; and whether the input is the im2col matrix as it lies. */
 typedef struct {
     const dml_conv *task;
     dml_conv_params params;
-    dml_conv_post_ops post_ops;
+    dml_post_ops post_ops;
     dml_conv_blocking blocking;
+    dml_conv_padded padded;
     int is_direct, is_im2col;
 } dml_conv_plan;
 
@@ -89,10 +96,10 @@ static int dml_conv_flatten(dml_conv_params *params)
     return params->type != DML_CONV_HALVES && strides[2] == 1;
 }
 
-/* The bytes that a slice of a filter takes in groups of four. */
+/* The bytes that a slice of a signed filter takes: a lane for each group of taps. */
 static int64_t dml_conv_signed_kc(int64_t kc)
 {
-    return dml_quotient_up(kc, 4) * 4;
+    return dml_quotient_up(kc, dml_dispatch->conv_bytes->group) * 4;
 }
 
 /* Cuts n into panels and a tail. If the tail is all of n, there are no panels. */
@@ -118,7 +125,7 @@ static void dml_conv_plan_panels(const dml_conv_params *params, dml_conv_blockin
 /* Cuts k into slices: all taps of some channels, or some taps of one channel. */
 static void dml_conv_plan_slices(const dml_conv_params *params, dml_conv_blocking *blocking)
 {
-    int64_t kc = dml_conv_is_bytes(params) ? DML_CONV_MAX_KC : DML_CONV_KC;
+    int64_t kc = dml_conv_is_bytes(params) ? DML_CONV_MAX_KC / 4 * dml_dispatch->conv_bytes->group : DML_CONV_KC;
     /* Without panels each filter is read once, and best from end to end. */
     if (blocking->n_tail == blocking->n)
         kc = params->type == DML_CONV_FLOATS ? DML_CONV_TAIL_FLOATS / blocking->n : DML_CONV_MAX_KC;

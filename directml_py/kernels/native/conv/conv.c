@@ -12,6 +12,7 @@
 #include "blocking.h"
 #include "panel.h"
 #include "quantized.h"
+#include "padded_bytes.h"
 
 /* Multiplies a panel by mc filters, a slice of k at a time. */
 static DML_ONCE void dml_conv_panel(const dml_conv_plan *plan, const dml_conv_unit *unit)
@@ -29,7 +30,9 @@ static DML_ONCE void dml_conv_panel(const dml_conv_plan *plan, const dml_conv_un
     work.pixels = reads_in_place ? (const float *)unit->input : work.panel;
     work.signed_offset = 0;
     work.byte_row = params->input_strides[1];
-    for (int64_t c = 0; c < params->channels; c += blocking->kc_channels)
+    if (plan->padded.n)
+        dml_conv_multiply_padded(plan, unit, &work);
+    for (int64_t c = 0; c < params->channels && !plan->padded.n; c += blocking->kc_channels)
         for (int64_t t = 0; t < blocking->taps; t += blocking->kc_taps) {
             dml_conv_slice slice = {c, dml_least(params->channels - c, blocking->kc_channels), t,
                                     dml_least(blocking->taps - t, blocking->kc_taps)};
@@ -44,8 +47,8 @@ static DML_ONCE void dml_conv_panel(const dml_conv_plan *plan, const dml_conv_un
                 }
             } else {
                 void *panel = is_bytes ? (void *)work.rows : work.panel;
-                const int is_packed =
-                    !is_bytes || !plan->is_im2col || unit->n % kernels->lanes != 0 || work.kc % 4 != 0;
+                const int is_packed = !is_bytes || !plan->is_im2col || unit->n % kernels->lanes != 0 ||
+                                      work.kc % dml_dispatch->conv_bytes->group != 0;
                 work.bytes = is_packed ? work.rows : (const uint8_t *)unit->input + c * work.byte_row + unit->begin;
                 if (work.vectors && is_packed)
                     dml_conv_pack_panel(params, unit, lines, count, &slice, zero, panel, work.vectors);
@@ -136,6 +139,9 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
             .begin = jc, .channel = channel, .m = dml_least(params->m - ic, blocking->mc), .n = blocking->nr};
         unit.input = (const char *)params->input +
                      size * (batch * params->input_strides[0] + group * params->channels * params->input_strides[1]);
+        if (plan->padded.n)
+            unit.input = (const char *)(dml_conv_padded_planes(plan) +
+                                        (batch * params->groups + group) * plan->padded.planes * plan->padded.plane);
         unit.filters = (const char *)params->filters + size * channel * params->filter_stride;
         unit.output = batch * params->output_strides[0] + channel * params->output_strides[1] + jc;
         if (full > 1 || (full == 1 && blocking->is_single_slice && unit.m >= DML_CONV_IN_PLACE_M / 2)) {
@@ -149,8 +155,12 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
             unit.n = jc == last ? blocking->n - blocking->n_tail - jc : blocking->nr;
             dml_conv_panel(plan, &unit);
         }
-        dml_elementwise_finish_block(&plan->post_ops.epilogue, batch, channel, unit.m, first,
-                                     (block_end > last ? blocking->n : block_end) - first);
+        dml_conv_piece pieces[DML_CONV_MAX_NR];
+        int64_t count =
+            dml_conv_find_parts(plan, first, (block_end > last ? blocking->n : block_end) - first, pieces);
+        for (int64_t i = 0; i < count; i++)
+            dml_elementwise_finish_block(&plan->post_ops.epilogue, batch, channel, unit.m, pieces[i].offset,
+                                         pieces[i].count);
     }
 }
 
@@ -160,7 +170,7 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
 static void dml_conv_check(const dml_conv *task)
 {
     const dml_conv_params *params = &task->params;
-    const dml_conv_post_ops *post_ops = &task->post_ops;
+    const dml_post_ops *post_ops = &task->post_ops;
     DML_ASSERT(DML_IS_INDEX(params->type, DML_CONV_INT32) && DML_IS_INDEX(params->output_type, DML_CONV_INT32 + 1));
     DML_ASSERT(DML_IS_INDEX(post_ops->activation, DML_ACTIVATION_CLIP + 1));
     DML_ASSERT(!post_ops->residual || (params->type == DML_CONV_FLOATS && params->output_type == DML_CONV_FLOATS));
@@ -184,7 +194,7 @@ static void dml_conv_check(const dml_conv *task)
 /* Sums are stored from registers unless their activation or normalization takes more than a register tile has. */
 static int dml_conv_is_direct(const dml_conv *task)
 {
-    const dml_conv_post_ops *post_ops = &task->post_ops;
+    const dml_post_ops *post_ops = &task->post_ops;
     int is_short = dml_softmax_norm_prepare(&post_ops->normalization);
     return task->params.type == DML_CONV_FLOATS && task->params.output_type == DML_CONV_FLOATS && is_short &&
            (post_ops->activation == DML_ACTIVATION_IDENTITY ||
@@ -206,11 +216,16 @@ void dml_conv_run(const dml_conv *task)
         plan.post_ops.epilogue.programs[0] = plan.post_ops.epilogue.programs[1];
         plan.post_ops.epilogue.programs[1] = NULL;
     }
-    plan.is_im2col = dml_conv_flatten(&plan.params);
-    plan.blocking = dml_conv_blocking_of(params);
+    plan.padded = dml_conv_pad(params);
+    plan.is_im2col = !plan.padded.n && dml_conv_flatten(&plan.params);
+    plan.blocking = plan.padded.n ? dml_conv_padded_blocking(params, &plan.padded) : dml_conv_blocking_of(params);
     if (dml_conv_is_bytes(params)) {
         int64_t rows = params->groups * params->m;
         dml_parallel(dml_conv_sign_filters, &plan, rows, 8, rows * blocking->k);
+    }
+    if (plan.padded.n) {
+        int64_t planes = params->batches * params->groups * plan.padded.planes;
+        dml_parallel(dml_conv_pad_planes, &plan, planes, 1, planes * plan.padded.plane * 8);
     }
     double operations = 2.0 * (double)blocking->k * (double)blocking->n *
                         (double)(params->m * params->groups * params->batches) / DML_CONV_OPERATIONS_PER_BYTE;

@@ -11,7 +11,7 @@ enum { DML_CONV_FLOATS, DML_CONV_HALVES, DML_CONV_UINT8, DML_CONV_INT8, DML_CONV
    input, which may be any, are of batches, channels and spatial dimensions. Each plane of the output is contiguous, and
    so is each filter; filters begin `filter_stride` elements apart, and are rotated by 180 degrees if `is_rotated`. The
    bias, which may be absent, has one element for each output channel. Of floats, `type` is that of all tensors but the
-   output; of integers, it is that of the input. */
+   output; of integers, it is that of the input. Programs are over {batches, groups * m, pixels}. */
 typedef struct {
     int32_t type, filter_type, output_type, is_rotated;
     int64_t batches, groups, channels, m;
@@ -20,18 +20,6 @@ typedef struct {
     int64_t input_strides[DML_IMAGE_DIMENSIONS], output_strides[2], filter_stride, bias_stride;
     uintptr_t input, filters, bias, output;
 } dml_conv_params;
-
-/* What sums of floats become. Activated sums of FLOAT32 may be normalized. The epilogue is of {batches, groups * m,
-   pixels}. If `residual` is not 0, the first of its programs adds the tensor there, which has the layout of the output
-   and is FLOAT32 like all others, to sums that are not activated, but may be normalized; `residual_activation` follows.
-   A kernel that adds the residual itself leaves that program out. */
-typedef struct {
-    int32_t activation, residual_activation;
-    float slope, low, high;
-    uintptr_t residual;
-    dml_batch_norm_post_op normalization;
-    dml_elementwise_epilogue epilogue;
-} dml_conv_post_ops;
 
 /* What bytes stand for. Zero points have the type of their tensor, and may be absent; those of filters lie
    `filter_zero_stride` elements apart. An output of INT32 holds sums that wrap, without a bias. An output of bytes is
@@ -52,7 +40,7 @@ typedef struct {
 
 typedef struct {
     dml_conv_params params;
-    dml_conv_post_ops post_ops;
+    dml_post_ops post_ops;
     dml_conv_quantization quantization;
     dml_conv_scratch scratch;
 } dml_conv;

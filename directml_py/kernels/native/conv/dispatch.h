@@ -19,7 +19,7 @@ typedef struct {
     int64_t n, stride, last_count, bias_stride;
     const float *bias;
     const dml_batch_norm_channel *channels;
-    const dml_conv_post_ops *post_ops;
+    const dml_post_ops *post_ops;
     int activation;
 } dml_conv_epilogue;
 
@@ -60,10 +60,12 @@ typedef struct {
     uint32_t correction;
 } dml_conv_byte_filter;
 
+/* `group` taps of a filter, and as many rows of a panel, share a lane of 32 bits. */
 typedef struct {
+    int group;
     dml_conv_tiles tiles;
     void (*interleave)(uint32_t *panel, const uint8_t *rows, int64_t row, int64_t width, int64_t count, int is_signed);
-    int32_t (*sign)(int8_t *filter, const uint8_t *bytes, int64_t kc, int is_signed);
+    int32_t (*sign)(void *filter, const uint8_t *bytes, int64_t kc, int is_signed);
     void (*store)(int32_t *output, const int32_t *tile, const int32_t *pixel_sums, int64_t count, int32_t filter_zero,
                   uint32_t correction);
 } dml_conv_bytes_table;
@@ -71,11 +73,13 @@ typedef struct {
 extern DML_HIDDEN const dml_conv_bytes_table dml_conv_bytes_table_baseline, dml_conv_bytes_table_avx2,
     dml_conv_bytes_table_avx512, dml_conv_bytes_table_vnni;
 
-/* Multiplies all `rows` of a panel's tile at once, by filters that begin `row` bytes apart; returns 0 if it cannot. */
+/* Multiplies all `rows` of a panel's tile at once, by filters that begin `row` bytes apart; returns 0 if it cannot.
+   Each sixteen of the `row_offsets` are equally far apart. */
 typedef int (*dml_conv_multiply_bytes_kernel)(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows,
-                                              uint32_t *panel, int64_t vectors, int64_t fours, int adds);
-int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, uint32_t *panel,
-                                int64_t vectors, int64_t fours, int adds);
+                                              const uint32_t *panel, const int64_t *row_offsets, int64_t vectors,
+                                              int64_t fours, int adds);
+int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t row, int64_t rows, const uint32_t *panel,
+                                const int64_t *row_offsets, int64_t vectors, int64_t fours, int adds);
 
 /* A part of a row of the output: its offset in the channel, and the offset of its pixels in the rows that were
    computed. */
@@ -92,14 +96,14 @@ typedef struct {
     void (*dots)(float *sums, const float *filters, int64_t row, const float *column, int64_t kc, int64_t count,
                  int adds);
     void (*pack)(void *panel, const void *input, const dml_conv_packing *packing);
-    void (*store)(const dml_conv_params *params, const dml_conv_post_ops *post_ops,
+    void (*store)(const dml_conv_params *params, const dml_post_ops *post_ops,
                   const dml_conv_tile_store *tile_store);
     /* The transforms of Winograd's method (winograd_transform.h) of 3 by 3 filters, of 4 by 4 windows of the input, and
        of their products. The 16 numbers of a transform are `stride` elements apart. */
     void (*transform_filters)(float *transformed, int64_t stride, const float *filters, int64_t channels,
                               int is_rotated);
     void (*transform)(float *transformed, int64_t stride, const float *source, int64_t vectors);
-    int (*transform_back)(const dml_conv_params *params, const dml_conv_post_ops *post_ops, int64_t channel,
+    int (*transform_back)(const dml_conv_params *params, const dml_post_ops *post_ops, int64_t channel,
                           float *output, const float *products, int64_t stride, int64_t vectors,
                           const dml_conv_piece *pieces, int64_t count);
 } dml_conv_table;

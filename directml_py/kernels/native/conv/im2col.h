@@ -3,11 +3,10 @@
 
 #pragma once
 
-#include "../common/vectors.h"
+#include "../common/lanes.h"
 #include "../elementwise/float32_functions.h"
 #include "../half/scalar.h"
 #include "dispatch.h"
-#include "lanes.h"
 
 DML_INLINE float conv_element(const void *input, int64_t offset, int type)
 {
@@ -24,7 +23,7 @@ DML_INLINE void conv_pack_any(void *panel, const char *input, const dml_conv_pac
                               int64_t pixel_stride)
 {
     int64_t size = type == DML_CONV_FLOATS ? 4 : type == DML_CONV_HALVES ? 2 : 1;
-    int64_t width = packing->vectors * conv_lanes;
+    int64_t width = packing->vectors * DML_FLOAT_LANES;
     DML_CONV_EACH_ROW
     {
         const char *source = input + (c * packing->channel_stride + t * packing->tap_stride) * size;
@@ -35,7 +34,7 @@ DML_INLINE void conv_pack_any(void *panel, const char *input, const dml_conv_pac
         else
             memset(floats, 0, (size_t)width * 4);
         for (const dml_conv_run_of_pixels *run = packing->run; run < packing->run + packing->runs; run++)
-            for (int i = run->first, at = run->vector * conv_lanes; i < run->first + run->count; i++)
+            for (int i = run->first, at = run->vector * DML_FLOAT_LANES; i < run->first + run->count; i++)
                 if (size == 1)
                     bytes[at + i] = ((const uint8_t *)source)[run->offset + i * pixel_stride];
                 else
@@ -77,7 +76,7 @@ DML_INLINE void conv_find_plan(conv_plan *plan, const dml_conv_packing *packing,
             plan->masks[count++] = 0;
         }
         plan->ends[i] = count;
-        plan->padding[i] = (uint16_t)(~all & ((1u << conv_lanes) - 1));
+        plan->padding[i] = (uint16_t)(~all & ((1u << DML_FLOAT_LANES) - 1));
     }
 }
 
@@ -119,19 +118,16 @@ DML_INLINE __m128i conv_read_bytes(const char *input, int64_t offset, uint32_t m
                 elements[i] = (from)[i * pixel_stride];
 DML_INLINE __m256 conv_read(const char *input, int64_t offset, uint32_t mask, int type, int64_t pixel_stride)
 {
-    const __m256i bits = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
     const float *floats = (const float *)input + offset;
     if (type == DML_CONV_HALVES) {
         const uint16_t *halves = (const uint16_t *)input + offset;
         DML_CONV_READ(uint16_t, halves)
         return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)elements));
     }
-#define DML_CONV_MASK(mask) _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)(mask)), bits), bits)
-    __m256 low = _mm256_maskload_ps(floats, DML_CONV_MASK(mask));
+    __m256 low = (__m256)dml_load_lanes((dml_floats){0}, dml_mask_of(mask), floats);
     if (pixel_stride == 1)
         return low;
-    low = _mm256_shuffle_ps(low, _mm256_maskload_ps(floats + 8, DML_CONV_MASK(mask >> 8)), 0x88);
-#undef DML_CONV_MASK
+    low = _mm256_shuffle_ps(low, (__m256)dml_load_lanes((dml_floats){0}, dml_mask_of(mask >> 8), floats + 8), 0x88);
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(low), 0xd8));
 }
 
@@ -153,10 +149,16 @@ DML_INLINE void conv_pack_masked(void *panel, const char *input, const dml_conv_
     conv_find_plan(&plan, packing, pixel_stride);
     for (int i = 0; i < packing->vectors; i++) {
         padding |= plan.padding[i];
-        for (int j = 0; j < conv_lanes; j++)
+        for (int j = 0; j < DML_FLOAT_LANES; j++)
             zeros[i][j] = plan.padding[i] >> j & 1 ? packing->zero : 0;
     }
-    int is_simple = packing->vectors == 3 && plan.ends[2] == 3;
+    enum { USUAL = DML_FLOAT_LANES == 16 ? 3 : 2 };
+    int is_simple = packing->vectors == USUAL && plan.ends[USUAL - 1] == USUAL;
+    /* Copies stay in registers: stores may alias the plan. */
+    int64_t offsets[USUAL];
+    uint32_t masks[USUAL];
+    memcpy(offsets, plan.row_offsets, sizeof offsets);
+    memcpy(masks, plan.masks, sizeof masks);
     int is_whole = !padding && plan.ends[packing->vectors - 1] == packing->vectors;
     DML_CONV_EACH_ROW
     {
@@ -165,7 +167,7 @@ DML_INLINE void conv_pack_masked(void *panel, const char *input, const dml_conv_
         float *floats = (float *)panel + c * packing->row + t * packing->tap_row;
         if (type == DML_CONV_UINT8 && is_whole)
             for (int i = 0; i < packing->vectors; i++)
-                DML_CONV_STORE_BYTES((__m128i *)(bytes + i * conv_lanes),
+                DML_CONV_STORE_BYTES((__m128i *)(bytes + i * DML_FLOAT_LANES),
                                      conv_read_bytes(source, plan.row_offsets[i], plan.masks[i], pixel_stride));
         else if (type == DML_CONV_UINT8)
             for (int i = 0, k = 0; i < packing->vectors; i++) {
@@ -173,18 +175,18 @@ DML_INLINE void conv_pack_masked(void *panel, const char *input, const dml_conv_
                 for (; k < plan.ends[i]; k++)
                     pixels =
                         _mm_or_si128(pixels, conv_read_bytes(source, plan.row_offsets[k], plan.masks[k], pixel_stride));
-                DML_CONV_STORE_BYTES((__m128i *)(bytes + i * conv_lanes), pixels);
+                DML_CONV_STORE_BYTES((__m128i *)(bytes + i * DML_FLOAT_LANES), pixels);
             }
         else if (is_simple)
-            _Pragma("GCC unroll 4") for (int i = 0; i < 3; i++) DML_F(store)(
-                floats + i * conv_lanes, conv_read(source, plan.row_offsets[i], plan.masks[i], type, pixel_stride));
+            _Pragma("GCC unroll 4") for (int i = 0; i < USUAL; i++)
+                DML_F(store)(floats + i * DML_FLOAT_LANES, conv_read(source, offsets[i], masks[i], type, pixel_stride));
         else
             for (int i = 0, k = 0; i < packing->vectors; i++) {
                 float_vector pixels = conv_read(source, plan.row_offsets[k], plan.masks[k], type, pixel_stride);
                 for (k++; k < plan.ends[i]; k++)
                     pixels =
                         DML_F(or)(pixels, conv_read(source, plan.row_offsets[k], plan.masks[k], type, pixel_stride));
-                DML_F(store)(floats + i * conv_lanes, pixels);
+                DML_F(store)(floats + i * DML_FLOAT_LANES, pixels);
             }
     }
 }

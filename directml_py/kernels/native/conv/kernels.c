@@ -6,14 +6,13 @@
 #include "../softmax_norm/norm.h"
 
 #include "dispatch.h"
-#include "lanes.h"
 #include "tiles.h"
 #include "im2col.h"
 
-DML_INLINE void conv_store_as(const dml_conv_params *params, const dml_conv_post_ops *post_ops,
+DML_INLINE void conv_store_as(const dml_conv_params *params, const dml_post_ops *post_ops,
                               const dml_conv_tile_store *tile_store, int activation, int type)
 {
-    int64_t width = tile_store->vectors * conv_lanes;
+    int64_t width = tile_store->vectors * DML_FLOAT_LANES;
     for (int64_t row = 0; row < tile_store->m; row++) {
         const conv_floats *sums = (const conv_floats *)(tile_store->tile + row * width);
         int64_t offset = tile_store->offset + row * params->output_strides[1], channel = tile_store->channel + row,
@@ -22,9 +21,9 @@ DML_INLINE void conv_store_as(const dml_conv_params *params, const dml_conv_post
         const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&post_ops->normalization, channel);
         if (params->bias)
             bias = conv_element((const void *)params->bias, channel * params->bias_stride, params->type);
-        for (int64_t j = 0; j < tile_store->vectors; j++, i += conv_lanes) {
-            conv_floats values = conv_activated(sums[j] + bias, post_ops, activation);
-            int64_t left = tile_store->n - i < conv_lanes ? tile_store->n - i : conv_lanes;
+        for (int64_t j = 0; j < tile_store->vectors; j++, i += DML_FLOAT_LANES) {
+            conv_floats values = activated(sums[j] + bias, post_ops, activation);
+            int64_t left = tile_store->n - i < DML_FLOAT_LANES ? tile_store->n - i : DML_FLOAT_LANES;
             if (type == DML_CONV_HALVES) {
                 halves_of_floats((uint16_t *)params->output + offset + i, (const float *)&values, left);
                 continue;
@@ -32,18 +31,14 @@ DML_INLINE void conv_store_as(const dml_conv_params *params, const dml_conv_post
             if (normal)
                 values = (conv_floats)batch_norm_lanes((softmax_norm_lanes)values, normal);
             if (post_ops->residual)
-                values =
-                    conv_activated(values + conv_load_remainder((const float *)post_ops->residual + offset + i, left),
+                values = activated(values + dml_load_some((const float *)post_ops->residual + offset + i, left),
                                    post_ops, post_ops->residual_activation);
-            if (left == conv_lanes)
-                *(conv_unaligned_floats *)(target + i) = values;
-            else
-                conv_store_remainder(target + i, values, left);
+            dml_store_some(target + i, values, left);
         }
     }
 }
 
-static DML_ONCE void conv_store(const dml_conv_params *params, const dml_conv_post_ops *post_ops,
+static DML_ONCE void conv_store(const dml_conv_params *params, const dml_post_ops *post_ops,
                                 const dml_conv_tile_store *tile_store)
 {
     if (params->output_type == DML_CONV_HALVES)
@@ -58,12 +53,12 @@ static DML_ONCE void conv_store(const dml_conv_params *params, const dml_conv_po
 
 const dml_conv_table DML_TABLE(conv) = {
 #if defined(__AVX512F__)
-    conv_lanes,
+    DML_FLOAT_LANES,
     4,
     {DML_CONV_MR(8), DML_CONV_MR(6), DML_CONV_MR(8), DML_CONV_MR(6)},
     DML_CONV_WIDE_NAMES(floats),
 #else
-    conv_lanes,
+    DML_FLOAT_LANES,
     2,
     {DML_CONV_MR(8), DML_CONV_MR(6)},
     DML_CONV_NARROW_NAMES(floats),

@@ -40,7 +40,7 @@ typedef struct {
 static dml_conv_epilogue dml_conv_epilogue_of(const dml_conv_plan *plan, int64_t channel, int64_t output, int64_t n)
 {
     const dml_conv_params *params = &plan->params;
-    const dml_conv_post_ops *post_ops = &plan->post_ops;
+    const dml_post_ops *post_ops = &plan->post_ops;
     dml_conv_epilogue epilogue = {.target = (float *)params->output + output,
                                   .n = n,
                                   .stride = params->output_strides[1],

@@ -4,11 +4,11 @@
 
 #pragma once
 
+#include "../common/lanes.h"
 #include "../common/compiler.h"
 #include "../softmax_norm/dispatch.h"
 #include "../softmax_norm/norm.h"
 #include "dispatch.h"
-#include "lanes.h"
 #include "tiles.h"
 
 /* Transforms as many filters as there are lanes; each vector has one element of all of them. */
@@ -30,19 +30,16 @@ DML_INLINE void conv_transform_vectors(float *transformed, int64_t stride, const
         results[y][3] = columns[y][2];
     }
     for (int i = 0; i < 16; i++)
-        if (count == conv_lanes)
-            *(conv_unaligned_floats *)(transformed + i * stride) = results[i / 4][i % 4];
-        else
-            memcpy(transformed + i * stride, &results[i / 4][i % 4], (size_t)count * 4);
+        dml_store_some(transformed + i * stride, results[i / 4][i % 4], count);
 }
 
 /* Transforms one filter for each channel; the transforms lie side by side. */
 static DML_ONCE void conv_transform_filters(float *transformed, int64_t stride, const float *filters, int64_t channels,
                                             int is_rotated)
 {
-    for (int64_t c = 0; c < channels; c += conv_lanes) {
-        float elements[9][conv_lanes] __attribute__((aligned(64)));
-        int64_t count = channels - c < conv_lanes ? channels - c : conv_lanes;
+    for (int64_t c = 0; c < channels; c += DML_FLOAT_LANES) {
+        float elements[9][DML_FLOAT_LANES] __attribute__((aligned(64)));
+        int64_t count = channels - c < DML_FLOAT_LANES ? channels - c : DML_FLOAT_LANES;
         memset(elements, 0, sizeof elements);
         for (int64_t i = 0; i < count; i++)
             for (int k = 0; k < 9; k++)
@@ -68,7 +65,7 @@ static DML_ONCE void conv_transform(float *transformed, int64_t stride, const fl
         DML_UNROLLED for (int y = 0; y < 4; y++)
         {
             conv_floats *results = (conv_floats *)(transformed + 4 * y * stride) + j;
-            int64_t next = stride / conv_lanes;
+            int64_t next = stride / DML_FLOAT_LANES;
             results[0] = columns[y][0] - columns[y][2];
             results[next] = columns[y][1] + columns[y][2];
             results[2 * next] = columns[y][2] - columns[y][1];
@@ -84,18 +81,18 @@ DML_INLINE void conv_alternate(float *out, conv_floats evens, conv_floats odds)
 #if defined(__AVX512F__)
     both[0] = __builtin_shufflevector(evens, odds, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     both[1] = __builtin_shufflevector(evens, odds, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+#elif defined(__AVX2__)
+    both[0] = __builtin_shufflevector(evens, odds, 0, 8, 1, 9, 2, 10, 3, 11);
+    both[1] = __builtin_shufflevector(evens, odds, 4, 12, 5, 13, 6, 14, 7, 15);
 #else
-    for (int i = 0; i < conv_lanes; i++) {
-        out[2 * i] = evens[i];
-        out[2 * i + 1] = odds[i];
-    }
-    (void)both;
+    both[0] = __builtin_shufflevector(evens, odds, 0, 4, 1, 5);
+    both[1] = __builtin_shufflevector(evens, odds, 2, 6, 3, 7);
 #endif
 }
 
 /* Computes the results of a filter from its products, with its bias, activated and normalized; returns whether all sums
    are finite. */
-static DML_ONCE int conv_transform_back(const dml_conv_params *params, const dml_conv_post_ops *post_ops,
+static DML_ONCE int conv_transform_back(const dml_conv_params *params, const dml_post_ops *post_ops,
                                         int64_t channel, float *output, const float *products, int64_t stride,
                                         int64_t vectors, const dml_conv_piece *pieces, int64_t count)
 {
@@ -121,17 +118,17 @@ static DML_ONCE int conv_transform_back(const dml_conv_params *params, const dml
             differences += (sums[y][0] - sums[y][0]) + (sums[y][1] - sums[y][1]);
             DML_UNROLLED for (int x = 0; x < 2; x++)
             {
-                sums[y][x] = conv_activated(sums[y][x] + bias, post_ops, post_ops->activation);
+                sums[y][x] = activated(sums[y][x] + bias, post_ops, post_ops->activation);
                 if (normal)
                     sums[y][x] = (conv_floats)batch_norm_lanes((softmax_norm_lanes)sums[y][x], normal);
             }
-            conv_alternate(made[y] + 2 * j * conv_lanes, sums[y][0], sums[y][1]);
+            conv_alternate(made[y] + 2 * j * DML_FLOAT_LANES, sums[y][0], sums[y][1]);
         }
     }
     for (const dml_conv_piece *piece = pieces; piece < pieces + count; piece++)
         memcpy(output + piece->offset, made[0] + piece->from, (size_t)piece->count * 4);
     int is_finite = 1;
-    for (int i = 0; i < conv_lanes; i++)
+    for (int i = 0; i < DML_FLOAT_LANES; i++)
         is_finite &= differences[i] == 0.0f;
     return is_finite;
 }

@@ -1,5 +1,5 @@
-/* Means and maxima over planes of FLOAT32 whose channels are neighbours in memory: each vector has channels of one
-   pixel. A channel's elements are added up and compared in the same order as those of a packed plane. */
+/* Products, means and maxima over planes of FLOAT32 whose channels are neighbours in memory: each vector has channels
+   of one pixel. A channel's elements are added up and compared in the same order as those of a packed plane. */
 
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "packed.h"
 #include "vectors.h"
 
-enum { DML_CHANNELS_LAST = DML_DEPTHWISE_POOL_BLOCK * DML_DEPTHWISE_POOL_LANES };
+enum { DML_CHANNELS_LAST = DML_DEPTHWISE_POOL_BLOCK * DML_FLOAT_LANES };
 
 /* A pixel of the output, and the first of the channels. */
 typedef struct {
@@ -17,25 +17,31 @@ typedef struct {
     int64_t top, left;
 } channels_last_pixel;
 
+/* The weights of each tap, and the bias, of a block of channels. */
+typedef struct {
+    dml_floats weights[DML_DEPTHWISE_POOL_LAST_TAPS][DML_DEPTHWISE_POOL_BLOCK],
+        bias[DML_DEPTHWISE_POOL_BLOCK];
+} channels_last_filters;
+
 /* The address of a tap's channels; NULL if the tap is outside. */
-DML_INLINE const depthwise_pool_vector *channels_last_tap(const channels_last_pixel *pixel, int64_t row, int64_t column)
+DML_INLINE const dml_floats *channels_last_tap(const channels_last_pixel *pixel, int64_t row, int64_t column)
 {
     const dml_depthwise_pool *task = pixel->task;
     int64_t y = pixel->top + row * task->dilations[1], x = pixel->left + column * task->dilations[2];
     if (y < 0 || y >= task->sizes[1] || x < 0 || x >= task->sizes[2])
         return NULL;
-    return (const depthwise_pool_vector *)(pixel->x + y * task->x_strides[3] + x * task->x_strides[4]);
+    return (const dml_floats *)(pixel->x + y * task->x_strides[3] + x * task->x_strides[4]);
 }
 
 /* Adds up the sums of the window's columns, and divides by the number of elements. */
 DML_INLINE void channels_last_means(const channels_last_pixel *pixel, float *out, float count, const int vectors)
 {
     const dml_depthwise_pool *task = pixel->task;
-    depthwise_pool_vector totals[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
+    dml_floats totals[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
     for (int64_t column = 0; column < task->window[2]; column++) {
-        depthwise_pool_vector sums[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
+        dml_floats sums[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
         for (int64_t row = 0; row < task->window[1]; row++) {
-            const depthwise_pool_vector *source = channels_last_tap(pixel, row, column);
+            const dml_floats *source = channels_last_tap(pixel, row, column);
             for (int j = 0; source && j < vectors; j++)
                 sums[j] += source[j];
         }
@@ -52,12 +58,12 @@ DML_INLINE void channels_last_maxima(const channels_last_pixel *pixel, float *ou
 {
     const int64_t *window = pixel->task->window, inner = by_rows ? window[2] : window[1];
     int64_t outer = 0, rest = 0;
-    depthwise_pool_vector best[DML_DEPTHWISE_POOL_BLOCK];
-    DML_UNROLLED for (int j = 0; j < vectors; j++) best[j] = (depthwise_pool_vector){0} - INFINITY;
+    dml_floats best[DML_DEPTHWISE_POOL_BLOCK];
+    DML_UNROLLED for (int j = 0; j < vectors; j++) best[j] = (dml_floats){0} - INFINITY;
     for (int64_t tap = 0; tap < window[1] * window[2]; tap++) {
-        const depthwise_pool_vector *source = channels_last_tap(pixel, by_rows ? outer : rest, by_rows ? rest : outer);
+        const dml_floats *source = channels_last_tap(pixel, by_rows ? outer : rest, by_rows ? rest : outer);
         if (source)
-            DML_UNROLLED for (int j = 0; j < vectors; j++) best[j] = depthwise_pool_larger(source[j], best[j]);
+            DML_UNROLLED for (int j = 0; j < vectors; j++) best[j] = dml_larger(source[j], best[j]);
         if (++rest == inner) {
             rest = 0;
             outer++;
@@ -66,22 +72,74 @@ DML_INLINE void channels_last_maxima(const channels_last_pixel *pixel, float *ou
     memcpy(out, best, (size_t)vectors * sizeof *best);
 }
 
-/* Recomputes maxima of -infinity, which may be that, NaN, or of no elements. */
-static DML_ONCE void channels_last_mend(const channels_last_pixel *pixel, float *out, int64_t channels,
-                                        dml_depthwise_pool_position position)
+/* Adds up products with the weights of the channels, and with zeros outside. If `width` is not 0, it is that of a
+   square window, all of which is inside. */
+DML_INLINE void channels_last_sum(const channels_last_pixel *pixel, float *out, const channels_last_filters *filters,
+                                  const int by_rows, const int vectors, const int width)
 {
-    uint32_t any = 0;
-    for (int64_t j = 0; j < channels; j++)
-        any |= out[j] == -INFINITY;
-    for (int64_t j = 0; any && j < channels; j++, position.x += 4, position.plane++)
-        if (out[j] == -INFINITY)
-            out[j] = dml_depthwise_pool_exact(pixel->task, &position, NULL);
+    static const dml_floats outside[DML_DEPTHWISE_POOL_BLOCK];
+    const dml_depthwise_pool *task = pixel->task;
+    const int64_t height = width ? width : task->window[1], columns = width ? width : task->window[2];
+    const char *first = pixel->x + pixel->top * task->x_strides[3] + pixel->left * task->x_strides[4];
+    const int64_t row_stride = task->dilations[1] * task->x_strides[3],
+                  column_stride = task->dilations[2] * task->x_strides[4];
+    const dml_floats *weights = filters->weights[0];
+    dml_floats totals[DML_DEPTHWISE_POOL_BLOCK];
+    DML_UNROLLED for (int j = 0; j < vectors; j++) totals[j] = filters->bias[j];
+    DML_UNROLLED for (int64_t row = 0; row < height; row++)
+    {
+        dml_floats sums[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
+        DML_UNROLLED for (int64_t column = 0; column < columns; column++, weights += DML_DEPTHWISE_POOL_BLOCK)
+        {
+            const dml_floats *source =
+                width ? (const dml_floats *)(first + row * row_stride + column * column_stride)
+                      : channels_last_tap(pixel, row, column);
+            source = source ? source : outside;
+            DML_UNROLLED for (int j = 0; j < vectors; j++) if (by_rows) sums[j] += weights[j] * source[j];
+            else totals[j] = totals[j] + weights[j] * source[j];
+        }
+        if (by_rows)
+            DML_UNROLLED for (int j = 0; j < vectors; j++) totals[j] += sums[j];
+    }
+    memcpy(out, totals, (size_t)vectors * sizeof *totals);
 }
 
-DML_INLINE void channels_last_one(const channels_last_pixel *pixel, float *out, float count, int by_rows,
-                                  const int vectors)
+DML_INLINE void channels_last_products(const channels_last_pixel *pixel, float *out,
+                                       const channels_last_filters *filters, const int by_rows, const int vectors)
 {
-    if (pixel->task->function == DML_DEPTHWISE_POOL_MEAN)
+    const dml_depthwise_pool *task = pixel->task;
+    const int64_t bottom = pixel->top + 2 * task->dilations[1], right = pixel->left + 2 * task->dilations[2];
+    if (task->window[1] == 3 && task->window[2] == 3 && pixel->top >= 0 && pixel->left >= 0 &&
+        bottom < task->sizes[1] && right < task->sizes[2])
+        channels_last_sum(pixel, out, filters, by_rows, vectors, 3);
+    else
+        channels_last_sum(pixel, out, filters, by_rows, vectors, 0);
+    if (task->post_ops.activation != DML_ACTIVATION_IDENTITY)
+        depthwise_pool_activate(out, vectors * DML_FLOAT_LANES, &task->post_ops);
+}
+
+/* Gathers the weights and the bias of `count` channels from `channel` on. */
+static DML_ONCE void channels_last_gather(const dml_depthwise_pool *task, channels_last_filters *filters,
+                                          int64_t channel, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        float weights[DML_DEPTHWISE_POOL_LAST_TAPS];
+        dml_depthwise_pool_weights(task, channel + i, weights);
+        for (int64_t tap = 0; tap < task->window[1] * task->window[2]; tap++)
+            ((float *)filters->weights[tap])[i] = weights[tap];
+        ((float *)filters->bias)[i] =
+            task->bias ? dml_load_float((const char *)task->bias + (channel + i) * task->bias_stride, 0) : 0.0f;
+    }
+}
+
+DML_INLINE void channels_last_one(const channels_last_pixel *pixel, float *out, float count,
+                                  const channels_last_filters *filters, int by_rows, const int vectors)
+{
+    if (pixel->task->function == DML_DEPTHWISE_POOL_PRODUCTS && by_rows)
+        channels_last_products(pixel, out, filters, 1, vectors);
+    else if (pixel->task->function == DML_DEPTHWISE_POOL_PRODUCTS)
+        channels_last_products(pixel, out, filters, 0, vectors);
+    else if (pixel->task->function == DML_DEPTHWISE_POOL_MEAN)
         channels_last_means(pixel, out, count, vectors);
     else
         channels_last_maxima(pixel, out, by_rows, vectors);
@@ -95,6 +153,9 @@ static void channels_last_rows(const dml_depthwise_pool *task, int64_t batch, in
                              (const float *)task->counts[2]};
     const int is_mean = task->function == DML_DEPTHWISE_POOL_MEAN;
     channels_last_pixel pixel = {task, NULL, 0, 0};
+    channels_last_filters filters;
+    if (task->function == DML_DEPTHWISE_POOL_PRODUCTS)
+        channels_last_gather(task, &filters, channel, channels);
     pixel.x = (const char *)task->x + batch * task->x_strides[0] + channel * 4;
     for (int64_t y = begin; y < end; y++)
         for (int64_t x = 0; x < task->output_sizes[2]; x++) {
@@ -104,12 +165,13 @@ static void channels_last_rows(const dml_depthwise_pool *task, int64_t batch, in
             pixel.top = y * task->strides[1] - task->padding[1];
             pixel.left = x * task->strides[2] - task->padding[2];
             if (channels == DML_CHANNELS_LAST)
-                channels_last_one(&pixel, out, count, by_rows, DML_DEPTHWISE_POOL_BLOCK);
+                channels_last_one(&pixel, out, count, &filters, by_rows, DML_DEPTHWISE_POOL_BLOCK);
             else
-                channels_last_one(&pixel, out, count, by_rows, 1);
+                channels_last_one(&pixel, out, count, &filters, by_rows, 1);
             if (task->function == DML_DEPTHWISE_POOL_MAXIMUM)
-                channels_last_mend(&pixel, out, channels,
-                                   (dml_depthwise_pool_position){pixel.x, batch * task->channels + channel, {0, y, x}});
+                depthwise_pool_mend(
+                    task, (dml_depthwise_pool_position){pixel.x, batch * task->channels + channel, {0, y, x}}, 1, out,
+                    channels);
         }
 }
 
@@ -124,7 +186,7 @@ static void depthwise_pool_channels_last(const dml_depthwise_pool *task, int by_
         behind = behind < task->output_sizes[1] ? behind : task->output_sizes[1];
         for (int64_t channel = 0; channel < task->channels; channel += count) {
             int64_t left = task->channels - channel;
-            count = left < DML_CHANNELS_LAST ? DML_DEPTHWISE_POOL_LANES : DML_CHANNELS_LAST;
+            count = left < DML_CHANNELS_LAST ? DML_FLOAT_LANES : DML_CHANNELS_LAST;
             channel = left < count ? task->channels - count : channel;
             channels_last_rows(task, batch, channel, count, first, behind, by_rows);
         }

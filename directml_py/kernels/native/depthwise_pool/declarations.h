@@ -8,13 +8,16 @@
 enum { DML_DEPTHWISE_POOL_PRODUCTS, DML_DEPTHWISE_POOL_MEAN, DML_DEPTHWISE_POOL_MAXIMUM };
 /* The most elements of a window. */
 enum { DML_DEPTHWISE_POOL_TAPS = 1024 };
+/* The most weights of a channel where products read channels that are neighbours in memory. */
+enum { DML_DEPTHWISE_POOL_LAST_TAPS = 25 };
 /* Tensors have a batch, a channel and three spatial dimensions, of which the last is the innermost; strides are in
-   bytes. `channels` are those of the output; `multiplier` of them see the same channel of `x`. All tensors are
-   FLOAT32, or FLOAT16 if `is_half`; so is the output if `stores_half`. `weights` have a filter for each channel:
-   their strides are those of channels and of the window. `bias`, which may be absent, has one element for each. Means
-   are divided by the product of `counts`, which have an element for each step along each spatial dimension. Activated
-   products that are stored in FLOAT32, with neighbouring elements of rows side by side, may be normalized. Indices
-   run on from one channel to the next; they have `index_item` bytes. The epilogue is of {batches, channels, steps}. */
+   bytes. Elements of a row, or of a pixel, are neighbours in memory. `channels` are those of the output; `multiplier`
+   of them see the same channel of `x`. All tensors are FLOAT32, or FLOAT16 if `is_half`; so is the output if
+   `stores_half`. `weights` have a filter for each channel: their strides are those of channels and of the window.
+   `bias`, which may be absent, has one element for each. Means are divided by the product of `counts`, which have an
+   element for each step along each spatial dimension. Indices run on from one channel to the next; they have
+   `index_item` bytes. Of post-operations, products have all but a residual, and are normalized where neighbouring
+   elements of rows are stored side by side; the others have programs, over {batches, channels, steps}. */
 
 /* The quantization of means and products of bytes, which are INT8 if `is_signed`, or UINT8, as are the output and the
    weights. A byte stands for its difference from the zero point, times its scale; padding is 0. Scales are FLOAT32.
@@ -28,16 +31,14 @@ typedef struct {
 } dml_depthwise_pool_bytes;
 
 typedef struct {
-    int32_t function, activation, is_half, stores_half, index_item;
-    float slope, low, high;
+    int32_t function, is_half, stores_half, index_item;
     int64_t batches, channels, multiplier;
     int64_t sizes[DML_SPATIAL_DIMENSIONS], output_sizes[DML_SPATIAL_DIMENSIONS], window[DML_SPATIAL_DIMENSIONS],
         strides[DML_SPATIAL_DIMENSIONS], dilations[DML_SPATIAL_DIMENSIONS], padding[DML_SPATIAL_DIMENSIONS];
     int64_t x_strides[DML_IMAGE_DIMENSIONS], output_strides[DML_IMAGE_DIMENSIONS], index_strides[DML_IMAGE_DIMENSIONS],
         weight_strides[4], bias_stride;
     uintptr_t x, output, indices, weights, bias, counts[DML_SPATIAL_DIMENSIONS];
-    dml_batch_norm_post_op normalization;
-    dml_elementwise_epilogue epilogue;
+    dml_post_ops post_ops;
     dml_depthwise_pool_bytes bytes;
 } dml_depthwise_pool;
 

@@ -44,6 +44,21 @@ static void dml_depthwise_pool_measure(dml_depthwise_pool_plan *plan, int64_t ro
     plan->memory += DML_DEPTHWISE_POOL_SLACK;
 }
 
+/* Whether the kernel of packed planes takes the sum or maximum of each row of taps first. */
+static int dml_depthwise_pool_is_by_rows(const dml_depthwise_pool *task)
+{
+    const dml_depthwise_pool_table *table = dml_dispatch->depthwise_pool;
+    dml_depthwise_pool planes = *task;
+    dml_depthwise_pool_masks masks;
+    planes.x_strides[4] = planes.output_strides[4] = 4;
+    planes.x_strides[3] = 4 * task->sizes[2];
+    planes.output_strides[3] = 4 * task->output_sizes[2];
+    if (task->function == DML_DEPTHWISE_POOL_PRODUCTS)
+        return task->output_sizes[2] <= DML_DEPTHWISE_POOL_COLUMNS && table->plan_flat &&
+               table->plan_flat(&masks, &planes);
+    return table->is_masked && table->is_masked(&planes);
+}
+
 static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dml_depthwise_pool *task)
 {
     const int64_t *window = task->window, *output_size = task->output_sizes;
@@ -74,6 +89,8 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
         return 0;
     plan->is_flat = columns == output_size[2] && dml_dispatch->depthwise_pool->plan_flat &&
                     dml_dispatch->depthwise_pool->plan_flat(&plan->masks, task);
+    plan->is_by_rows = plan->is_masked && !plan->is_flat && task->function == DML_DEPTHWISE_POOL_PRODUCTS &&
+                       dml_depthwise_pool_is_by_rows(task);
     first = plan->memory;
     dml_depthwise_pool_measure(plan, 2, columns);
     more = plan->memory - first;
@@ -118,15 +135,10 @@ int dml_depthwise_pool_check(const dml_depthwise_pool *task)
     return dml_depthwise_pool_plan_units(&plan, task);
 }
 
-static void dml_depthwise_pool_share(void *context, int64_t begin, int64_t end)
-{
-    dml_dispatch->depthwise_pool->run(context, begin, end);
-}
-
 /* Computes channels, as many at a time as stay in a cache for the epilogue. */
 static void dml_depthwise_pool_share_finished(void *context, int64_t begin, int64_t end)
 {
-    const dml_depthwise_pool_plan *plan = context;
+    dml_depthwise_pool_plan *plan = context;
     const dml_depthwise_pool *task = plan->task;
     int64_t size = task->output_sizes[0] * task->output_sizes[1] * task->output_sizes[2],
             together = DML_DEPTHWISE_POOL_TOGETHER / size + 1;
@@ -136,7 +148,7 @@ static void dml_depthwise_pool_share_finished(void *context, int64_t begin, int6
         count = left < together ? left : together;
         count = end - begin < count ? end - begin : count;
         dml_dispatch->depthwise_pool->run(plan, begin * units, (begin + count) * units);
-        dml_elementwise_finish_block(&task->epilogue, begin / task->channels, channel, count, 0, size);
+        dml_elementwise_finish_block(&task->post_ops.epilogue, begin / task->channels, channel, count, 0, size);
     }
 }
 
@@ -144,18 +156,12 @@ static void dml_depthwise_pool_share_finished(void *context, int64_t begin, int6
 static int dml_depthwise_pool_is_channels_last(const dml_depthwise_pool *task)
 {
     const int is_plain = !task->is_half && !task->stores_half && !task->bytes.is_there && !task->indices;
-    return is_plain && task->function != DML_DEPTHWISE_POOL_PRODUCTS && task->channels >= 16 &&
-           task->x_strides[1] == 4 && task->output_strides[1] == 4 && task->x_strides[4] != 4 && task->window[0] == 1 &&
+    const int is_product = task->function == DML_DEPTHWISE_POOL_PRODUCTS;
+    const int are_few = task->window[1] * task->window[2] <= DML_DEPTHWISE_POOL_LAST_TAPS && task->multiplier == 1;
+    return is_plain && (!is_product || (are_few && !task->post_ops.normalization.prepared)) && task->channels >= 16 &&
+           task->x_strides[1] == 4 && task->output_strides[1] == 4 &&
+           (task->x_strides[4] != 4 || task->output_strides[4] != 4) && task->window[0] == 1 &&
            task->output_sizes[0] == 1 && task->sizes[0] == 1 && task->padding[0] == 0;
-}
-
-/* Whether the kernel of planes takes the maximum of each row of taps first. */
-static int dml_depthwise_pool_is_by_rows(const dml_depthwise_pool *task)
-{
-    const dml_depthwise_pool_table *table = dml_dispatch->depthwise_pool;
-    dml_depthwise_pool planes = *task;
-    planes.x_strides[4] = planes.output_strides[4] = 4;
-    return table->is_masked && table->is_masked(&planes);
 }
 
 typedef struct {
@@ -176,13 +182,13 @@ static void dml_depthwise_pool_run_channels_last(const dml_depthwise_pool *task)
     dml_parallel(dml_depthwise_pool_share_channels_last, &channels,
                  task->batches * dml_quotient_up(task->output_sizes[1], DML_DEPTHWISE_POOL_LAST_ROWS), 1,
                  2 * output_size * (4 + task->window[1] * task->window[2]));
-    dml_elementwise_finish(&task->epilogue);
+    dml_elementwise_finish(&task->post_ops.epilogue);
 }
 
 void dml_depthwise_pool_run(const dml_depthwise_pool *task)
 {
     DML_ASSERT(DML_IS_INDEX(task->function, DML_DEPTHWISE_POOL_MAXIMUM + 1));
-    DML_ASSERT(DML_IS_INDEX(task->activation, DML_ACTIVATION_CLIP + 1));
+    DML_ASSERT(DML_IS_INDEX(task->post_ops.activation, DML_ACTIVATION_CLIP + 1));
     DML_ASSERT(task->batches >= 0 && task->multiplier >= 1 && task->channels % task->multiplier == 0);
     DML_ASSERT_EACH(i, 3, task->sizes[i] >= 0 && task->output_sizes[i] >= 0 && task->window[i] >= 1);
     DML_ASSERT_EACH(i, 3, task->strides[i] >= 1 && task->dilations[i] >= 1);
@@ -191,7 +197,7 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
     DML_ASSERT(task->function != DML_DEPTHWISE_POOL_PRODUCTS || task->weights);
     DML_ASSERT(task->function != DML_DEPTHWISE_POOL_PRODUCTS || !task->bytes.is_there ||
                (task->window[0] * task->window[1] * task->window[2] <= DML_DEPTHWISE_POOL_BYTE_TAPS &&
-                task->activation == DML_ACTIVATION_IDENTITY && !task->normalization.prepared));
+                task->post_ops.activation == DML_ACTIVATION_IDENTITY && !task->post_ops.normalization.prepared));
     DML_ASSERT(DML_IS_ALIGNED(task->x, task->bytes.is_there ? 1 : task->is_half ? 2 : 4));
     DML_ASSERT(DML_IS_ALIGNED(task->output, task->bytes.is_there ? 1 : task->stores_half ? 2 : 4));
     if (dml_depthwise_pool_is_channels_last(task)) {
@@ -200,6 +206,8 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
     }
     dml_depthwise_pool_plan plan;
     int64_t source, made, item = task->bytes.is_there ? 1 : task->is_half ? 2 : 4;
+    DML_ASSERT(task->sizes[2] == 1 || task->x_strides[4] == item);
+    DML_ASSERT(task->output_sizes[2] == 1 || task->output_strides[4] == (task->stores_half ? 2 : item));
     if (task->batches * task->channels * task->output_sizes[0] * task->output_sizes[1] * task->output_sizes[2] == 0 ||
         !dml_depthwise_pool_plan_units(&plan, task))
         return;
@@ -209,18 +217,13 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
     int64_t work = 2 * (source * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
     int64_t planes = task->batches * task->channels, units = plan.units / planes;
     dml_depthwise_pool_find_offsets(&plan);
-    dml_softmax_norm_prepare(&task->normalization);
-    if (task->epilogue.programs[0] && (units == 1 || planes >= 4 * dml_get_threads())) {
+    dml_softmax_norm_prepare(&task->post_ops.normalization);
+    if (task->post_ops.epilogue.programs[0] && (units == 1 || planes >= 4 * dml_get_threads())) {
         dml_parallel(dml_depthwise_pool_share_finished, &plan, planes, grain / units + 1, work);
         return;
     }
-    dml_parallel(dml_depthwise_pool_share, &plan, plan.units, grain, work);
-    dml_elementwise_finish(&task->epilogue);
-}
-
-static void dml_depthwise_pool_share_channels(void *context, int64_t begin, int64_t end)
-{
-    dml_dispatch->depthwise_pool->add(context, begin, end);
+    dml_parallel(dml_dispatch->depthwise_pool->run, &plan, plan.units, grain, work);
+    dml_elementwise_finish(&task->post_ops.epilogue);
 }
 
 void dml_depthwise_pool_add(const dml_depthwise_pool_gradients *task)
@@ -228,6 +231,6 @@ void dml_depthwise_pool_add(const dml_depthwise_pool_gradients *task)
     int64_t source = task->output_sizes[0] * task->output_sizes[1] * task->output_sizes[2],
             planes = task->batches * task->channels;
     int64_t made = task->sizes[0] * task->sizes[1] * task->sizes[2];
-    dml_parallel(dml_depthwise_pool_share_channels, (void *)(uintptr_t)task, planes, 1,
+    dml_parallel(dml_dispatch->depthwise_pool->add, (void *)(uintptr_t)task, planes, 1,
                  planes * (source * 12 + made * 20));
 }

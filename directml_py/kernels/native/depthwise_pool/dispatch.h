@@ -48,6 +48,8 @@ typedef struct {
     int is_masked;
     /* Whether vectors run across the ends of its rows: a plane is one flat row. */
     int is_flat;
+    /* Whether packed planes would be flat rows, so that the sum of each row of taps is taken first. */
+    int is_by_rows;
     dml_depthwise_pool_masks masks;
     /* Whether a unit is all bytes of a channel, contiguous, whose sum is within INT32. */
     int is_whole;
@@ -63,13 +65,13 @@ typedef struct {
     int (*is_masked)(const dml_depthwise_pool *task);
     /* Plans planes as flat rows, and their masks; returns whether that is possible. */
     int (*plan_flat)(dml_depthwise_pool_masks *masks, const dml_depthwise_pool *task);
-    /* Computes the units from `begin` to `end`. */
-    void (*run)(const dml_depthwise_pool_plan *plan, int64_t begin, int64_t end);
+    /* Computes the units of a plan from `begin` to `end`. */
+    void (*run)(void *plan, int64_t begin, int64_t end);
     /* Computes rows of pixels from `begin` to `end`, DML_DEPTHWISE_POOL_LAST_ROWS in each unit, over channels that are
-       neighbours in memory; `by_rows`: whether, over planes, the maximum of each row of taps is taken first. */
+       neighbours in memory; `by_rows`: whether, over planes, the sum or maximum of each row of taps is taken first. */
     void (*channels_last)(const dml_depthwise_pool *task, int by_rows, int64_t begin, int64_t end);
-    /* Adds up the gradients of the channels from `begin` to `end`. */
-    void (*add)(const dml_depthwise_pool_gradients *task, int64_t begin, int64_t end);
+    /* Adds up the gradients of a task for the channels from `begin` to `end`. */
+    void (*add)(void *task, int64_t begin, int64_t end);
 } dml_depthwise_pool_table;
 
 /* The coordinates of an element of the output, and the address of its channel of the input. */

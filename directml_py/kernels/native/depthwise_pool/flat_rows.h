@@ -84,29 +84,29 @@ DML_INLINE depthwise_pool_read depthwise_pool_read_of(float zero, int is_signed)
 }
 
 /* Loads the elements from `offset` on, with 0 where `source` masks them. */
-DML_INLINE depthwise_pool_vector depthwise_pool_flat_load(const void *x, int64_t offset, __mmask16 source,
-                                                          const depthwise_pool_read *read, const int are_bytes)
+DML_INLINE dml_floats depthwise_pool_flat_load(const void *x, int64_t offset, __mmask16 source,
+                                               const depthwise_pool_read *read, const int are_bytes)
 {
     if (!are_bytes)
-        return (depthwise_pool_vector)_mm512_maskz_loadu_ps(source, (const float *)x + offset);
+        return (dml_floats)_mm512_maskz_loadu_ps(source, (const float *)x + offset);
     __m128i bytes = _mm_xor_si128(_mm_maskz_loadu_epi8(source, (const char *)x + offset), read->flip);
-    return (depthwise_pool_vector)_mm512_maskz_sub_ps(source, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes)),
-                                                      read->zero);
+    return (dml_floats)_mm512_maskz_sub_ps(source, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes)),
+                                           read->zero);
 }
 
 /* The elements `by` lanes beside a vector, which has others before and behind it. */
-DML_INLINE depthwise_pool_vector depthwise_pool_beside(__mmask16 mask, const depthwise_pool_vector *three, const int by)
+DML_INLINE dml_floats depthwise_pool_beside(__mmask16 mask, const dml_floats *three, const int by)
 {
     __m512i before = (__m512i)three[0], here = (__m512i)three[1], behind = (__m512i)three[2];
     switch (by) {
     case -2:
-        return (depthwise_pool_vector)_mm512_maskz_alignr_epi32(mask, here, before, 14);
+        return (dml_floats)_mm512_maskz_alignr_epi32(mask, here, before, 14);
     case -1:
-        return (depthwise_pool_vector)_mm512_maskz_alignr_epi32(mask, here, before, 15);
+        return (dml_floats)_mm512_maskz_alignr_epi32(mask, here, before, 15);
     case 1:
-        return (depthwise_pool_vector)_mm512_maskz_alignr_epi32(mask, behind, here, 1);
+        return (dml_floats)_mm512_maskz_alignr_epi32(mask, behind, here, 1);
     case 2:
-        return (depthwise_pool_vector)_mm512_maskz_alignr_epi32(mask, behind, here, 2);
+        return (dml_floats)_mm512_maskz_alignr_epi32(mask, behind, here, 2);
     default:
         return three[1];
     }
@@ -118,8 +118,8 @@ DML_INLINE void depthwise_pool_flat_plane(const dml_depthwise_pool *task, const 
                                           const dml_batch_norm_channel *normal, const depthwise_pool_read *read,
                                           const dml_requantization *to, const int are_bytes, const int width)
 {
-    depthwise_pool_vector filter[25], source[5][3];
-    DML_UNROLLED for (int tap = 0; tap < width * width; tap++) filter[tap] = (depthwise_pool_vector){0} + weights[tap];
+    dml_floats filter[25], source[5][3];
+    DML_UNROLLED for (int tap = 0; tap < width * width; tap++) filter[tap] = (dml_floats){0} + weights[tap];
     DML_UNROLLED for (int y = 0; y < width; y++)
     {
         int64_t offset = -masks->above[y];
@@ -130,7 +130,7 @@ DML_INLINE void depthwise_pool_flat_plane(const dml_depthwise_pool *task, const 
     }
     for (int64_t v = 0, k = 0; v < masks->vectors; v++) {
         const __mmask16 *columns = masks->columns[k];
-        depthwise_pool_vector total = (depthwise_pool_vector){0} + start;
+        dml_floats total = (dml_floats){0} + start;
         k = k + 1 < masks->period ? k + 1 : 0;
         DML_UNROLLED for (int y = 0; y < width; y++)
         {
@@ -144,7 +144,7 @@ DML_INLINE void depthwise_pool_flat_plane(const dml_depthwise_pool *task, const 
         }
         DML_UNROLLED for (int y = 0; y < width; y++)
         {
-            depthwise_pool_vector sum = {0};
+            dml_floats sum = {0};
             DML_UNROLLED for (int i = 0; i < width; i++) sum +=
                 filter[y * width + i] * depthwise_pool_beside(columns[i], source[y], i - width / 2);
             total += sum;
@@ -185,7 +185,7 @@ DML_INLINE void depthwise_pool_flat_weights(const dml_depthwise_pool *task, int6
         bytes->weighs_signed);
     const int64_t taps = task->window[1] * task->window[2];
     for (int64_t tap = 0; tap < taps; tap += 16)
-        *(depthwise_pool_vector *)(weights + tap) =
+        *(dml_floats *)(weights + tap) =
             depthwise_pool_flat_load((const char *)task->weights + channel * task->weight_strides[0], tap,
                                      depthwise_pool_on_plane(tap, taps), &read, 1);
 }
@@ -209,7 +209,7 @@ static void depthwise_pool_flat(const dml_depthwise_pool_plan *plan, int64_t beg
         int64_t source = task->multiplier == 1 ? channel : channel / task->multiplier;
         const char *x = (const char *)task->x + batch * task->x_strides[0] + source * task->x_strides[1];
         char *output = (char *)task->output + batch * task->output_strides[0] + channel * task->output_strides[1];
-        const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&task->normalization, channel);
+        const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&task->post_ops.normalization, channel);
         float weights[32], start = 0.0f;
         if (are_bytes) {
             read = depthwise_pool_read_of(

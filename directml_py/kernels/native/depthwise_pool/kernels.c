@@ -8,13 +8,16 @@
 #include "dispatch.h"
 #include "vectors.h"
 #include "packed.h"
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include "masked.h"
+#endif
+#if defined(__AVX512F__)
 #include "flat_rows.h"
 #endif
 
-static void depthwise_pool_run(const dml_depthwise_pool_plan *plan, int64_t begin, int64_t end)
+static void depthwise_pool_run(void *context, int64_t begin, int64_t end)
 {
+    const dml_depthwise_pool_plan *plan = context;
     const dml_depthwise_pool *task = plan->task;
     char memory[4 * DML_DEPTHWISE_POOL_MEMORY] __attribute__((aligned(64)));
     int64_t units = task->output_sizes[0] * plan->row_blocks * plan->column_blocks;
@@ -49,7 +52,7 @@ static void depthwise_pool_run(const dml_depthwise_pool_plan *plan, int64_t begi
         unit.x = dml_depthwise_pool_channel(task, plane);
         unit.zero = dml_depthwise_pool_byte(task->bytes.zero, plane % task->channels * task->bytes.zero_stride,
                                             task->bytes.is_signed);
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
         if (plan->is_masked) {
             depthwise_pool_masked(plan, &unit, plane);
             continue;
@@ -59,8 +62,9 @@ static void depthwise_pool_run(const dml_depthwise_pool_plan *plan, int64_t begi
     }
 }
 
-static void depthwise_pool_add_gradients(const dml_depthwise_pool_gradients *task, int64_t begin, int64_t end)
+static void depthwise_pool_add_gradients(void *context, int64_t begin, int64_t end)
 {
+    const dml_depthwise_pool_gradients *task = context;
     enum { PART = 256 };
     const int64_t *output_size = task->output_sizes, *sizes = task->sizes;
     const uint64_t size = (uint64_t)(sizes[0] * sizes[1] * sizes[2]);
@@ -103,6 +107,8 @@ static void depthwise_pool_add_gradients(const dml_depthwise_pool_gradients *tas
 const dml_depthwise_pool_table DML_TABLE(depthwise_pool) = {
 #if defined(__AVX512F__)
     depthwise_pool_is_masked, depthwise_pool_plan_flat,
+#elif defined(__AVX2__)
+    depthwise_pool_is_masked, NULL,
 #else
     NULL,
     NULL,

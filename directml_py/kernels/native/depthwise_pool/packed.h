@@ -7,6 +7,8 @@
 #include "../elementwise/requantize_lanes.h"
 #include "../half/convert.h"
 #include "../half/scalar.h"
+#include "../move/copy.h"
+#include "../softmax_norm/activation.h"
 #include "../softmax_norm/dispatch.h"
 #include "../softmax_norm/norm.h"
 #include "dispatch.h"
@@ -35,11 +37,7 @@ DML_INLINE const float *depthwise_pool_row(const dml_depthwise_pool *task, const
         return floats_of_row(line, row, stride, begin, end, task->is_half);
     for (int64_t i = 0; i < end - begin; i += PART) {
         int64_t count = end - begin - i < PART ? end - begin - i : PART;
-        if (stride == 1)
-            memcpy(part, from + i, (size_t)count);
-        else
-            for (int64_t j = 0; j < count; j++)
-                part[j] = (uint8_t)from[(i + j) * stride];
+        memcpy(part, from + i, (size_t)count);
         for (int64_t j = 0; j < PART; j++)
             line[i + j] = (float)(part[j] ^ flip) - zero;
     }
@@ -126,44 +124,6 @@ static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *p
     }
 }
 
-DML_INLINE void depthwise_pool_store(char *output, int64_t stride, float *values, int64_t count, int is_half)
-{
-    uint16_t halves[DML_DEPTHWISE_POOL_COLUMNS];
-    if (!is_half && stride == 4) {
-        depthwise_pool_copy((float *)output, values, count);
-        return;
-    }
-    if (!is_half) {
-        for (int64_t i = 0; i < count; i++)
-            memcpy(output + i * stride, values + i, 4);
-        return;
-    }
-    halves_of_floats(halves, values, count);
-    if (stride == 2) {
-        memcpy(output, halves, (size_t)count * 2);
-        return;
-    }
-    for (int64_t i = 0; i < count; i++)
-        memcpy(output + i * stride, halves + i, 2);
-}
-
-/* Division is slow; where a row has one divisor, a power of two, multiplication gives the same. */
-static DML_ONCE void depthwise_pool_divide(float *values, const float *counts, float others, int64_t count)
-{
-    float first = others * counts[0], inverse = 1 / first;
-    uint32_t differs = 0, bits;
-    for (int64_t i = 0; i < count; i++)
-        differs |= counts[i] != counts[0];
-    memcpy(&bits, &first, 4);
-    if (!differs && first >= 1 && (bits & 0x7fffffu) == 0) {
-        for (int64_t i = 0; i < count; i++)
-            values[i] *= inverse;
-    } else {
-        for (int64_t i = 0; i < count; i++)
-            values[i] /= others * counts[i];
-    }
-}
-
 /* Quantizes means of bytes in place; NaN becomes the lowest byte. */
 static DML_ONCE void depthwise_pool_quantize(const dml_depthwise_pool *task, int64_t channel, float *sums,
                                              const float *counts, float others, int64_t count)
@@ -191,41 +151,22 @@ static DML_ONCE void depthwise_pool_requantize(const dml_depthwise_pool *task, i
     }
 }
 
-DML_INLINE void depthwise_pool_put_bytes(char *output, int64_t stride, const uint8_t *results, int64_t count)
-{
-    if (stride == 1)
-        memcpy(output, results, (size_t)count);
-    else
-        for (int64_t i = 0; i < count; i++)
-            output[i * stride] = (char)results[i];
-}
-
-static DML_ONCE void depthwise_pool_store_bytes(char *output, int64_t stride, const float *values, int64_t count)
+static DML_ONCE void depthwise_pool_store_bytes(char *output, const float *values, int64_t count)
 {
     uint8_t results[DML_DEPTHWISE_POOL_COLUMNS];
     /* Whole vectors are converted: there are numbers behind the last value, too. */
     for (int64_t i = 0; i < (count + 15) / 16; i++)
         for (int64_t j = 0; j < 16; j++)
             results[16 * i + j] = (uint8_t)(int32_t)values[16 * i + j];
-    depthwise_pool_put_bytes(output, stride, results, count);
+    memcpy(output, results, (size_t)count);
 }
 
 /* The sum of `count` bytes, each less `zero`. */
 DML_INLINE int32_t depthwise_pool_sum_bytes(const uint8_t *bytes, int64_t count, float zero, int is_signed)
 {
     const uint8_t flip = is_signed ? 0x80 : 0;
-    int64_t total = 0, i = 0;
-#if defined(__AVX512F__)
-    __m512i totals = _mm512_setzero_si512(), flips = _mm512_set1_epi8((char)flip);
-    for (; i < count; i += 64) {
-        __mmask64 source = count - i < 64 ? ((__mmask64)1 << (count - i)) - 1 : ~(__mmask64)0;
-        __m512i values = _mm512_maskz_loadu_epi8(source, bytes + i);
-        values = _mm512_xor_si512(values, _mm512_maskz_mov_epi8(source, flips));
-        totals = _mm512_add_epi64(totals, _mm512_sad_epu8(values, _mm512_setzero_si512()));
-    }
-    total = _mm512_reduce_add_epi64(totals);
-#endif
-    for (; i < count; i++)
+    int32_t total = 0;
+    for (int64_t i = 0; i < count; i++)
         total += bytes[i] ^ flip;
     return (int32_t)(total - count * (flip + (int64_t)zero));
 }
@@ -255,39 +196,35 @@ static DML_ONCE void depthwise_pool_whole(const dml_depthwise_pool *task, int64_
             sums[i] =
                 depthwise_pool_sum_bytes((const uint8_t *)x + i * task->x_strides[1], size, zero, bytes->is_signed);
         elementwise_requantize(results, sums, count, &to);
-        depthwise_pool_put_bytes(output, task->output_strides[1], results, count);
+        for (int64_t i = 0; i < count; i++)
+            output[i * task->output_strides[1]] = (char)results[i];
     }
 }
 
-static DML_ONCE void depthwise_pool_activate(float *values, int64_t count, const dml_depthwise_pool *task)
+/* Activates sums, and the numbers behind the last of them up to the end of a vector. */
+static DML_ONCE void depthwise_pool_activate(float *values, int64_t count, const dml_post_ops *post_ops)
 {
-    const float slope = task->slope, high = task->high;
-    const float low = task->activation == DML_ACTIVATION_CLIP ? task->low : 0.0f;
-    if (task->activation == DML_ACTIVATION_LEAKY_RELU) {
-        for (int64_t i = 0; i < count; i++)
-            values[i] = values[i] < 0.0f ? values[i] * slope : values[i];
-        return;
+    for (int64_t i = 0; i < count; i += DML_FLOAT_LANES) {
+        dml_floats *lanes = (dml_floats *)(values + i);
+        *lanes = activated(*lanes, post_ops, post_ops->activation);
     }
-    if (task->activation == DML_ACTIVATION_CLIP)
-        for (int64_t i = 0; i < count; i++)
-            values[i] = values[i] < high ? values[i] : high;
-    for (int64_t i = 0; i < count; i++)
-        values[i] = values[i] > low ? values[i] : low;
 }
 
-/* Recomputes maxima of -infinity, which may be that, NaN, or of no elements. */
-static DML_ONCE void depthwise_pool_mend(const dml_depthwise_pool *task, const dml_depthwise_pool_position *first,
-                                         float *values, int64_t count)
+/* Recomputes maxima of -infinity, which may be that, NaN, or of no elements: of neighbouring columns, or of the same
+   pixel of neighbouring `planes`, which are FLOAT32 side by side. */
+static DML_ONCE void depthwise_pool_mend(const dml_depthwise_pool *task, dml_depthwise_pool_position position,
+                                         int planes, float *values, int64_t count)
 {
     uint32_t any = 0;
     for (int64_t i = 0; i < count; i++)
         any |= values[i] == -INFINITY;
-    if (!any)
-        return;
-    dml_depthwise_pool_position position = *first;
-    for (int64_t i = 0; i < count; i++, position.coordinates[2]++)
+    for (int64_t i = 0; any && i < count; i++) {
         if (values[i] == -INFINITY)
             values[i] = dml_depthwise_pool_exact(task, &position, NULL);
+        position.coordinates[2] += !planes;
+        position.plane += planes;
+        position.x += planes * 4;
+    }
 }
 
 /* Finishes a row of results, and stores it in the output. */
@@ -305,19 +242,22 @@ DML_INLINE void depthwise_pool_finish(const dml_depthwise_pool_plan *plan, const
         if (task->bytes.is_there) {
             depthwise_pool_quantize(task, plane % task->channels, values, counts[2] + position.coordinates[2], others,
                                     count);
-            depthwise_pool_store_bytes(output, task->output_strides[4], values, count);
+            depthwise_pool_store_bytes(output, values, count);
             return;
         }
-        depthwise_pool_divide(values, counts[2] + position.coordinates[2], others, count);
+        for (int64_t i = 0; i < count; i++)
+            values[i] /= others * counts[2][position.coordinates[2] + i];
     } else if (task->function == DML_DEPTHWISE_POOL_MAXIMUM) {
-        depthwise_pool_mend(task, &position, values, count);
+        depthwise_pool_mend(task, position, 0, values, count);
         if (task->indices)
             dml_depthwise_pool_indices(plan, &position, which, count);
-    } else if (task->activation != DML_ACTIVATION_IDENTITY) {
-        depthwise_pool_activate(values, count, task);
     }
-    depthwise_pool_store(output, task->output_strides[4], values, count, task->stores_half);
-    const dml_batch_norm_channel *normal = dml_batch_norm_channel_of(&task->normalization, plane % task->channels);
+    if (task->stores_half)
+        halves_of_floats((uint16_t *)output, values, count);
+    else
+        copy_bytes(output, (const char *)values, count * 4);
+    const dml_batch_norm_channel *normal =
+        dml_batch_norm_channel_of(&task->post_ops.normalization, plane % task->channels);
     if (normal)
         softmax_norm_give((float *)output, (const float *)output, count, normal);
 }
@@ -353,10 +293,12 @@ static void depthwise_pool_compute(const dml_depthwise_pool_plan *plan, const de
             if (task->bytes.is_there) {
                 depthwise_pool_requantize(task, channel, values, count);
                 for (int64_t row = 0; row < unit->rows; row++)
-                    depthwise_pool_put_bytes(output + row * task->output_strides[3], task->output_strides[4],
-                                             (const uint8_t *)values + row * plan->width, unit->columns);
+                    memcpy(output + row * task->output_strides[3], (const uint8_t *)values + row * plan->width,
+                           (size_t)unit->columns);
                 return;
             }
+            if (task->post_ops.activation != DML_ACTIVATION_IDENTITY)
+                depthwise_pool_activate(values, count, &task->post_ops);
         }
     }
     for (int64_t row = 0; row < unit->rows; row++)

@@ -3,32 +3,8 @@
 
 #pragma once
 
-#include "../common/vectors.h"
-
-#if defined(__AVX512F__)
-#define DML_DEPTHWISE_POOL_LANES 16
-#elif defined(__AVX2__)
-#define DML_DEPTHWISE_POOL_LANES 8
-#else
-#define DML_DEPTHWISE_POOL_LANES 4
-#endif
-typedef float depthwise_pool_vector __attribute__((vector_size(4 * DML_DEPTHWISE_POOL_LANES), aligned(4), may_alias));
-typedef int32_t depthwise_pool_mask __attribute__((vector_size(4 * DML_DEPTHWISE_POOL_LANES), aligned(4), may_alias));
-
-/* The larger one, `best` where `value` is NaN. */
-DML_INLINE depthwise_pool_vector depthwise_pool_larger(depthwise_pool_vector value, depthwise_pool_vector best)
-{
-#if defined(__AVX512F__)
-    return (depthwise_pool_vector)_mm512_max_ps((__m512)value, (__m512)best);
-#elif defined(__AVX2__)
-    return (depthwise_pool_vector)_mm256_max_ps((__m256)value, (__m256)best);
-#elif defined(__x86_64__)
-    return (depthwise_pool_vector)_mm_max_ps((__m128)value, (__m128)best);
-#else
-    depthwise_pool_mask larger = value > best;
-    return (depthwise_pool_vector)((larger & (depthwise_pool_mask)value) | (~larger & (depthwise_pool_mask)best));
-#endif
-}
+#include "../common/lanes.h"
+#include "../move/copy.h"
 
 /* Reduces `start` and all taps for `count` neighbouring outputs, and for up to a block beyond them. */
 #define DML_DEPTHWISE_POOL_BLOCK 4
@@ -37,12 +13,12 @@ DML_INLINE depthwise_pool_vector depthwise_pool_larger(depthwise_pool_vector val
                               int64_t taps, int64_t count)                                                             \
     {                                                                                                                  \
         (void)weights;                                                                                                 \
-        for (int64_t i = 0; i < count; i += DML_DEPTHWISE_POOL_BLOCK * DML_DEPTHWISE_POOL_LANES) {                     \
-            depthwise_pool_vector totals[DML_DEPTHWISE_POOL_BLOCK];                                                    \
+        for (int64_t i = 0; i < count; i += DML_DEPTHWISE_POOL_BLOCK * DML_FLOAT_LANES) {                              \
+            dml_floats totals[DML_DEPTHWISE_POOL_BLOCK];                                                               \
             for (int j = 0; j < DML_DEPTHWISE_POOL_BLOCK; j++)                                                         \
-                totals[j] = (depthwise_pool_vector){0} + start;                                                        \
+                totals[j] = (dml_floats){0} + start;                                                                   \
             for (int64_t tap = 0; tap < taps; tap++) {                                                                 \
-                const depthwise_pool_vector *source = (const depthwise_pool_vector *)(in + i + offsets[tap]);          \
+                const dml_floats *source = (const dml_floats *)(in + i + offsets[tap]);                                \
                 for (int j = 0; j < DML_DEPTHWISE_POOL_BLOCK; j++)                                                     \
                     totals[j] = STRIDE(totals[j], source[j]);                                                          \
             }                                                                                                          \
@@ -51,7 +27,7 @@ DML_INLINE depthwise_pool_vector depthwise_pool_larger(depthwise_pool_vector val
     }
 #define DML_DEPTHWISE_POOL_ADD(total, value) (total) + (value)
 #define DML_DEPTHWISE_POOL_ADD_PRODUCT(total, value) (total) + weights[tap] * (value)
-#define DML_DEPTHWISE_POOL_TAKE_LARGER(best, value) depthwise_pool_larger(value, best)
+#define DML_DEPTHWISE_POOL_TAKE_LARGER(best, value) dml_larger(value, best)
 DML_DEPTHWISE_POOL_FLAT(depthwise_pool_add, DML_DEPTHWISE_POOL_ADD)
 DML_DEPTHWISE_POOL_FLAT(depthwise_pool_add_products, DML_DEPTHWISE_POOL_ADD_PRODUCT)
 DML_DEPTHWISE_POOL_FLAT(depthwise_pool_maximum, DML_DEPTHWISE_POOL_TAKE_LARGER)
@@ -60,24 +36,19 @@ DML_DEPTHWISE_POOL_FLAT(depthwise_pool_maximum, DML_DEPTHWISE_POOL_TAKE_LARGER)
 static DML_ONCE void depthwise_pool_first(float *out, int32_t *which, const float *in, const int32_t *offsets,
                                           int64_t taps, int64_t count)
 {
-    for (int64_t i = 0; i < count; i += DML_DEPTHWISE_POOL_BLOCK * DML_DEPTHWISE_POOL_LANES) {
-        depthwise_pool_vector best[DML_DEPTHWISE_POOL_BLOCK];
-        depthwise_pool_mask firsts[DML_DEPTHWISE_POOL_BLOCK];
+    for (int64_t i = 0; i < count; i += DML_DEPTHWISE_POOL_BLOCK * DML_FLOAT_LANES) {
+        dml_floats best[DML_DEPTHWISE_POOL_BLOCK];
+        dml_ints firsts[DML_DEPTHWISE_POOL_BLOCK];
         for (int j = 0; j < DML_DEPTHWISE_POOL_BLOCK; j++) {
-            best[j] = (depthwise_pool_vector){0} - INFINITY;
-            firsts[j] = (depthwise_pool_mask){0} - 1;
+            best[j] = (dml_floats){0} - INFINITY;
+            firsts[j] = (dml_ints){0} - 1;
         }
         for (int64_t tap = 0; tap < taps; tap++) {
-            const depthwise_pool_vector *source = (const depthwise_pool_vector *)(in + i + offsets[tap]);
+            const dml_floats *source = (const dml_floats *)(in + i + offsets[tap]);
             for (int j = 0; j < DML_DEPTHWISE_POOL_BLOCK; j++) {
-#if defined(__AVX512F__)
-                __mmask16 larger = _mm512_cmp_ps_mask((__m512)source[j], (__m512)best[j], _CMP_GT_OQ);
-                firsts[j] = (depthwise_pool_mask)_mm512_mask_set1_epi32((__m512i)firsts[j], larger, (int)tap);
-#else
-                depthwise_pool_mask larger = source[j] > best[j];
+                dml_ints larger = source[j] > best[j];
                 firsts[j] = (larger & (int32_t)tap) | (~larger & firsts[j]);
-#endif
-                best[j] = depthwise_pool_larger(source[j], best[j]);
+                best[j] = dml_larger(source[j], best[j]);
             }
         }
         memcpy(out + i, best, sizeof best);
@@ -90,87 +61,48 @@ static DML_ONCE void depthwise_pool_first(float *out, int32_t *which, const floa
     static DML_ONCE void NAME(float *line, float start, const float *const *rows, int64_t height, int64_t count)       \
     {                                                                                                                  \
         int64_t i = 0;                                                                                                 \
-        for (; i + DML_DEPTHWISE_POOL_LANES <= count; i += DML_DEPTHWISE_POOL_LANES) {                                 \
-            depthwise_pool_vector total = (depthwise_pool_vector){0} + start;                                          \
+        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) {                                                   \
+            dml_floats total = (dml_floats){0} + start;                                                                \
             for (int64_t row = 0; row < height; row++)                                                                 \
-                total = STRIDE(total, *(const depthwise_pool_vector *)(rows[row] + i));                                \
-            *(depthwise_pool_vector *)(line + i) = total;                                                              \
+                total = STRIDE(total, *(const dml_floats *)(rows[row] + i));                                           \
+            *(dml_floats *)(line + i) = total;                                                                         \
         }                                                                                                              \
         if (i == count)                                                                                                \
             return;                                                                                                    \
-        depthwise_pool_vector total = (depthwise_pool_vector){0} + start;                                              \
+        dml_floats total = (dml_floats){0} + start;                                                                    \
         for (int64_t row = 0; row < height; row++)                                                                     \
-            total = STRIDE(total, depthwise_pool_begin(rows[row] + i, count - i));                                     \
-        *(depthwise_pool_vector *)(line + i) = total;                                                                  \
+            total = STRIDE(total, dml_load_some(rows[row] + i, count - i));                                            \
+        *(dml_floats *)(line + i) = total;                                                                             \
     }
-
-/* Loads the first elements of a vector; nothing behind them is read. */
-DML_INLINE depthwise_pool_vector depthwise_pool_begin(const float *from, int64_t count)
-{
-#if defined(__AVX512F__)
-    return (depthwise_pool_vector)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), from);
-#else
-    depthwise_pool_vector values = {0};
-    for (int64_t i = 0; i < count; i++)
-        values[i] = from[i];
-    return values;
-#endif
-}
 
 DML_DEPTHWISE_POOL_JOIN(depthwise_pool_add_rows, DML_DEPTHWISE_POOL_ADD)
 DML_DEPTHWISE_POOL_JOIN(depthwise_pool_maximum_rows, DML_DEPTHWISE_POOL_TAKE_LARGER)
 
-/* Copies in two parts, which overlap where there is less to copy than both hold. */
-DML_INLINE void depthwise_pool_copy_ends(float *out, const float *from, int64_t count, const int64_t part)
-{
-    memcpy(out, from, (size_t)part * 4);
-    memcpy(out + count - part, from + count - part, (size_t)part * 4);
-}
-
-/* Storing parts of vectors is slow on some processors. */
-DML_INLINE void depthwise_pool_copy(float *out, const float *from, int64_t count)
-{
-    if (count >= DML_DEPTHWISE_POOL_LANES) {
-        for (int64_t i = 0; i < count - DML_DEPTHWISE_POOL_LANES; i += DML_DEPTHWISE_POOL_LANES)
-            *(depthwise_pool_vector *)(out + i) = *(const depthwise_pool_vector *)(from + i);
-        memcpy(out + count - DML_DEPTHWISE_POOL_LANES, from + count - DML_DEPTHWISE_POOL_LANES,
-               4 * DML_DEPTHWISE_POOL_LANES);
-    } else if (count >= 8) {
-        depthwise_pool_copy_ends(out, from, count, 8);
-    } else if (count >= 4) {
-        depthwise_pool_copy_ends(out, from, count, 4);
-    } else {
-        for (int64_t i = 0; i < count; i++)
-            out[i] = from[i];
-    }
-}
-
-/* Every second element of two vectors. */
-DML_INLINE depthwise_pool_vector depthwise_pool_evens(depthwise_pool_vector low, depthwise_pool_vector high)
-{
+/* Every second element of two vectors, from element I on. */
 #if defined(__AVX512F__)
-    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+#define DML_DEPTHWISE_POOL_SECONDS(LOW, HIGH, I)                                                                       \
+    __builtin_shufflevector(LOW, HIGH, I, 2 + I, 4 + I, 6 + I, 8 + I, 10 + I, 12 + I, 14 + I, 16 + I, 18 + I, 20 + I,  \
+                            22 + I, 24 + I, 26 + I, 28 + I, 30 + I)
 #elif defined(__AVX2__)
-    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+#define DML_DEPTHWISE_POOL_SECONDS(LOW, HIGH, I)                                                                       \
+    __builtin_shufflevector(LOW, HIGH, I, 2 + I, 4 + I, 6 + I, 8 + I, 10 + I, 12 + I, 14 + I)
 #else
-    return __builtin_shufflevector(low, high, 0, 2, 4, 6);
+#define DML_DEPTHWISE_POOL_SECONDS(LOW, HIGH, I) __builtin_shufflevector(LOW, HIGH, I, 2 + I, 4 + I, 6 + I)
 #endif
-}
 
 /* Copies every second element; nothing behind the last one is read. */
 DML_INLINE void depthwise_pool_halve(float *out, const float *from, int64_t count)
 {
     int64_t i = 0;
-    for (; i + DML_DEPTHWISE_POOL_LANES < count; i += DML_DEPTHWISE_POOL_LANES)
-        *(depthwise_pool_vector *)(out + i) =
-            depthwise_pool_evens(*(const depthwise_pool_vector *)(from + 2 * i),
-                                 *(const depthwise_pool_vector *)(from + 2 * i + DML_DEPTHWISE_POOL_LANES));
-#if defined(__AVX512F__)
-    uint32_t source = (uint32_t)((1ull << (2 * (count - i) - 1)) - 1);
-    __m512 low = _mm512_maskz_loadu_ps((__mmask16)source, from + 2 * i);
-    __m512 high = _mm512_maskz_loadu_ps((__mmask16)(source >> 16), from + 2 * i + DML_DEPTHWISE_POOL_LANES);
-    depthwise_pool_vector rest = depthwise_pool_evens((depthwise_pool_vector)low, (depthwise_pool_vector)high);
-    depthwise_pool_copy(out + i, (const float *)&rest, count - i);
+    for (; i + DML_FLOAT_LANES < count; i += DML_FLOAT_LANES)
+        *(dml_floats *)(out + i) = DML_DEPTHWISE_POOL_SECONDS(
+            *(const dml_floats *)(from + 2 * i), *(const dml_floats *)(from + 2 * i + DML_FLOAT_LANES), 0);
+#if defined(__AVX2__)
+    const uint64_t source = (1ull << (2 * (count - i) - 1)) - 1;
+    dml_floats low = dml_load_lanes((dml_floats){0}, dml_mask_of(source), from + 2 * i);
+    dml_floats high = dml_load_lanes((dml_floats){0}, dml_mask_of(source >> DML_FLOAT_LANES),
+                                     from + 2 * i + DML_FLOAT_LANES);
+    dml_store_some(out + i, DML_DEPTHWISE_POOL_SECONDS(low, high, 0), count - i);
 #else
     for (; i < count; i++)
         out[i] = from[2 * i];
@@ -189,7 +121,7 @@ DML_INLINE void depthwise_pool_pack(float *out, const float *line, int64_t size,
     if (begin < end) {
         line += first + begin * stride;
         if (stride == 1)
-            depthwise_pool_copy(out + begin, line, end - begin);
+            copy_bytes((char *)(out + begin), (const char *)line, (end - begin) * 4);
         else if (stride == 2)
             depthwise_pool_halve(out + begin, line, end - begin);
         else

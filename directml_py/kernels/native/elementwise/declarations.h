@@ -25,6 +25,11 @@ typedef struct {
     int32_t type, value;
 } dml_elementwise_tensor;
 
+/* The rows and columns of the blocks that threads share, and their number. */
+typedef struct {
+    int64_t rows, columns, units;
+} dml_elementwise_plan;
+
 typedef struct {
     int32_t rank, inputs, outputs, constants, instructions, values;
     int64_t sizes[DML_MAX_DIMENSIONS];
@@ -38,9 +43,9 @@ typedef struct {
     int64_t memory;
     /* How much memory the work is worth, and the bytes of the outputs. */
     int64_t work, output_bytes;
-    /* Rows and columns of the blocks that threads share; whether inputs are read across. */
-    int64_t rows, columns, units;
+    /* Whether inputs are read across. */
     int32_t across;
+    dml_elementwise_plan plan;
 } dml_elementwise;
 
 /* Programs, one after the other, over {matrices, rows, columns}, a block of which another kernel stores: they run while

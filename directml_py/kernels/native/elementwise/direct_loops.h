@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../common/vectors.h"
+#include "../half/convert.h"
 #include "dispatch.h"
 
 #if defined(__AVX2__)
@@ -13,24 +14,57 @@
 #include "round_to_odd.h"
 
 #define DML_DIRECT(NAME, R, T, VALUE)                                                                                  \
-    static void direct_##NAME(void *result, const void *first, const void *second, const float *lanes, int64_t count)  \
+    static void direct_##NAME(const dml_elementwise_rows *rows)                                                        \
     {                                                                                                                  \
-        R *to = result;                                                                                                \
-        const T *left = first, *right = second;                                                                        \
-        DML_ALIKE for (int64_t i = 0; i < count; i++)                                                                  \
-        {                                                                                                              \
-            const T x = left[i], y = right[i];                                                                         \
-            to[i] = (R)(VALUE);                                                                                        \
+        for (int64_t row = 0; row < rows->rows; row++) {                                                               \
+            R *to = (R *)(rows->result + row * rows->result_line);                                                     \
+            const T *left = (const T *)(rows->first + row * rows->first_line);                                         \
+            const T *right = (const T *)(rows->second ? rows->second + row * rows->second_line : NULL);                \
+            DML_ALIKE for (int64_t i = 0; i < rows->count; i++)                                                        \
+            {                                                                                                          \
+                const T x = left[i], y = right[i];                                                                     \
+                (void)y;                                                                                               \
+                to[i] = (R)(VALUE);                                                                                    \
+            }                                                                                                          \
         }                                                                                                              \
     }
-DML_DIRECT(add_8, uint8_t, uint8_t, x + y)
-DML_DIRECT(add_16, uint16_t, uint16_t, x + y)
-DML_DIRECT(subtract_8, uint8_t, uint8_t, x - y)
-DML_DIRECT(subtract_16, uint16_t, uint16_t, x - y)
+#if defined(__AVX512F__)
+/* The bytes of a row that no vector of 64 fills are masked. */
+#define DML_DIRECT_BITS(NAME, T, VALUE)                                                                                \
+    static void direct_##NAME(const dml_elementwise_rows *rows)                                                        \
+    {                                                                                                                  \
+        typedef T vector __attribute__((vector_size(64)));                                                             \
+        const int64_t bytes = rows->count * (int64_t)sizeof(T), whole = bytes & -64;                                   \
+        const __mmask64 rest = ((__mmask64)1 << (bytes - whole)) - 1;                                                  \
+        const char *left = rows->first, *right = rows->second;                                                         \
+        char *to = rows->result;                                                                                       \
+        for (int64_t row = rows->rows; row > 0; row--) {                                                               \
+            for (int64_t i = 0; i < whole; i += 64) {                                                                  \
+                const vector x = (vector)_mm512_loadu_si512(left + i), y = (vector)_mm512_loadu_si512(right + i);      \
+                _mm512_storeu_si512(to + i, (__m512i)(VALUE));                                                         \
+            }                                                                                                          \
+            if (rest) {                                                                                                \
+                const vector x = (vector)_mm512_maskz_loadu_epi8(rest, left + whole);                                  \
+                const vector y = (vector)_mm512_maskz_loadu_epi8(rest, right + whole);                                 \
+                _mm512_mask_storeu_epi8(to + whole, rest, (__m512i)(VALUE));                                           \
+            }                                                                                                          \
+            left += rows->first_line;                                                                                  \
+            right += rows->second_line;                                                                                \
+            to += rows->result_line;                                                                                   \
+        }                                                                                                              \
+    }
+#else
+#define DML_DIRECT_BITS(NAME, T, VALUE) DML_DIRECT(NAME, T, T, VALUE)
+#endif
+DML_DIRECT_BITS(add_8, uint8_t, x + y)
+DML_DIRECT_BITS(add_16, uint16_t, x + y)
+DML_DIRECT_BITS(subtract_8, uint8_t, x - y)
+DML_DIRECT_BITS(subtract_16, uint16_t, x - y)
 DML_DIRECT(float_i8, float, int8_t, x)
 DML_DIRECT(float_u8, float, uint8_t, x)
 DML_DIRECT(float_i16, float, int16_t, x)
 DML_DIRECT(float_u16, float, uint16_t, x)
+#undef DML_DIRECT_BITS
 #undef DML_DIRECT
 
 #if defined(__AVX2__)
@@ -42,24 +76,30 @@ DML_DIRECT(float_u16, float, uint16_t, x)
 #define DML_STORE_HALVES(to, x) _mm_storeu_si128((__m128i *)(to), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT))
 #endif
 #define DML_DIRECT_HALVES(NAME, VALUE)                                                                                 \
-    static void direct_##NAME(void *result, const void *first, const void *second, const float *lanes, int64_t count)  \
+    static void direct_##NAME(const dml_elementwise_rows *rows)                                                        \
     {                                                                                                                  \
-        uint16_t *to = result, left[DML_FLOAT_LANES] = {0}, right[DML_FLOAT_LANES] = {0};                              \
-        const uint16_t *one = first, *other = second;                                                                  \
-        float_vector x, y = DML_ALL(other ? 0.0f : lanes[0]), z = DML_ALL(lanes[1]);                                   \
+        const int64_t whole = rows->count / DML_FLOAT_LANES * DML_FLOAT_LANES, rest = rows->count - whole;             \
+        const uint16_t *one = (const uint16_t *)rows->first, *other = (const uint16_t *)rows->second;                  \
+        uint16_t *to = (uint16_t *)rows->result;                                                                       \
+        float_vector x, y = DML_ALL(other ? 0.0f : rows->lanes[0]), z = DML_ALL(rows->lanes[1]);                       \
+        const int varies = other && !rows->is_one;                                                                     \
         (void)z;                                                                                                       \
-        int64_t i = 0;                                                                                                 \
-        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) {                                                   \
-            x = DML_LOAD_HALVES(one + i);                                                                              \
-            y = other ? DML_LOAD_HALVES(other + i) : y;                                                                \
-            DML_STORE_HALVES(to + i, VALUE);                                                                           \
-        }                                                                                                              \
-        if (i < count) {                                                                                               \
-            memcpy(left, one + i, (size_t)(count - i) * sizeof *left);                                                 \
-            if (other)                                                                                                 \
-                memcpy(right, other + i, (size_t)(count - i) * sizeof *right);                                         \
-            direct_##NAME(left, left, other ? right : NULL, lanes, DML_FLOAT_LANES);                                   \
-            memcpy(to + i, left, (size_t)(count - i) * sizeof *left);                                                  \
+        for (int64_t row = rows->rows; row > 0; row--) {                                                               \
+            if (rows->is_one && other)                                                                                 \
+                y = DML_ALL(_cvtsh_ss(*other));                                                                        \
+            for (int64_t i = 0; i < whole; i += DML_FLOAT_LANES) {                                                     \
+                x = DML_LOAD_HALVES(one + i);                                                                          \
+                y = varies ? DML_LOAD_HALVES(other + i) : y;                                                           \
+                DML_STORE_HALVES(to + i, VALUE);                                                                       \
+            }                                                                                                          \
+            if (rest > 0) {                                                                                            \
+                x = (float_vector)load_some_halves(one + whole, rest);                                                 \
+                y = varies ? (float_vector)load_some_halves(other + whole, rest) : y;                                  \
+                store_some_halves(to + whole, (dml_floats)(VALUE), rest);                                              \
+            }                                                                                                          \
+            one = (const uint16_t *)((const char *)one + rows->first_line);                                            \
+            other = other ? (const uint16_t *)((const char *)other + rows->second_line) : NULL;                        \
+            to = (uint16_t *)((char *)to + rows->result_line);                                                         \
         }                                                                                                              \
     }
 DML_DIRECT_HALVES(add_f16, x + y)
@@ -75,7 +115,7 @@ DML_DIRECT_HALVES(fmax_swapped_f16, DML_F(max)(x, y))
 DML_DIRECT_HALVES(multiply_add_f16, odd_sums(x, y, z))
 #define DML_NONE(...)
 #define DML_FUNCTION_OF_HALVES(NAME) DML_DIRECT_HALVES(NAME##_f16, float_##NAME(x))
-DML_ELEMENTWISE_OPCODES(DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_FUNCTION_OF_HALVES, DML_NONE)
+DML_ELEMENTWISE_OPCODES(DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_FUNCTION_OF_HALVES, DML_NONE)
 #undef DML_FUNCTION_OF_HALVES
 #undef DML_DIRECT_HALVES
 #endif
@@ -100,7 +140,7 @@ static const dml_elementwise_direct elementwise_direct[DML_ELEMENTWISE_CODES][DM
     [DML_OPCODE_fmax_float32] = {[DML_ELEMENTWISE_F16] = direct_fmax_f16},
     [DML_OPCODE_multiply_add_odd] = {[DML_ELEMENTWISE_F16] = direct_multiply_add_f16},
 #define DML_FUNCTION_OF_HALVES(NAME) [DML_OPCODE_##NAME##_float32] = {[DML_ELEMENTWISE_F16] = direct_##NAME##_f16},
-    DML_ELEMENTWISE_OPCODES(DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_FUNCTION_OF_HALVES, DML_NONE)
+    DML_ELEMENTWISE_OPCODES(DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_NONE, DML_FUNCTION_OF_HALVES, DML_NONE)
 #undef DML_FUNCTION_OF_HALVES
 #undef DML_NONE
 #endif

@@ -24,16 +24,24 @@ enum {
 #define DML_OPCODE_OF(NAME, ...) DML_OPCODE_##NAME,
 #define DML_OPCODES_OF_LANES(NAME) DML_OPCODE_##NAME##_float32, DML_OPCODE_##NAME##_float64,
 enum {
-    DML_ELEMENTWISE_OPCODES(DML_OPCODE_OF, DML_OPCODE_OF, DML_OPCODE_OF, DML_OPCODE_OF, DML_OPCODES_OF_LANES,
-                            DML_OPCODES_OF_LANES) DML_ELEMENTWISE_CODES
+    DML_ELEMENTWISE_OPCODES(DML_OPCODE_OF, DML_OPCODE_OF, DML_OPCODE_OF, DML_OPCODE_OF, DML_OPCODE_OF,
+                            DML_OPCODES_OF_LANES, DML_OPCODES_OF_LANES) DML_ELEMENTWISE_CODES
 };
 #undef DML_OPCODE_OF
 #undef DML_OPCODES_OF_LANES
 
-/* An instruction that reads and writes narrow elements in memory; the second operand is elements too, or, if these are
-   NULL, the first of two lanes. The other lane is the third operand. */
-typedef void (*dml_elementwise_direct)(void *result, const void *first, const void *second, const float *lanes,
-                                       int64_t count);
+/* Rows of `count` narrow elements, which an instruction reads and writes in memory, and the bytes from each row to the
+   next. The second operand is elements too, or one of FLOAT16 for each row if it `is_one`; or, if it is NULL, the first
+   of two lanes. The other lane is the third operand. */
+typedef struct {
+    char *result;
+    const char *first, *second;
+    int64_t result_line, first_line, second_line;
+    int64_t rows, count;
+    int is_one;
+    float lanes[2];
+} dml_elementwise_rows;
+typedef void (*dml_elementwise_direct)(const dml_elementwise_rows *rows);
 
 /* Memory that will be read next, and how many bytes of it for 64 that are written. */
 typedef struct {

@@ -13,7 +13,7 @@
 static const char *const dml_elementwise_opcode_names[] = {
 #define DML_NAME(NAME, ...) #NAME,
 #define DML_NAMES(NAME) #NAME "_float32", #NAME "_float64",
-    DML_ELEMENTWISE_OPCODES(DML_NAME, DML_NAME, DML_NAME, DML_NAME, DML_NAMES, DML_NAMES)
+    DML_ELEMENTWISE_OPCODES(DML_NAME, DML_NAME, DML_NAME, DML_NAME, DML_NAME, DML_NAMES, DML_NAMES)
 #undef DML_NAME
 #undef DML_NAMES
         NULL};
@@ -23,7 +23,7 @@ static const uint8_t dml_elementwise_reads_one[] = {
 #define DML_SECOND(NAME, ...) 2,
 #define DML_OTHERS(NAME, ...) 6,
 #define DML_NEITHER(NAME) 0, 0,
-    DML_ELEMENTWISE_OPCODES(DML_NONE, DML_SECOND, DML_OTHERS, DML_OTHERS, DML_NEITHER, DML_NEITHER)
+    DML_ELEMENTWISE_OPCODES(DML_NONE, DML_SECOND, DML_SECOND, DML_OTHERS, DML_OTHERS, DML_NEITHER, DML_NEITHER)
 #undef DML_NONE
 #undef DML_SECOND
 #undef DML_OTHERS
@@ -42,17 +42,12 @@ const char *dml_elementwise_type_name(int type)
     return dml_elementwise_type_names[type];
 }
 
-static int dml_elementwise_logarithm(int64_t size)
-{
-    return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-}
-
 /* Packs or unpacks `count` elements. */
 static void dml_elementwise_gather(char *output, int64_t output_stride, const char *input, int64_t input_stride,
                                    int64_t count, int64_t size)
 {
     const dml_span span = {output, input, 1, 0, 0, count, output_stride, input_stride};
-    dml_dispatch->move->strided[dml_elementwise_logarithm(size)](&span, 0);
+    dml_dispatch->move->strided[__builtin_ctzll((uint64_t)size)](&span, 0);
 }
 
 /* Loads a row of lanes; the elements may be all the same one. */
@@ -125,8 +120,8 @@ static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int6
         /* A call for each short row would take longer than to copy it. */
         char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
         const int converts = dml_dispatch->elementwise->load[tensor->type] != NULL;
-        dml_elementwise_copy_rows(converts ? together : value->address, columns * size, elements, view->line, rows,
-                                  columns * size);
+        dml_move_lines(converts ? together : value->address, columns * size, elements, view->line, rows,
+                       columns * size, 0);
         if (converts)
             dml_elementwise_load_row(tensor->type, value->address, together, size, count);
         return;
@@ -192,7 +187,7 @@ static void dml_elementwise_store(dml_elementwise_worker *worker, int index, cha
     if (view->stride == size && rows > 1 && !worker->stream) {
         char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
         dml_elementwise_store_row(worker, tensor->type, together, size, lanes, is_wide, rows * columns, done);
-        dml_elementwise_copy_rows(elements, view->line, together, columns * size, rows, columns * size);
+        dml_move_lines(elements, view->line, together, columns * size, rows, columns * size, 0);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
@@ -297,7 +292,11 @@ static void dml_elementwise_rows_in_place(dml_elementwise_worker *worker, int64_
     for (int64_t i = 0; i < rows; i++) {
         const void *const addresses[] = {operands[0] + i * lines[0], operands[1] + i * lines[1],
                                          operands[2] + i * lines[2], (const void *)ones};
-        dml_dispatch->elementwise->instructions[instruction->code](to->first + i * to->line, addresses, columns);
+        char *row = to->first + i * to->line;
+        /* The hardware does not foresee where short rows are written. */
+        for (int64_t k = 0; k < columns && columns <= DML_ELEMENTWISE_TILE; k += 16)
+            __builtin_prefetch(row + 8 * to->line + 4 * k, 1);
+        dml_dispatch->elementwise->instructions[instruction->code](row, addresses, columns);
     }
 }
 
@@ -307,12 +306,11 @@ static void dml_elementwise_transpose(dml_elementwise_worker *worker, int index,
     const dml_elementwise *task = worker->task;
     dml_elementwise_view *view = worker->views + index;
     int64_t size = dml_elementwise_sizes[task->tensors[index].type];
-    char *transposed = worker->transposed + (int64_t)index * DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE * 4;
+    char *transposed = worker->transposed + (int64_t)index * DML_ELEMENTWISE_TRANSPOSED;
     dml_span span = {transposed, view->first, rows, columns * size, view->line, columns, size, view->stride};
-    if (!worker->transposed || view->line == 0 || dml_magnitude(view->stride) <= dml_magnitude(view->line) ||
-        rows * columns == 1)
+    if (view->line == 0 || dml_magnitude(view->stride) <= dml_magnitude(view->line) || rows * columns == 1)
         return;
-    dml_dispatch->move->tiles[dml_elementwise_logarithm(size)](&span, 0);
+    dml_dispatch->move->tiles[__builtin_ctzll((uint64_t)size)](&span, 0);
     view->first = transposed;
     view->line = columns * size;
     view->stride = size;
@@ -324,12 +322,13 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
     const dml_elementwise *task = worker->task;
     int last = task->rank - 1;
     int64_t columns = task->sizes[last], rows = task->sizes[last - 1];
-    int64_t across = dml_quotient_up(columns, task->columns), down = dml_quotient_up(rows, task->rows);
-    int64_t column = unit % across * task->columns, row = unit / across % down * task->rows,
-            left = unit / across / down;
+    int64_t across = dml_quotient_up(columns, task->plan.columns), down = dml_quotient_up(rows, task->plan.rows);
+    /* Where inputs are read across, each thread reads whole lines of theirs. */
+    int64_t column = (task->across ? unit / down % across : unit % across) * task->plan.columns,
+            row = (task->across ? unit % down : unit / across % down) * task->plan.rows, left = unit / across / down;
     int64_t together;
-    columns = columns - column < task->columns ? columns - column : task->columns;
-    rows = rows - row < task->rows ? rows - row : task->rows;
+    columns = columns - column < task->plan.columns ? columns - column : task->plan.columns;
+    rows = rows - row < task->plan.rows ? rows - row : task->plan.rows;
     for (int i = 0; i < task->inputs + task->outputs; i++) {
         const dml_elementwise_tensor *tensor = task->tensors + i;
         dml_elementwise_view *view = worker->views + i;
@@ -344,10 +343,13 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
             dml_elementwise_transpose(worker, i, rows, columns);
     }
     /* An input that was read across has the order of the outputs by now, unless it is the same along a row. */
-    int lies_in_rows = 1;
-    for (int i = 0; i <= task->inputs; i++)
-        lies_in_rows &= worker->views[i].stride == dml_elementwise_sizes[task->tensors[i].type];
-    const int is_direct = worker->direct && lies_in_rows;
+    int lies_in_rows = 1, is_direct = worker->direct > 0;
+    for (int i = 0; i <= task->inputs; i++) {
+        const int is_in_row = worker->views[i].stride == dml_elementwise_sizes[task->tensors[i].type];
+        const int is_one = task->tensors[i].strides[last] == 0 && worker->views[i].stride == 0 && i > 0;
+        lies_in_rows &= is_in_row;
+        is_direct = is_direct && (is_in_row || (is_one && task->tensors[i].type == DML_ELEMENTWISE_F16));
+    }
     if (worker->is_in_place && lies_in_rows && columns <= worker->block && !worker->stream && rows > 1) {
         dml_elementwise_rows_in_place(worker, rows, columns);
         return;
@@ -424,8 +426,10 @@ void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
     dml_elementwise_worker worker = {
         .task = task, .stream = dml_elementwise_streams(task), .is_in_place = dml_elementwise_is_in_place(task)};
     worker.block = dml_elementwise_longest(task, worker.is_in_place);
-    char memory[task->memory + 64];
-    worker.memory = memory + (-(uintptr_t)memory & 63);
+    const int64_t transposed = task->across ? task->inputs * DML_ELEMENTWISE_TRANSPOSED : 0;
+    char memory[transposed + task->memory + 64];
+    worker.transposed = memory + (-(uintptr_t)memory & 63);
+    worker.memory = worker.transposed + transposed;
     for (int i = 0; i < task->values; i++)
         worker.values[i].address = worker.memory + task->value_offsets[i];
     for (int i = 0; i < task->constants; i++) {
@@ -433,11 +437,8 @@ void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
         dml_elementwise_fill(worker.values[task->first_constant[i].value].address, task->first_constant + i);
     }
     dml_elementwise_choose_direct(&worker);
-    if (task->across)
-        worker.transposed = malloc((size_t)task->inputs * DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE * 4);
     for (; begin < end; begin++)
         dml_elementwise_part(&worker, begin);
-    free(worker.transposed);
     if (worker.stream)
         dml_dispatch->move->stream_end();
 }
@@ -446,20 +447,20 @@ void dml_elementwise_prepare(dml_elementwise *task)
 {
     int64_t rows = task->sizes[task->rank - 2], columns = task->sizes[task->rank - 1];
     if (task->across) {
-        task->columns = columns < DML_ELEMENTWISE_SIDE ? columns : DML_ELEMENTWISE_SIDE;
-        task->rows = rows < DML_ELEMENTWISE_SIDE ? rows : DML_ELEMENTWISE_SIDE;
+        task->plan.columns = columns < DML_ELEMENTWISE_LENGTH ? columns : DML_ELEMENTWISE_LENGTH;
+        task->plan.rows = rows < DML_ELEMENTWISE_LINES ? rows : DML_ELEMENTWISE_LINES;
     } else {
         int64_t part = dml_element_count(task->rank, task->sizes) / DML_ELEMENTWISE_PARTS / DML_ELEMENTWISE_BLOCK *
                        DML_ELEMENTWISE_BLOCK;
         part = part < DML_ELEMENTWISE_BLOCK  ? DML_ELEMENTWISE_BLOCK
                : part < DML_ELEMENTWISE_PART ? part
                                              : DML_ELEMENTWISE_PART;
-        task->columns = columns < part ? columns : part;
-        task->rows = part / task->columns < rows ? part / task->columns : rows;
+        task->plan.columns = columns < part ? columns : part;
+        task->plan.rows = part / task->plan.columns < rows ? part / task->plan.columns : rows;
     }
-    task->units = dml_quotient_up(columns, task->columns) * dml_quotient_up(rows, task->rows);
+    task->plan.units = dml_quotient_up(columns, task->plan.columns) * dml_quotient_up(rows, task->plan.rows);
     for (int i = 0; i < task->rank - 2; i++)
-        task->units *= task->sizes[i];
+        task->plan.units *= task->sizes[i];
 }
 
 /* Asserts that opcodes, values and tensors are within bounds. */
@@ -470,7 +471,7 @@ static void dml_elementwise_check(const dml_elementwise *task)
     DML_ASSERT(task->inputs >= 0 && task->outputs >= 0 && task->constants >= 0 && task->instructions >= 0);
     DML_ASSERT(task->values <= DML_ELEMENTWISE_MAX_VALUES);
     DML_ASSERT(task->inputs + task->outputs <= DML_ELEMENTWISE_MAX_TENSORS);
-    DML_ASSERT(task->rows >= 1 && task->columns >= 1 && task->units >= 1);
+    DML_ASSERT(task->plan.rows >= 1 && task->plan.columns >= 1 && task->plan.units >= 1);
     DML_ASSERT_EACH(i, task->inputs + task->outputs, DML_IS_INDEX(task->tensors[i].type, DML_ELEMENTWISE_TYPES));
     DML_ASSERT_EACH(i, task->inputs + task->outputs, DML_IS_INDEX(task->tensors[i].value, task->values));
     DML_ASSERT_EACH(i, task->constants, DML_IS_INDEX(task->first_constant[i].value, task->values));
@@ -484,7 +485,7 @@ static void dml_elementwise_check(const dml_elementwise *task)
 void dml_elementwise_run(const dml_elementwise *task)
 {
     dml_elementwise_check(task);
-    dml_parallel(dml_elementwise_parts, (void *)task, task->units, 1, task->work);
+    dml_parallel(dml_elementwise_parts, (void *)task, task->plan.units, 1, task->work);
 }
 
 void dml_elementwise_finish(const dml_elementwise_epilogue *epilogue)
@@ -514,6 +515,6 @@ void dml_elementwise_finish_block(const dml_elementwise_epilogue *epilogue, int6
         block.sizes[1] = columns;
         block.output_bytes = 0;
         dml_elementwise_prepare(&block);
-        dml_elementwise_parts(&block, 0, block.units);
+        dml_elementwise_parts(&block, 0, block.plan.units);
     }
 }

@@ -6,11 +6,10 @@
 #pragma once
 
 #if defined(__AVX2__)
-#include "../common/vectors.h"
+#include "../common/lanes.h"
 #include "float64_functions.h"
 
 #if defined(__AVX512F__)
-#define DML_FLOAT_LANES 16
 typedef __m512 float_vector;
 typedef __m512i int_vector;
 typedef __mmask16 mask_vector;
@@ -25,11 +24,10 @@ typedef __mmask16 mask_vector;
 #define DML_COUNT(mask) __builtin_popcount(mask)
 #define DML_NEAREST(x) _mm512_roundscale_ps(x, 0)
 #define DML_AMONG(table, index) _mm512_permutexvar_ps(index, _mm512_broadcast_f32x8(table))
-#define DML_HALF_OF(x, i) ((DML_DOUBLES)_mm512_cvtps_pd((i) ? _mm512_extractf32x8_ps(x, 1) : _mm512_castps512_ps256(x)))
+#define DML_HALF_OF(x, i) ((dml_doubles)_mm512_cvtps_pd((i) ? _mm512_extractf32x8_ps(x, 1) : _mm512_castps512_ps256(x)))
 #define DML_OF_HALVES(low, high)                                                                                       \
     _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)(low))), _mm512_cvtpd_ps((__m512d)(high)), 1)
 #else
-#define DML_FLOAT_LANES 8
 typedef __m256 float_vector;
 typedef __m256i int_vector;
 typedef __m256 mask_vector;
@@ -44,7 +42,7 @@ typedef __m256 mask_vector;
 #define DML_COUNT(mask) __builtin_popcount((unsigned)_mm256_movemask_ps(mask))
 #define DML_NEAREST(x) _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define DML_AMONG(table, index) _mm256_permutevar8x32_ps(table, index)
-#define DML_HALF_OF(x, i) ((DML_DOUBLES)_mm256_cvtps_pd((i) ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x)))
+#define DML_HALF_OF(x, i) ((dml_doubles)_mm256_cvtps_pd((i) ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x)))
 #define DML_OF_HALVES(low, high)                                                                                       \
     _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps((__m256d)(low))), _mm256_cvtpd_ps((__m256d)(high)), 1)
 #endif
@@ -53,8 +51,14 @@ typedef __m256 mask_vector;
 /* Sets the sign of `y` in `x`, whose own sign bit is clear or the same; sums lose the sign of -0. */
 #define DML_LIKE(x, y) DML_FROM_BITS(DML_BITS_OF(x) | (DML_BITS_OF(y) ^ DML_NOT_SIGN(y)))
 #define DML_FMA(a, b, c) DML_F(fmadd)(a, b, c)
-/* Adds one coefficient of a polynomial by Horner's rule. */
-#define DML_HORNER(sum, x, coefficient) sum = DML_FMA(sum, x, DML_ALL(coefficient))
+/* Adds coefficients of a polynomial by Horner's rule. */
+DML_INLINE float_vector float_horner(float_vector sum, float_vector x, const float *coefficients, const int count)
+{
+    DML_UNROLLED for (int i = 0; i < count; i++) sum = DML_FMA(sum, x, DML_ALL(coefficients[i]));
+    return sum;
+}
+#define DML_HORNER(sum, x, ...)                                                                                        \
+    sum = float_horner(sum, x, (const float[]){__VA_ARGS__}, sizeof(const float[]){__VA_ARGS__} / sizeof(float))
 
 /* Returns exp(r) - 1 for x - `less` = k ln 2 + r, where k ln 2 is in range. `less` is subtracted after the reduction,
    since x may not have the digits for it. */
@@ -64,10 +68,7 @@ DML_INLINE float_vector exp_reduced(float_vector x, float_vector less, float_vec
     *k = DML_NEAREST(x * DML_ALL(0x1.715476p0f));
     r = DML_F(fnmadd)(*k, DML_ALL(0x1.62e430p-1f), x);
     r = DML_F(fnmadd)(*k, DML_ALL(-0x1.05c610p-29f), r) - less;
-    DML_HORNER(sum, r, 0x1.123f90p-7f);
-    DML_HORNER(sum, r, 0x1.5554bap-5f);
-    DML_HORNER(sum, r, 0x1.55548ap-3f);
-    DML_HORNER(sum, r, 0.5f);
+    DML_HORNER(sum, r, 0x1.123f90p-7f, 0x1.5554bap-5f, 0x1.55548ap-3f, 0.5f);
     return DML_FMA(sum, r * r, r);
 }
 
@@ -176,10 +177,7 @@ DML_INLINE float_vector float_tanh(float_vector x)
     e = one + exp_reduced(far + far, DML_ALL(0.0f), &k);
     e = float_scaled(e, k);
     far = one - DML_ALL(2.0f) / (e + one);
-    DML_HORNER(sum, z, 0x1.5207b8p-6f);
-    DML_HORNER(sum, z, -0x1.b83738p-5f);
-    DML_HORNER(sum, z, 0x1.1106fcp-3f);
-    DML_HORNER(sum, z, -0x1.555532p-2f);
+    DML_HORNER(sum, z, 0x1.5207b8p-6f, -0x1.b83738p-5f, 0x1.1106fcp-3f, -0x1.555532p-2f);
     return DML_LIKE(DML_WHERE(DML_IS(LT, a, DML_ALL(0.625f)), DML_FMA(sum * z, x, x), far), x);
 }
 #endif
@@ -197,7 +195,7 @@ DML_INLINE float_vector float_sigmoid(float_vector x)
 /* FLOAT64 computes it, since its roundings in FLOAT32 would cost too many digits. */
 DML_INLINE float_vector float_softplus(float_vector x)
 {
-    DML_DOUBLES halves[2];
+    dml_doubles halves[2];
     for (int i = 0; i < 2; i++) {
         halves[i] = DML_HALF_OF(x, i);
         elementwise_softplus(&halves[i]);
@@ -226,14 +224,8 @@ DML_INLINE float_vector float_parts(float_vector x, float_vector *e)
 DML_INLINE float_vector float_log(float_vector x)
 {
     float_vector e, f = float_parts(x, &e) - DML_ALL(1.0f), z = f * f, sum = DML_ALL(0x1.340cf2p-5f), rest;
-    DML_HORNER(sum, f, -0x1.74ff40p-4f);
-    DML_HORNER(sum, f, 0x1.df1c2cp-4f);
-    DML_HORNER(sum, f, -0x1.04ad9ep-3f);
-    DML_HORNER(sum, f, 0x1.246390p-3f);
-    DML_HORNER(sum, f, -0x1.5519d2p-3f);
-    DML_HORNER(sum, f, 0x1.999764p-3f);
-    DML_HORNER(sum, f, -0x1.00006ep-2f);
-    DML_HORNER(sum, f, 0x1.55555ap-2f);
+    DML_HORNER(sum, f, -0x1.74ff40p-4f, 0x1.df1c2cp-4f, -0x1.04ad9ep-3f, 0x1.246390p-3f, -0x1.5519d2p-3f,
+               0x1.999764p-3f, -0x1.00006ep-2f, 0x1.55555ap-2f);
     /* The sum is f - f^2 / 2 + f^3 (1/3 ...), with e ln 2 added in two parts. */
     rest = DML_FMA(e, DML_ALL(-0x1.05c610p-29f), sum * f * z);
     rest = DML_FMA(z, DML_ALL(-0.5f), rest);
@@ -255,24 +247,13 @@ DML_INLINE float_vector float_erf(float_vector x)
     const float_vector one = DML_ALL(1.0f);
     float_vector a = DML_F(min)(DML_ALL(4.0f), DML_MAGNITUDE_OF(x)), z = x * x, k, t;
     float_vector sum = DML_ALL(0x1.4771fep-14f), tail = DML_ALL(0x1.3eaa42p-12f), power = DML_ALL(0x1.5fa100p-10f);
-    DML_HORNER(sum, z, -0x1.a3515ep-11f);
-    DML_HORNER(sum, z, 0x1.53f224p-8f);
-    DML_HORNER(sum, z, -0x1.b7f71ap-6f);
-    DML_HORNER(sum, z, 0x1.ce2ce6p-4f);
-    DML_HORNER(sum, z, -0x1.81273ep-2f);
-    DML_HORNER(sum, z, 0x1.06eba8p-3f);
-    DML_HORNER(tail, a, -0x1.2d532ep-8f);
-    DML_HORNER(tail, a, 0x1.0d7242p-5f);
-    DML_HORNER(tail, a, -0x1.3694acp-3f);
-    DML_HORNER(tail, a, -0x1.d5a9c2p-1f);
-    DML_HORNER(tail, a, -0x1.a0c80ep0f);
+    DML_HORNER(sum, z, -0x1.a3515ep-11f, 0x1.53f224p-8f, -0x1.b7f71ap-6f, 0x1.ce2ce6p-4f, -0x1.81273ep-2f,
+               0x1.06eba8p-3f);
+    DML_HORNER(tail, a, -0x1.2d532ep-8f, 0x1.0d7242p-5f, -0x1.3694acp-3f, -0x1.d5a9c2p-1f, -0x1.a0c80ep0f);
     tail = tail * a;
     k = DML_NEAREST(tail);
     t = tail - k;
-    DML_HORNER(power, t, 0x1.3cebbap-7f);
-    DML_HORNER(power, t, 0x1.c6add8p-5f);
-    DML_HORNER(power, t, 0x1.ebf9b8p-3f);
-    DML_HORNER(power, t, 0x1.62e432p-1f);
+    DML_HORNER(power, t, 0x1.3cebbap-7f, 0x1.c6add8p-5f, 0x1.ebf9b8p-3f, 0x1.62e432p-1f);
     tail = one - float_scaled(DML_FMA(power, t, one), k);
     return DML_WHERE(DML_IS(LT, a, one), DML_FMA(sum, x, x), DML_LIKE(tail, x));
 }
@@ -332,13 +313,9 @@ DML_INLINE float_vector float_wave(float_vector x, int quarters)
     r = DML_F(fnmadd)(k, DML_ALL(0x1.4442d0p-24f), r);
     r = DML_F(fnmadd)(k, DML_ALL(0x1.84698ap-48f), r);
     z = r * r;
-    DML_HORNER(sine, z, -0x1.a05930p-13f);
-    DML_HORNER(sine, z, 0x1.111174p-7f);
-    DML_HORNER(sine, z, -0x1.555556p-3f);
+    DML_HORNER(sine, z, -0x1.a05930p-13f, 0x1.111174p-7f, -0x1.555556p-3f);
     sine = DML_LIKE(DML_FMA(sine * z, r, r), r);
-    DML_HORNER(cosine, z, -0x1.6c0c1ap-10f);
-    DML_HORNER(cosine, z, 0x1.55554ap-5f);
-    DML_HORNER(cosine, z, -0.5f);
+    DML_HORNER(cosine, z, -0x1.6c0c1ap-10f, 0x1.55554ap-5f, -0.5f);
     cosine = DML_FMA(cosine, z, DML_ALL(1.0f));
     sign = DML_I(slli)(DML_I(srli)(quarter, 1), 31);
 #if defined(__AVX512F__)
@@ -354,7 +331,7 @@ DML_INLINE float_vector float_shifted_sine(float_vector x, int quarters)
 {
     mask_vector near = DML_IS(LT, DML_MAGNITUDE_OF(x), DML_ALL(0x1p14f));
     float_vector result = float_wave(x, quarters);
-    DML_DOUBLES halves[2];
+    dml_doubles halves[2];
     if (DML_EVERY(near))
         return result;
     for (int i = 0; i < 2; i++) {
@@ -376,9 +353,9 @@ DML_INLINE float_vector float_cos(float_vector x)
 
 /* Returns the binary exponent of x^y, y log2 x for x = m 2^e, in FLOAT64, split into its integer and fractional part.
    The odd and the even powers of the polynomial are summed apart, since the two chains do not depend on each other. */
-DML_INLINE void power_exponent(DML_DOUBLES m, DML_DOUBLES e, DML_DOUBLES y, DML_DOUBLES *whole, DML_DOUBLES *rest)
+DML_INLINE void power_exponent(dml_doubles m, dml_doubles e, dml_doubles y, dml_doubles *whole, dml_doubles *rest)
 {
-    DML_DOUBLES f = m - 1.0, z = f * f, even, odd;
+    dml_doubles f = m - 1.0, z = f * f, even, odd;
     odd = z * -0.03229314763735128 + -0.1267618887661847;
     even = z * 0.0905482557212498 + 0.1365876527964499;
     odd = odd * z + -0.1447477962044754;
@@ -417,16 +394,12 @@ DML_INLINE float_vector float_power(float_vector x, float_vector y)
     const float_vector zero = DML_ALL(0.0f), one = DML_ALL(1.0f), infinity = DML_ALL(INFINITY);
     float_vector a = DML_MAGNITUDE_OF(x), half = y * DML_ALL(0.5f), k, t, sum = DML_ALL(0x1.4447b8p-13f), sign;
     float_vector m = float_parts(a, &k);
-    DML_DOUBLES whole[2], rest[2];
+    dml_doubles whole[2], rest[2];
     for (int i = 0; i < 2; i++)
         power_exponent(DML_HALF_OF(m, i), DML_HALF_OF(k, i), DML_HALF_OF(y, i), &whole[i], &rest[i]);
     k = DML_OF_HALVES(whole[0], whole[1]);
     t = DML_OF_HALVES(rest[0], rest[1]);
-    DML_HORNER(sum, t, 0x1.5f0960p-10f);
-    DML_HORNER(sum, t, 0x1.3b2a28p-7f);
-    DML_HORNER(sum, t, 0x1.c6af7ap-5f);
-    DML_HORNER(sum, t, 0x1.ebfbe0p-3f);
-    DML_HORNER(sum, t, 0x1.62e430p-1f);
+    DML_HORNER(sum, t, 0x1.5f0960p-10f, 0x1.3b2a28p-7f, 0x1.c6af7ap-5f, 0x1.ebfbe0p-3f, 0x1.62e430p-1f);
     sum = float_scaled(DML_FMA(sum, t, one), k);
     if (DML_EVERY(float_is_ordinary(x, y)))
         return sum;

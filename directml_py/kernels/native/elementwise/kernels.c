@@ -10,39 +10,41 @@
 #endif
 #include "round_to_odd.h"
 
-DML_INLINE void load_float64(DML_DOUBLES *x, const double *from)
+DML_INLINE void load_float64(dml_doubles *x, const double *from)
 {
     memcpy(x, from, sizeof *x);
 }
 
-DML_INLINE void load_float32(DML_DOUBLES *x, const float *from)
+DML_INLINE void load_float32(dml_doubles *x, const float *from)
 {
     elementwise_floats lanes;
     memcpy(&lanes, from, sizeof lanes);
-    *x = __builtin_convertvector(lanes, DML_DOUBLES);
+    *x = __builtin_convertvector(lanes, dml_doubles);
 }
 
-DML_INLINE void store_float64(double *to, const DML_DOUBLES *x)
+DML_INLINE void store_float64(double *to, const dml_doubles *x)
 {
     memcpy(to, x, sizeof *x);
 }
 
-DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
+DML_INLINE void store_float32(float *to, const dml_doubles *x)
 {
     elementwise_floats lanes = __builtin_convertvector(*x, elementwise_floats);
     memcpy(to, &lanes, sizeof lanes);
 }
 
+#define DML_EACH(VALUE, ...)                                                                                           \
+    DML_ALIKE for (int64_t i = 0; i < count; i++)                                                                      \
+    {                                                                                                                  \
+        __VA_ARGS__;                                                                                                   \
+        to[i] = VALUE;                                                                                                 \
+    }
 #define DML_UNARY(NAME, R, T, VALUE)                                                                                   \
     static void elementwise_instruction_##NAME(void *result, const void *const *operands, int64_t count)               \
     {                                                                                                                  \
         R *to = result;                                                                                                \
         const T *first = operands[0];                                                                                  \
-        DML_ALIKE for (int64_t i = 0; i < count; i++)                                                                  \
-        {                                                                                                              \
-            const T x = first[i];                                                                                      \
-            to[i] = VALUE;                                                                                             \
-        }                                                                                                              \
+        DML_EACH(VALUE, const T x = first[i])                                                                          \
     }
 /* A uniform operand is read as one element; `operands` ends with a bit for each such operand that the instruction can
    read so. */
@@ -54,18 +56,26 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
         const T *first = operands[0], *second = operands[1];                                                           \
         if (DML_UNIFORM(operands) == 2) {                                                                              \
             const T y = *second;                                                                                       \
-            DML_ALIKE for (int64_t i = 0; i < count; i++)                                                              \
-            {                                                                                                          \
-                const T x = first[i];                                                                                  \
-                to[i] = VALUE;                                                                                         \
-            }                                                                                                          \
+            DML_EACH(VALUE, const T x = first[i])                                                                      \
             return;                                                                                                    \
         }                                                                                                              \
-        DML_ALIKE for (int64_t i = 0; i < count; i++)                                                                  \
-        {                                                                                                              \
-            const T x = first[i], y = second[i];                                                                       \
-            to[i] = VALUE;                                                                                             \
-        }                                                                                                              \
+        DML_EACH(VALUE, const T x = first[i], y = second[i])                                                           \
+    }
+/* Where the second operand is a constant other than 0 or NaN, equal operands have equal bits, and the processor's own
+   minimum, which gives the second operand unless the first is smaller, suits NaN too. */
+#define DML_EXTREME(NAME, T, RELATION)                                                                                 \
+    static void elementwise_instruction_##NAME(void *result, const void *const *operands, int64_t count)               \
+    {                                                                                                                  \
+        T *to = result;                                                                                                \
+        const T *first = operands[0], *second = operands[1], y = *second;                                              \
+        if (DML_UNIFORM(operands) != 2)                                                                                \
+            DML_EACH(x RELATION##= second[i] || second[i] != second[i] ? x : second[i], const T x = first[i])          \
+        else if (y < 0 || y > 0)                                                                                       \
+            DML_EACH(x RELATION y ? x : y, const T x = first[i])                                                       \
+        else if (y == 0 && copysign(1.0, y) > 0)                                                                       \
+            DML_EACH(x RELATION##= 0 ? x : 0, const T x = first[i])                                                    \
+        else                                                                                                           \
+            DML_EACH(x RELATION##= y || y != y ? x : y, const T x = first[i])                                          \
     }
 #define DML_TERNARY(NAME, R, A, B, C, VALUE)                                                                           \
     static void elementwise_instruction_##NAME(void *result, const void *const *operands, int64_t count)               \
@@ -77,107 +87,60 @@ DML_INLINE void store_float32(float *to, const DML_DOUBLES *x)
         if (DML_UNIFORM(operands) == 6) {                                                                              \
             const B y = *second;                                                                                       \
             const C z = *third;                                                                                        \
-            DML_ALIKE for (int64_t i = 0; i < count; i++)                                                              \
-            {                                                                                                          \
-                const A x = first[i];                                                                                  \
-                to[i] = VALUE;                                                                                         \
-            }                                                                                                          \
+            DML_EACH(VALUE, const A x = first[i])                                                                      \
             return;                                                                                                    \
         }                                                                                                              \
-        DML_ALIKE for (int64_t i = 0; i < count; i++)                                                                  \
-        {                                                                                                              \
-            const A x = first[i];                                                                                      \
-            const B y = second[i];                                                                                     \
-            const C z = third[i];                                                                                      \
-            to[i] = VALUE;                                                                                             \
-        }                                                                                                              \
+        DML_EACH(VALUE, const A x = first[i]; const B y = second[i]; const C z = third[i])                             \
     }
-/* Elements are computed a vector at a time. The last vector is padded with 1. */
-#define DML_BY_LANES(NAME, T, lane)                                                                                    \
-    DML_INLINE void elementwise_lanes_##NAME##_##lane(T *to, const T *first)                                           \
+/* Elements are computed a vector of LANES at a time, by VECTOR(to, x, y). The last vector is padded with 1. Functions
+   of one operand read it as the second one too, for nothing. */
+#define DML_BY_VECTORS(NAME, T, LANES, SECOND, VECTOR)                                                                 \
+    static void elementwise_instruction_##NAME(void *result, const void *const *operands, int64_t count)               \
     {                                                                                                                  \
-        DML_DOUBLES x;                                                                                                 \
-        load_##lane(&x, first);                                                                                        \
-        elementwise_##NAME(&x);                                                                                        \
-        store_##lane(to, &x);                                                                                          \
-    }                                                                                                                  \
-    static void elementwise_instruction_##NAME##_##lane(void *result, const void *const *operands, int64_t count)      \
-    {                                                                                                                  \
-        T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1};                                                            \
-        const T *first = operands[0];                                                                                  \
+        T *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, others[16];                       \
+        const T *first = operands[0], *second = operands[SECOND];                                                      \
         int64_t i = 0;                                                                                                 \
-        for (; i + DML_LANES <= count; i += DML_LANES)                                                                 \
-            elementwise_lanes_##NAME##_##lane(to + i, first + i);                                                      \
-        if (i < count) {                                                                                               \
-            memcpy(rest, first + i, (size_t)(count - i) * sizeof(T));                                                  \
-            elementwise_lanes_##NAME##_##lane(rest, rest);                                                             \
-            memcpy(to + i, rest, (size_t)(count - i) * sizeof(T));                                                     \
-        }                                                                                                              \
-    }
-#define DML_BY_LANES2(NAME, T, lane)                                                                                   \
-    DML_INLINE void elementwise_lanes_##NAME##_##lane(T *to, const T *first, const T *second)                          \
-    {                                                                                                                  \
-        DML_DOUBLES x, y;                                                                                              \
-        load_##lane(&x, first);                                                                                        \
-        load_##lane(&y, second);                                                                                       \
-        elementwise_##NAME(&x, &y);                                                                                    \
-        store_##lane(to, &x);                                                                                          \
-    }                                                                                                                  \
-    static void elementwise_instruction_##NAME##_##lane(void *result, const void *const *operands, int64_t count)      \
-    {                                                                                                                  \
-        T *to = result, rest[8] = {1, 1, 1, 1, 1, 1, 1, 1}, others[8] = {1, 1, 1, 1, 1, 1, 1, 1};                      \
-        const T *first = operands[0], *second = operands[1];                                                           \
-        int64_t i = 0;                                                                                                 \
-        for (; i + DML_LANES <= count; i += DML_LANES)                                                                 \
-            elementwise_lanes_##NAME##_##lane(to + i, first + i, second + i);                                          \
-        if (i < count) {                                                                                               \
-            memcpy(rest, first + i, (size_t)(count - i) * sizeof(T));                                                  \
-            memcpy(others, second + i, (size_t)(count - i) * sizeof(T));                                               \
-            elementwise_lanes_##NAME##_##lane(rest, rest, others);                                                     \
-            memcpy(to + i, rest, (size_t)(count - i) * sizeof(T));                                                     \
-        }                                                                                                              \
-    }
-#if defined(__AVX2__)
-/* The same for FLOAT32 that is computed in FLOAT32. */
-#define DML_BY_FLOATS(NAME)                                                                                            \
-    static void elementwise_instruction_##NAME##_float32(void *result, const void *const *operands, int64_t count)     \
-    {                                                                                                                  \
-        const float *first = operands[0];                                                                              \
-        float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};                               \
-        int64_t i = 0;                                                                                                 \
-        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES)                                                     \
-            DML_F(storeu)(to + i, float_##NAME(DML_F(loadu)(first + i)));                                              \
-        if (i < count) {                                                                                               \
-            memcpy(rest, first + i, (size_t)(count - i) * sizeof(float));                                              \
-            DML_F(storeu)(rest, float_##NAME(DML_F(loadu)(rest)));                                                     \
-            memcpy(to + i, rest, (size_t)(count - i) * sizeof(float));                                                 \
-        }                                                                                                              \
-    }
-#define DML_BY_FLOATS2(NAME)                                                                                           \
-    static void elementwise_instruction_##NAME##_float32(void *result, const void *const *operands, int64_t count)     \
-    {                                                                                                                  \
-        const float *first = operands[0], *second = operands[1];                                                       \
-        float *to = result, rest[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, others[16];                   \
-        int64_t i = 0;                                                                                                 \
-        for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES)                                                     \
-            DML_F(storeu)(to + i, float_##NAME(DML_F(loadu)(first + i), DML_F(loadu)(second + i)));                    \
+        for (; i + LANES <= count; i += LANES)                                                                         \
+            VECTOR(to + i, first + i, second + i);                                                                     \
         if (i < count) {                                                                                               \
             memcpy(others, rest, sizeof others);                                                                       \
-            memcpy(rest, first + i, (size_t)(count - i) * sizeof(float));                                              \
-            memcpy(others, second + i, (size_t)(count - i) * sizeof(float));                                           \
-            DML_F(storeu)(rest, float_##NAME(DML_F(loadu)(rest), DML_F(loadu)(others)));                               \
-            memcpy(to + i, rest, (size_t)(count - i) * sizeof(float));                                                 \
+            memcpy(rest, first + i, (size_t)(count - i) * sizeof(T));                                                  \
+            memcpy(others, second + i, (size_t)(count - i) * sizeof(T));                                               \
+            VECTOR(rest, rest, others);                                                                                \
+            memcpy(to + i, rest, (size_t)(count - i) * sizeof(T));                                                     \
         }                                                                                                              \
     }
+/* The operands that the function takes are the last arguments. */
+#define DML_BY_LANES(NAME, T, lane, SECOND, ...)                                                                       \
+    DML_INLINE void elementwise_lanes_##NAME##_##lane(T *to, const T *first, const T *second)                          \
+    {                                                                                                                  \
+        dml_doubles x, y;                                                                                              \
+        load_##lane(&x, first);                                                                                        \
+        load_##lane(&y, second);                                                                                       \
+        elementwise_##NAME(__VA_ARGS__);                                                                               \
+        store_##lane(to, &x);                                                                                          \
+    }                                                                                                                  \
+    DML_BY_VECTORS(NAME##_##lane, T, DML_LANES, SECOND, elementwise_lanes_##NAME##_##lane)
+#if defined(__AVX2__)
+/* The same for FLOAT32 that is computed in FLOAT32. */
+#define DML_BY_FLOATS(NAME, SECOND, ...)                                                                               \
+    DML_INLINE void elementwise_floats_##NAME(float *to, const float *first, const float *second)                      \
+    {                                                                                                                  \
+        const float_vector x = DML_F(loadu)(first), y = DML_F(loadu)(second);                                          \
+        (void)y;                                                                                                       \
+        DML_F(storeu)(to, float_##NAME(__VA_ARGS__));                                                                  \
+    }                                                                                                                  \
+    DML_BY_VECTORS(NAME##_float32, float, DML_FLOAT_LANES, SECOND, elementwise_floats_##NAME)
+#define DML_FUNCTION(NAME) DML_BY_FLOATS(NAME, 0, x) DML_BY_LANES(NAME, double, float64, 0, &x)
+#define DML_FUNCTION2(NAME) DML_BY_FLOATS(NAME, 1, x, y) DML_BY_LANES(NAME, double, float64, 1, &x, &y)
 #else
-#define DML_BY_FLOATS(NAME) DML_BY_LANES(NAME, float, float32)
-#define DML_BY_FLOATS2(NAME) DML_BY_LANES2(NAME, float, float32)
+#define DML_FUNCTION(NAME) DML_BY_LANES(NAME, float, float32, 0, &x) DML_BY_LANES(NAME, double, float64, 0, &x)
+#define DML_FUNCTION2(NAME)                                                                                            \
+    DML_BY_LANES(NAME, float, float32, 1, &x, &y) DML_BY_LANES(NAME, double, float64, 1, &x, &y)
 #endif
-#define DML_FUNCTION(NAME) DML_BY_FLOATS(NAME) DML_BY_LANES(NAME, double, float64)
-#define DML_FUNCTION2(NAME) DML_BY_FLOATS2(NAME) DML_BY_LANES2(NAME, double, float64)
 /* Defined below. */
 #define DML_LATER(NAME)
-DML_ELEMENTWISE_OPCODES(DML_UNARY, DML_BINARY, DML_TERNARY, DML_LATER, DML_FUNCTION, DML_FUNCTION2)
+DML_ELEMENTWISE_OPCODES(DML_UNARY, DML_BINARY, DML_EXTREME, DML_TERNARY, DML_LATER, DML_FUNCTION, DML_FUNCTION2)
 
 #define DML_CONVERT(NAME, R, T)                                                                                        \
     static void elementwise_##NAME(void *result, const void *elements, int64_t count)                                  \
@@ -275,7 +238,7 @@ DML_THROUGH_HALVES(half_bits, float, uint32_t, elementwise_store_16, elementwise
 #define DML_CODE(NAME, ...) elementwise_instruction_##NAME,
 #define DML_CODES(NAME) elementwise_instruction_##NAME##_float32, elementwise_instruction_##NAME##_float64,
 static const dml_elementwise_function elementwise_instructions[] = {
-    DML_ELEMENTWISE_OPCODES(DML_CODE, DML_CODE, DML_CODE, DML_CODE, DML_CODES, DML_CODES)};
+    DML_ELEMENTWISE_OPCODES(DML_CODE, DML_CODE, DML_CODE, DML_CODE, DML_CODE, DML_CODES, DML_CODES)};
 
 #include "direct_loops.h"
 #include "requantize_lanes.h"
@@ -332,18 +295,3 @@ const dml_elementwise_table DML_TABLE(elementwise) = {
               [DML_ELEMENTWISE_U16] = elementwise_store_16},
     .store_wide = {[DML_ELEMENTWISE_F16] = elementwise_store_wide_f16, [DML_ELEMENTWISE_F32] = elementwise_store_f32},
 };
-#undef DML_UNARY
-#undef DML_BINARY
-#undef DML_UNIFORM
-#undef DML_TERNARY
-#undef DML_BY_LANES
-#undef DML_BY_LANES2
-#undef DML_BY_FLOATS
-#undef DML_BY_FLOATS2
-#undef DML_FUNCTION
-#undef DML_FUNCTION2
-#undef DML_CODE
-#undef DML_CODES
-#undef DML_CONVERT
-#undef DML_CONVERSION
-#undef DML_THROUGH_HALVES

@@ -6,13 +6,14 @@
 
 #include "../common/compiler.h"
 
-#define DML_OF_FLOATS(UNARY, BINARY, lane, T, suffix) \
+/* EXTREME gives the smaller or larger operand: of equal ones the first, and a number rather than NaN. */
+#define DML_OF_FLOATS(UNARY, BINARY, EXTREME, lane, T, suffix) \
     BINARY(add_##lane, T, T, x + y) \
     BINARY(subtract_##lane, T, T, x - y) \
     BINARY(multiply_##lane, T, T, x * y) \
     BINARY(divide_##lane, T, T, x / y) \
-    BINARY(fmin_##lane, T, T, x <= y || y != y ? x : y) \
-    BINARY(fmax_##lane, T, T, x >= y || y != y ? x : y) \
+    EXTREME(fmin_##lane, T, <) \
+    EXTREME(fmax_##lane, T, >) \
     BINARY(signed_fmin_##lane, T, T, x == 0 && y == 0 ? -(-x - y) : x <= y || y != y ? x : y) \
     BINARY(signed_fmax_##lane, T, T, x == 0 && y == 0 ? x + y : x >= y || y != y ? x : y) \
     BINARY(minimum_##lane, T, T, x <= y || x != x ? x : y) \
@@ -85,9 +86,9 @@ static inline int32_t dml_within(float value, float low, float high)
 /* SEPARATE instructions have loops of their own, in this order: x y + z rounded to FLOAT32; x y + z rounded to odd, so
    that rounding it to FLOAT16 rounds once; a FLOAT32 or FLOAT64 lane rounded to FLOAT16 precision; the bits of a
    FLOAT16 in an integer lane; and such bits as a FLOAT32. */
-#define DML_ELEMENTWISE_OPCODES(UNARY, BINARY, TERNARY, SEPARATE, FUNCTION, FUNCTION2) \
-    DML_OF_FLOATS(UNARY, BINARY, float32, float, f) \
-    DML_OF_FLOATS(UNARY, BINARY, float64, double, ) \
+#define DML_ELEMENTWISE_OPCODES(UNARY, BINARY, EXTREME, TERNARY, SEPARATE, FUNCTION, FUNCTION2) \
+    DML_OF_FLOATS(UNARY, BINARY, EXTREME, float32, float, f) \
+    DML_OF_FLOATS(UNARY, BINARY, EXTREME, float64, double, ) \
     DML_OF_INTEGERS(UNARY, BINARY, int32, int32_t) \
     DML_OF_INTEGERS(UNARY, BINARY, uint32, uint32_t) \
     DML_OF_BITS(UNARY, BINARY) \

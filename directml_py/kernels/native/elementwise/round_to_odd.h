@@ -16,17 +16,13 @@
 
 static void odd_floats(float *floats, const double *values, int64_t count)
 {
-    enum { PART = 256 };
-    uint64_t bits[PART];
-    double odd[PART];
-    for (int64_t i = 0; i < count; i += PART) {
-        int64_t n = count - i < PART ? count - i : PART;
-        memcpy(bits, values + i, (size_t)n * sizeof(double));
-        for (int64_t j = 0; j < n; j++)
-            bits[j] = DML_ODD(bits[j]);
-        memcpy(odd, bits, (size_t)n * sizeof(double));
-        for (int64_t j = 0; j < n; j++)
-            floats[i + j] = (float)odd[j];
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits;
+        double odd;
+        memcpy(&bits, values + i, sizeof bits);
+        bits = DML_ODD(bits);
+        memcpy(&odd, &bits, sizeof odd);
+        floats[i] = (float)odd;
     }
 }
 
@@ -75,12 +71,12 @@ DML_INLINE int round_once(float_vector x, float_vector y, float_vector z, float_
 DML_INLINE float_vector odd_sums(float_vector x, float_vector y, float_vector z)
 {
     float_vector sums;
-    DML_DOUBLES halves[2];
+    dml_doubles halves[2];
     if (__builtin_expect(round_once(x, y, z, &sums), 1))
         return sums;
     for (int i = 0; i < 2; i++) {
         halves[i] = DML_HALF_OF(x, i) * DML_HALF_OF(y, i) + DML_HALF_OF(z, i);
-        halves[i] = (DML_DOUBLES)DML_ODD((DML_BITS)halves[i]);
+        halves[i] = (dml_doubles)DML_ODD((dml_bits)halves[i]);
     }
     return DML_OF_HALVES(halves[0], halves[1]);
 }

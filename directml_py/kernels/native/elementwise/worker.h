@@ -7,12 +7,16 @@
 #define DML_ELEMENTWISE_TILE 256
 #define DML_ELEMENTWISE_FETCHED 512
 /* The most elements of the parts of a tensor that threads share; how many parts there are at least, unless they would
-   be smaller than a block; and the side of a part that is read across. */
+   be smaller than a block; and the sides of a part that is read across, with the bytes that it has at most. Lines
+   whose length is a power of 2 would share places in the cache. */
 #define DML_ELEMENTWISE_PART 16384
 #define DML_ELEMENTWISE_PARTS 16
-#define DML_ELEMENTWISE_SIDE 128
-/* The most instructions that run without lanes. */
-#define DML_ELEMENTWISE_DIRECT 4
+#define DML_ELEMENTWISE_LINES 64
+#define DML_ELEMENTWISE_LENGTH 160
+#define DML_ELEMENTWISE_TRANSPOSED (DML_ELEMENTWISE_LINES * DML_ELEMENTWISE_LENGTH * 4)
+/* The most instructions that run without lanes, and the elements that they have at a time. */
+#define DML_ELEMENTWISE_DIRECT 12
+#define DML_ELEMENTWISE_DIRECT_TILE 2048
 
 static const int64_t dml_elementwise_sizes[DML_ELEMENTWISE_TYPES] = {2, 4, 1, 2, 4, 1, 2, 4, 8};
 
@@ -34,16 +38,17 @@ typedef struct {
     int is_one;
 } dml_elementwise_lanes;
 
+/* `other` is the input that is the second operand, or the number of inputs if there is none. */
 typedef struct {
     dml_elementwise_direct call;
     float lanes[2];
+    int other;
 } dml_elementwise_direct_instruction;
 
 typedef struct {
     const dml_elementwise *task;
     char *memory;
-    /* The inputs that are read across, DML_ELEMENTWISE_SIDE * DML_ELEMENTWISE_SIDE elements each; NULL if there is no
-       memory. */
+    /* The inputs that are read across, DML_ELEMENTWISE_TRANSPOSED bytes each. */
     char *transposed;
     int stream;
     /* The instructions that run without lanes; `direct` is 0 if the program needs lanes. */

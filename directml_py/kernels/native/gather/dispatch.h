@@ -4,12 +4,12 @@
 #include "declarations.h"
 
 /* Copies of items, or of rows of `bytes`, from `x` plus each offset to `output` and every `output_stride` bytes after
-   it. `ahead` is the address of the `reach` bytes that will be read next. Rows are prefetched if memory `is_far`. */
+   it. Rows are prefetched if memory `is_far`. */
 typedef struct {
     char *output;
-    const char *x, *ahead;
+    const char *x;
     const int64_t *offsets;
-    int64_t count, output_stride, bytes, reach;
+    int64_t count, output_stride, bytes;
     int is_far;
 } dml_gather_items;
 

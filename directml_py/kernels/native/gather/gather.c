@@ -1,11 +1,9 @@
 #include "../common/assert.h"
-#include "../common/compiler.h"
 #include "../common/dimensions.h"
 #include "../context.h"
 #include "../move/move.h"
 #include "../threads/parallel.h"
 
-#include "dispatch.h"
 #include "gather.h"
 
 /* For this many indices or fewer, each is a copy of its own. */
@@ -25,24 +23,27 @@ static int dml_gather_dimensions(dml_dimension *dimensions, int rank, const int6
     return dml_join(dimensions, rank);
 }
 
-void dml_gather_choose_copy(const dml_move *trail, int64_t moved, int64_t most, int *kind, int64_t *block)
+void dml_gather_choose_copy(dml_indexed_copy *copy, int64_t moved, int64_t most)
 {
+    const dml_move *trail = &copy->trail;
+    int64_t block = moved > 0 ? DML_GATHER_BLOCK_BYTES / moved : 1;
     /* A trail whose strides are negative on both sides is one piece that does not begin at its first element. */
     int begins = trail->output == 0 && trail->input == 0;
     if (trail->item == moved && begins)
-        *kind = DML_GATHER_ITEMS;
+        copy->kind = DML_GATHER_ITEMS;
     else if (trail->kind == DML_MOVE_ROWS && trail->dimensions[trail->rank - 1].size == moved && begins)
-        *kind = DML_GATHER_ROWS;
+        copy->kind = DML_GATHER_ROWS;
     else
-        *kind = DML_GATHER_NESTED;
-    *block = moved > 0 ? DML_GATHER_BLOCK_BYTES / moved : 1;
-    *block = *block < 1 ? 1 : *block > most ? most : *block;
+        copy->kind = DML_GATHER_NESTED;
+    copy->block = block < 1 ? 1 : block > most ? most : block;
 }
 
 int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *x_sizes, const int64_t *x_strides,
                        int axis, int index_rank, const int64_t *index_sizes, const int64_t *index_strides,
                        int index_type, const int64_t *output_strides, uintptr_t x, uintptr_t indices, uintptr_t output)
 {
+    dml_gather_params *params = &task->params;
+    dml_gather_plan *plan = &task->plan;
     const int64_t *trail_output = output_strides + axis + index_rank;
     int trail_rank = rank - 1 - axis;
     int64_t moved;
@@ -51,34 +52,34 @@ int dml_gather_prepare(dml_gather *task, int64_t item, int rank, const int64_t *
         (item != 1 && item != 2 && item != 4 && item != 8))
         return 0;
     memset(task, 0, sizeof *task);
-    task->x = x;
-    task->indices = indices;
-    task->output = output;
-    task->axis_size = x_sizes[axis];
-    task->axis_stride = x_strides[axis];
-    task->index_type = index_type;
-    task->count = dml_element_count(index_rank, index_sizes);
-    task->leads = dml_element_count(axis, x_sizes);
+    params->x = x;
+    params->indices = indices;
+    params->output = output;
+    params->axis_size = x_sizes[axis];
+    params->axis_stride = x_strides[axis];
+    params->index_type = index_type;
+    plan->count = dml_element_count(index_rank, index_sizes);
+    plan->leads = dml_element_count(axis, x_sizes);
     moved = item * dml_element_count(trail_rank, x_sizes + axis + 1);
-    task->bytes = moved * task->count * task->leads;
-    task->index_rank =
-        dml_gather_dimensions(task->index, index_rank, index_sizes, output_strides + axis, index_strides);
-    if (task->index_rank == 0)
-        task->index[task->index_rank++] = (dml_dimension){1, 0, 0};
-    if (moved * task->leads >= 256 && (task->count == 1 || (task->count <= DML_GATHER_FEW_INDICES && moved >= 64))) {
+    plan->bytes = moved * plan->count * plan->leads;
+    plan->index_rank =
+        dml_gather_dimensions(plan->index, index_rank, index_sizes, output_strides + axis, index_strides);
+    if (plan->index_rank == 0)
+        plan->index[plan->index_rank++] = (dml_dimension){1, 0, 0};
+    if (moved * plan->leads >= 256 && (plan->count == 1 || (plan->count <= DML_GATHER_FEW_INDICES && moved >= 64))) {
         int64_t sizes[8], from[8], to[8];
         for (int i = 0; i < rank - 1; i++) {
             sizes[i] = x_sizes[i < axis ? i : i + 1];
             from[i] = x_strides[i < axis ? i : i + 1];
             to[i] = output_strides[i < axis ? i : i + index_rank];
         }
-        dml_move_layout(&task->trail, item, rank - 1, sizes, to, from);
-        task->kind = DML_GATHER_FEW;
+        dml_move_layout(&plan->copy.trail, item, rank - 1, sizes, to, from);
+        plan->copy.kind = DML_GATHER_FEW;
         return 1;
     }
-    task->lead_rank = dml_gather_dimensions(task->lead, axis, x_sizes, output_strides, x_strides);
-    dml_move_layout(&task->trail, item, trail_rank, x_sizes + axis + 1, trail_output, x_strides + axis + 1);
-    dml_gather_choose_copy(&task->trail, moved, DML_GATHER_BLOCK, &task->kind, &task->block);
+    plan->lead_rank = dml_gather_dimensions(plan->lead, axis, x_sizes, output_strides, x_strides);
+    dml_move_layout(&plan->copy.trail, item, trail_rank, x_sizes + axis + 1, trail_output, x_strides + axis + 1);
+    dml_gather_choose_copy(&plan->copy, moved, DML_GATHER_BLOCK);
     return 1;
 }
 
@@ -100,7 +101,8 @@ DML_INLINE int64_t dml_clamp_unsigned_index(uint64_t index, uint64_t size, int *
 /* Converts `count` indices to offsets into x. */
 static void dml_gather_offsets(dml_gather *task, const char *indices, int64_t stride, int64_t count, int64_t *offsets)
 {
-    int64_t size = task->axis_size, axis_stride = task->axis_stride;
+    const dml_gather_params *params = &task->params;
+    int64_t size = params->axis_size, axis_stride = params->axis_stride;
     int outside = 0;
 #define DML_OFFSETS(type, clamp, size)                                                                                 \
     for (int64_t i = 0; i < count; i++, indices += stride) {                                                           \
@@ -108,11 +110,11 @@ static void dml_gather_offsets(dml_gather *task, const char *indices, int64_t st
         memcpy(&index, indices, sizeof index);                                                                         \
         offsets[i] = clamp(index, size, &outside) * axis_stride;                                                       \
     }
-    if (task->index_type == DML_INDEX_INT32)
+    if (params->index_type == DML_INDEX_INT32)
         DML_OFFSETS(int32_t, dml_clamp_index, size)
-    else if (task->index_type == DML_INDEX_UINT32)
+    else if (params->index_type == DML_INDEX_UINT32)
         DML_OFFSETS(uint32_t, dml_clamp_unsigned_index, (uint64_t)size)
-    else if (task->index_type == DML_INDEX_INT64)
+    else if (params->index_type == DML_INDEX_INT64)
         DML_OFFSETS(int64_t, dml_clamp_index, size)
     else
         DML_OFFSETS(uint64_t, dml_clamp_unsigned_index, (uint64_t)size)
@@ -125,16 +127,17 @@ static void dml_gather_offsets(dml_gather *task, const char *indices, int64_t st
    the last index dimension. */
 static int64_t dml_gather_seek(const dml_gather *task, int64_t position, int64_t *index, int64_t *output)
 {
-    int last = task->index_rank - 1;
-    int64_t left = task->index[last].size;
+    const dml_gather_plan *plan = &task->plan;
+    int last = plan->index_rank - 1;
+    int64_t left = plan->index[last].size;
     *index = *output = 0;
     for (int i = last; i >= 0; i--) {
-        int64_t at = i > 0 ? position % task->index[i].size : position;
-        position = i > 0 ? position / task->index[i].size : 0;
+        int64_t at = i > 0 ? position % plan->index[i].size : position;
+        position = i > 0 ? position / plan->index[i].size : 0;
         if (i == last)
             left -= at;
-        *index += at * task->index[i].input;
-        *output += at * task->index[i].output;
+        *index += at * plan->index[i].input;
+        *output += at * plan->index[i].output;
     }
     return left;
 }
@@ -142,27 +145,28 @@ static int64_t dml_gather_seek(const dml_gather *task, int64_t position, int64_t
 /* Converts the indices [begin, end) to offsets into x. */
 static void dml_gather_block(dml_gather *task, int64_t begin, int64_t end, int64_t *offsets)
 {
+    const dml_gather_plan *plan = &task->plan;
     for (int64_t i = begin, run; i < end; i += run) {
         int64_t index, output;
         run = dml_gather_seek(task, i, &index, &output);
         run = run < end - i ? run : end - i;
-        dml_gather_offsets(task, (const char *)task->indices + index, task->index[task->index_rank - 1].input, run,
-                           offsets + (i - begin));
+        dml_gather_offsets(task, (const char *)task->params.indices + index, plan->index[plan->index_rank - 1].input,
+                           run, offsets + (i - begin));
     }
 }
 
-void dml_gather_copy(const dml_gather *task, const dml_gather_items *copies, int stream)
+void dml_gather_copy(const dml_indexed_copy *copy, const dml_gather_items *copies, int stream)
 {
-    if (task->kind == DML_GATHER_ROWS) {
+    if (copy->kind == DML_GATHER_ROWS) {
         dml_dispatch->gather->rows(copies, stream);
-    } else if (task->kind == DML_GATHER_ITEMS) {
-        dml_dispatch->gather->items[__builtin_ctzll((unsigned long long)task->trail.item)](copies, stream);
+    } else if (copy->kind == DML_GATHER_ITEMS) {
+        dml_dispatch->gather->items[__builtin_ctzll((unsigned long long)copy->trail.item)](copies, stream);
     } else {
-        char *output = copies->output + (intptr_t)task->trail.output;
-        const char *x = copies->x + (intptr_t)task->trail.input;
+        char *output = copies->output + (intptr_t)copy->trail.output;
+        const char *x = copies->x + (intptr_t)copy->trail.input;
         for (int64_t i = 0; i < copies->count; i++)
-            dml_move_part(&task->trail, output + i * copies->output_stride, x + copies->offsets[i], 0,
-                          task->trail.units, stream);
+            dml_move_part(&copy->trail, output + i * copies->output_stride, x + copies->offsets[i], 0,
+                          copy->trail.units, stream);
     }
 }
 
@@ -170,46 +174,38 @@ void dml_gather_copy(const dml_gather *task, const dml_gather_items *copies, int
 static void dml_gather_share(void *context, int64_t begin, int64_t end)
 {
     dml_gather *task = context;
+    const dml_gather_params *params = &task->params;
+    const dml_gather_plan *plan = &task->plan;
     int64_t offsets[DML_GATHER_BLOCK], known = -1;
-    int stream = task->bytes >= dml_stream_bytes, last = task->index_rank - 1;
-    int64_t block = begin / task->leads, lead = begin % task->leads;
-    int64_t span = task->axis_size * task->axis_stride;
-    int dense = span > 0 && span <= DML_GATHER_AHEAD_BYTES && span <= 16 * task->count;
-    dml_gather_items copies = {.output_stride = task->index[last].output,
-                               .bytes = task->trail.bytes,
-                               .is_far = llabs(span) > DML_GATHER_NEAR_BYTES};
+    int stream = plan->bytes >= dml_stream_bytes, last = plan->index_rank - 1;
+    int64_t block = begin / plan->leads, lead = begin % plan->leads;
+    dml_gather_items copies = {.output_stride = plan->index[last].output,
+                               .bytes = plan->copy.trail.bytes,
+                               .is_far = llabs(params->axis_size * params->axis_stride) > DML_GATHER_NEAR_BYTES};
     for (; begin < end; begin++) {
-        int64_t first = block * task->block, left = task->count - first;
-        int64_t until = first + (left < task->block ? left : task->block);
+        int64_t first = block * plan->copy.block, left = plan->count - first;
+        int64_t until = first + (left < plan->copy.block ? left : plan->copy.block);
         int64_t output = 0, x = 0, rest = lead;
         if (known != block)
             dml_gather_block(task, first, until, offsets);
         known = block;
-        for (int i = task->lead_rank - 1; i >= 0; i--) {
-            int64_t at = i > 0 ? rest % task->lead[i].size : rest;
-            rest = i > 0 ? rest / task->lead[i].size : 0;
-            output += at * task->lead[i].output;
-            x += at * task->lead[i].input;
+        for (int i = plan->lead_rank - 1; i >= 0; i--) {
+            int64_t at = i > 0 ? rest % plan->lead[i].size : rest;
+            rest = i > 0 ? rest / plan->lead[i].size : 0;
+            output += at * plan->lead[i].output;
+            x += at * plan->lead[i].input;
         }
-        copies.x = (const char *)task->x + x;
-        /* A row with few elements for each index is better prefetched from end to end than in the order of the indices.
-         */
-        if (task->lead_rank == 1 && lead + 1 < task->leads && dense) {
-            copies.ahead = copies.x + task->lead[0].input;
-            copies.reach = span;
-        } else {
-            copies.reach = 0;
-        }
+        copies.x = (const char *)params->x + x;
         for (int64_t i = first, run; i < until; i += run) {
             int64_t index, run_output;
             run = dml_gather_seek(task, i, &index, &run_output);
             run = run < until - i ? run : until - i;
-            copies.output = (char *)task->output + output + run_output;
+            copies.output = (char *)params->output + output + run_output;
             copies.offsets = offsets + (i - first);
             copies.count = run;
-            dml_gather_copy(task, &copies, stream);
+            dml_gather_copy(&plan->copy, &copies, stream);
         }
-        if (++lead == task->leads) {
+        if (++lead == plan->leads) {
             lead = 0;
             block++;
         }
@@ -221,32 +217,37 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
 /* Makes one copy for each index. */
 static void dml_gather_few(dml_gather *task)
 {
+    const dml_gather_params *params = &task->params;
+    const dml_gather_plan *plan = &task->plan;
     dml_move copies[DML_GATHER_FEW_INDICES];
     int64_t offsets[DML_GATHER_FEW_INDICES];
-    dml_gather_block(task, 0, task->count, offsets);
-    for (int64_t i = 0; i < task->count; i++) {
+    dml_gather_block(task, 0, plan->count, offsets);
+    for (int64_t i = 0; i < plan->count; i++) {
         int64_t index, output;
         dml_gather_seek(task, i, &index, &output);
-        copies[i] = task->trail;
-        copies[i].output += task->output + (uintptr_t)output;
-        copies[i].input += task->x + (uintptr_t)offsets[i];
+        copies[i] = plan->copy.trail;
+        copies[i].output += params->output + (uintptr_t)output;
+        copies[i].input += params->x + (uintptr_t)offsets[i];
     }
-    dml_move_run(copies, task->count);
+    dml_move_run(copies, plan->count);
 }
 
 void dml_gather_run(dml_gather *task)
 {
-    DML_ASSERT(DML_IS_INDEX(task->index_type, 4) && DML_IS_INDEX(task->kind, DML_GATHER_NESTED + 1));
-    DML_ASSERT(DML_IS_RANK(task->lead_rank) && DML_IS_RANK(task->index_rank));
-    DML_ASSERT_EACH(i, task->lead_rank, task->lead[i].size >= 0);
-    DML_ASSERT_EACH(i, task->index_rank, task->index[i].size >= 0);
-    DML_ASSERT(task->bytes == 0 || task->axis_size >= 1);
-    DML_ASSERT(task->bytes == 0 || task->kind == DML_GATHER_FEW || task->block >= 1);
-    DML_ASSERT(task->count >= 0 && task->leads >= 0 && task->bytes >= 0);
-    if (task->bytes == 0)
+    const dml_gather_params *params = &task->params;
+    const dml_gather_plan *plan = &task->plan;
+    DML_ASSERT(DML_IS_INDEX(params->index_type, 4) && DML_IS_INDEX(plan->copy.kind, DML_GATHER_NESTED + 1));
+    DML_ASSERT(DML_IS_RANK(plan->lead_rank) && DML_IS_RANK(plan->index_rank));
+    DML_ASSERT_EACH(i, plan->lead_rank, plan->lead[i].size >= 0);
+    DML_ASSERT_EACH(i, plan->index_rank, plan->index[i].size >= 0);
+    DML_ASSERT(plan->bytes == 0 || params->axis_size >= 1);
+    DML_ASSERT(plan->bytes == 0 || plan->copy.kind == DML_GATHER_FEW || plan->copy.block >= 1);
+    DML_ASSERT(plan->count >= 0 && plan->leads >= 0 && plan->bytes >= 0);
+    if (plan->bytes == 0)
         return;
-    if (task->kind == DML_GATHER_FEW)
+    if (plan->copy.kind == DML_GATHER_FEW)
         dml_gather_few(task);
     else
-        dml_parallel(dml_gather_share, task, dml_quotient_up(task->count, task->block) * task->leads, 1, task->bytes);
+        dml_parallel(dml_gather_share, task, dml_quotient_up(plan->count, plan->copy.block) * plan->leads, 1,
+                     plan->bytes);
 }

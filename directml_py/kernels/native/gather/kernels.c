@@ -82,10 +82,6 @@ DML_INLINE void gather_items(const dml_gather_items *copies, int stream, const i
     } else {
         for (int64_t i = 0, count; i < copies->count; i += count) {
             count = copies->count - i < most ? copies->count - i : most;
-#if defined(__x86_64__)
-            for (int64_t k = 0; k < count && (i + k) * 64 < copies->reach; k++)
-                _mm_prefetch(copies->ahead + (i + k) * 64, _MM_HINT_T1);
-#endif
             gather_each(chunk, item, copies->x, copies->offsets + i, count, item);
             stream_bytes(copies->output + i * item, chunk, count * item, chunk);
         }
@@ -97,14 +93,10 @@ DML_INLINE void gather_items(const dml_gather_items *copies, int stream, const i
     {                                                                                                                  \
         gather_items(copies, stream, item);                                                                            \
     }
-DML_ITEM(1)
-DML_ITEM(2)
-DML_ITEM(4)
-DML_ITEM(8)
-DML_ITEM(16)
+DML_EACH_ITEM(DML_ITEM)
 #undef DML_ITEM
 
 const dml_gather_table DML_TABLE(gather) = {
     .rows = gather_rows,
-    .items = {gather_items_1, gather_items_2, gather_items_4, gather_items_8, gather_items_16},
+    .items = DML_ITEM_TABLE(gather_items),
 };

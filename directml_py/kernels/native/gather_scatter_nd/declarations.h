@@ -7,6 +7,13 @@
    is counted from the last one. */
 enum { DML_GATHER_SCATTER_ND_CLAMPED, DML_GATHER_SCATTER_ND_EXACT, DML_GATHER_SCATTER_ND_REVERSED };
 
+/* The indices of one coordinate, whose `type` is that of `dml_gather`. `along` is its dimension of the array. */
+typedef struct {
+    uintptr_t indices;
+    int64_t strides[DML_MAX_DIMENSIONS], size, array_stride;
+    int type, along;
+} dml_gather_scatter_nd_coordinate;
+
 /* Reads and writes of an array at coordinates that other tensors hold. Strides are in bytes. */
 typedef struct {
     /* The dimensions of the index tuples: how far the array's own coordinate, and the elements that are read or
@@ -14,27 +21,28 @@ typedef struct {
     int rank, is_write, mode, count;
     int64_t sizes[DML_MAX_DIMENSIONS], array_strides[DML_MAX_DIMENSIONS], values_strides[DML_MAX_DIMENSIONS];
     uintptr_t array, values;
-    /* One entry for each coordinate; types are those of `dml_gather`. `along` is its dimension of the array. */
-    struct {
-        uintptr_t indices;
-        int64_t strides[DML_MAX_DIMENSIONS], size, array_stride;
-        int type, along;
-    } coordinates[DML_MAX_DIMENSIONS];
+    dml_gather_scatter_nd_coordinate coordinates[DML_MAX_DIMENSIONS];
     /* A dimension along which all index tuples differ, so that threads may share it; -1 if there is none. */
     int apart;
-    /* The fields from here on are for dml_gather_scatter_nd_prepare: the copy that one index tuple stands for. */
-    dml_move trail;
-    int kind;
+} dml_gather_scatter_nd_params;
+
+typedef struct {
+    dml_indexed_copy copy;
     /* Whether one coordinate names single elements, and whether lengths reverse whole lines. */
     int is_single, is_lines;
-    int64_t block, strip, bytes;
+    int64_t bytes;
     /* The lowest offset that an index tuple may have, and the distance to the highest one, plus one. */
     int64_t lowest, extent;
+} dml_gather_scatter_nd_plan;
+
+typedef struct {
+    dml_gather_scatter_nd_params params;
+    dml_gather_scatter_nd_plan plan;
     /* Becomes 1 if a clamped index is outside. */
     int outside;
 } dml_gather_scatter_nd;
 
-/* Returns 0, and changes nothing, if there is no kernel for the combination. */
+/* Makes the plan. Returns 0, and changes nothing, if there is no kernel for the combination. */
 int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes,
                                   const int64_t *array_strides, const int64_t *values_strides);
 void dml_gather_scatter_nd_run(dml_gather_scatter_nd *task);

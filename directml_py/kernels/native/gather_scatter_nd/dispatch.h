@@ -25,10 +25,8 @@ typedef struct {
 typedef struct {
     /* By how an index is read, and by its type. */
     void (*add[3][4])(const dml_gather_scatter_nd_line *line);
-    /* By the type of the index and by the logarithm of the item's size; all lengths have the same own coordinate. */
-    void (*single_clamped[4][4])(const dml_gather_scatter_nd_single *task);
-    void (*single_exact[4][4])(const dml_gather_scatter_nd_single *task);
-    void (*single_reversed[4][4])(const dml_gather_scatter_nd_single *task);
+    /* By the logarithm of the item's size, too; all lengths have the same own coordinate. */
+    void (*single[3][4][4])(const dml_gather_scatter_nd_single *task);
     /* Writes as many rows of `bytes`. `stream` is that of `dml_move_table`. */
     void (*write_rows)(char *array, const int64_t *offsets, const char *values, int64_t stride, int64_t count,
                        int64_t bytes, int stream);

@@ -31,11 +31,7 @@ DML_INLINE void gather_scatter_nd_write(char *array, const int64_t *offsets, con
         else                                                                                                           \
             gather_scatter_nd_write(array, offsets, values, values_stride, count, item);                               \
     }
-DML_ITEM(1)
-DML_ITEM(2)
-DML_ITEM(4)
-DML_ITEM(8)
-DML_ITEM(16)
+DML_EACH_ITEM(DML_ITEM)
 #undef DML_ITEM
 
 static void gather_scatter_nd_write_rows(char *array, const int64_t *offsets, const char *values, int64_t values_stride,
@@ -64,6 +60,13 @@ static void gather_scatter_nd_write_rows(char *array, const int64_t *offsets, co
 #else
 #define DML_BY_FOUR _Pragma("GCC unroll 4")
 #endif
+
+/* An entry of the table: a kernel of a template in one mode. */
+#define DML_IN_MODE(suffix, TASK, MODE)                                                                                \
+    static void NAMED(suffix)(const TASK *task)                                                                        \
+    {                                                                                                                  \
+        NAMED(_mode)(task, MODE);                                                                                      \
+    }
 
 #define TYPE u32
 #define T uint32_t
@@ -105,10 +108,7 @@ static void gather_scatter_nd_write_rows(char *array, const int64_t *offsets, co
 const dml_gather_scatter_nd_table DML_TABLE(gather_scatter_nd) = {
     .add = {DML_GATHER_SCATTER_ND_MODE(clamped), DML_GATHER_SCATTER_ND_MODE(exact),
             DML_GATHER_SCATTER_ND_MODE(reversed)},
-    .single_clamped = DML_SINGLE_MODE(clamped),
-    .single_exact = DML_SINGLE_MODE(exact),
-    .single_reversed = DML_SINGLE_MODE(reversed),
+    .single = {DML_SINGLE_MODE(clamped), DML_SINGLE_MODE(exact), DML_SINGLE_MODE(reversed)},
     .write_rows = gather_scatter_nd_write_rows,
-    .write = {gather_scatter_nd_write_1, gather_scatter_nd_write_2, gather_scatter_nd_write_4,
-              gather_scatter_nd_write_8, gather_scatter_nd_write_16},
+    .write = DML_ITEM_TABLE(gather_scatter_nd_write),
 };

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "../common/vectors.h"
+#include "../common/lanes.h"
 
 #include "scalar.h"
 
@@ -36,6 +36,32 @@ static void halves_of_floats(uint16_t *restrict halves, const float *restrict fl
 #endif
     for (; i < count; i++)
         halves[i] = dml_half_of_float(floats[i]);
+}
+
+/* Loads and stores the first `count` halves of a vector, without touching those behind them. */
+DML_INLINE dml_floats load_some_halves(const void *from, int64_t count)
+{
+#if defined(__AVX512F__)
+    return (dml_floats)_mm512_cvtph_ps(_mm256_maskz_loadu_epi16((__mmask16)((1u << count) - 1), from));
+#else
+    uint16_t some[DML_FLOAT_LANES] = {0};
+    dml_floats values;
+    memcpy(some, from, (size_t)count * sizeof *some);
+    floats_of_halves((float *)&values, some, DML_FLOAT_LANES);
+    return values;
+#endif
+}
+
+DML_INLINE void store_some_halves(void *to, dml_floats values, int64_t count)
+{
+#if defined(__AVX512F__)
+    const __m256i halves = _mm512_cvtps_ph((__m512)values, _MM_FROUND_TO_NEAREST_INT);
+    _mm256_mask_storeu_epi16(to, (__mmask16)((1u << count) - 1), halves);
+#else
+    uint16_t some[DML_FLOAT_LANES];
+    halves_of_floats(some, (const float *)&values, DML_FLOAT_LANES);
+    memcpy(to, some, (size_t)count * sizeof *some);
+#endif
 }
 
 /* Elements `begin` to `end` of a row of a tensor as floats: themselves, or in `floats`. */

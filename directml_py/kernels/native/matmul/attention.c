@@ -15,11 +15,6 @@ typedef struct {
     int64_t padded_keys, padded_values, value_panels, scores, end;
 } dml_attention_layout;
 
-static int64_t dml_round_up(int64_t count, int64_t multiple)
-{
-    return dml_quotient_up(count, multiple) * multiple;
-}
-
 static dml_attention_layout dml_attention_layout_of(const dml_attention *task, int64_t nr)
 {
     dml_attention_layout layout = {.padded_keys = dml_round_up(task->keys, nr),

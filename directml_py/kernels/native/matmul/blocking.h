@@ -36,11 +36,6 @@
 /* A thread computes this many products in the time that a byte of memory takes. */
 #define DML_MATMUL_PER_BYTE 5
 
-typedef struct {
-    int64_t mc, nc, units;
-    int packs_a, packs_b, streams;
-} dml_matmul_blocking;
-
 /* Whether a single row is multiplied. Nothing is used twice then, so that B is read in place if its elements are in
    order. */
 static int dml_matmul_is_gemv(const dml_matmul_products *task)
@@ -64,29 +59,31 @@ static int64_t dml_matmul_max_nc(const dml_matmul_products *task)
 }
 
 /* Whether C is so large that no cache has it when it is read, and each cache line of it is stored as a whole. */
-static int dml_matmul_streams(const dml_matmul_products *task, int64_t batch)
+static int dml_matmul_streams(const dml_matmul_products *task)
 {
     uintptr_t addresses = task->out.memory | (uintptr_t)task->out.row;
-    for (int i = 0; i < task->rank; i++)
+    int64_t batch = 1;
+    for (int i = 0; i < task->rank; i++) {
         addresses |= (uintptr_t)task->out.batch[i];
-    return task->k <= DML_MATMUL_KC && !task->epilogue.programs[0] && addresses % DML_MATMUL_LINE_BYTES == 0 &&
+        batch *= task->sizes[i];
+    }
+    return task->k <= DML_MATMUL_KC && !task->post_ops.epilogue.programs[0] && addresses % DML_MATMUL_LINE_BYTES == 0 &&
            dml_dispatch->matmul->nr * 4 % DML_MATMUL_LINE_BYTES == 0 &&
            batch * task->m * task->n * 4 >= dml_stream_bytes;
 }
 
 /* Plans blocks of equal sizes, enough of them for all threads. A matrix is packed where the microkernel cannot read it
    in place, or, as for B, would read it too often. */
-static dml_matmul_blocking dml_matmul_plan_blocking(const dml_matmul_products *task)
+static dml_matmul_plan dml_matmul_plan_blocks(const dml_matmul_products *task)
 {
     int64_t batch = 1, n_blocks = dml_quotient_up(task->n, dml_matmul_max_nc(task));
     int reads_b_in_place = task->m <= DML_MATMUL_FEW_ROWS || task->k * task->n * 4 <= DML_MATMUL_L1_BYTES;
     const int64_t mr = dml_dispatch->matmul->mr;
-    dml_matmul_blocking plan = {.mc = task->m};
+    dml_matmul_plan plan = {.mc = task->m};
     plan.packs_a = task->a.is_half || task->a.column != 4;
     plan.packs_b = !task->is_packed && (task->b.is_half || task->b.column != 4 || !reads_b_in_place);
     for (int i = 0; i < task->rank; i++)
         batch *= task->sizes[i];
-    plan.streams = dml_matmul_streams(task, batch);
     plan.nc = dml_quotient_up(dml_quotient_up(task->n, n_blocks), DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR;
     n_blocks = dml_quotient_up(task->n, plan.nc);
     while (batch * n_blocks * dml_quotient_up(task->m, plan.mc) < 4 && plan.mc > DML_MATMUL_MIN_MC)

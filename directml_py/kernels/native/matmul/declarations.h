@@ -1,6 +1,7 @@
 #pragma once
 #include "../half/declarations.h"
 #include "../elementwise/declarations.h"
+#include "../softmax_norm/declarations.h"
 /* Products of matrices of FLOAT32 or FLOAT16, added up in FLOAT32. */
 enum { DML_MATMUL_BATCH_DIMENSIONS = 6 };
 /* A factor, or the result; strides are in bytes. `batch` has the strides of the dimensions before the last two. */
@@ -19,18 +20,25 @@ typedef struct {
 } dml_prepack;
 /* The bytes of memory that `panels` must have for one matrix. */
 int64_t dml_prepack_size(int64_t gates, int64_t hidden, int64_t k);
-void dml_prepack_pack(const dml_prepack *task);
+void dml_prepack_run(const dml_prepack *task);
+
+/* Blocks of mc by nc of the product are computed at a time, as units of the work; factors are packed first, or read in
+   place. */
+typedef struct {
+    int64_t mc, nc, units;
+    int32_t packs_a, packs_b;
+} dml_matmul_plan;
 
 /* C = A x B, {m, k} x {k, n}, for each element of the `rank` leading dimensions. Elements of `out`, which is C, are
-   FLOAT32, in contiguous rows; all are aligned, and sizes at least 1. Blocks of mc by nc of C are computed at a
-   time. If `is_packed`, `b` is panels. The epilogue is of all matrices {m, n}. */
+   FLOAT32, in contiguous rows; all are aligned, and sizes at least 1. If `is_packed`, `b` is panels. Post-operations are
+   programs alone, over all matrices {m, n}. */
 typedef struct {
     int64_t m, n, k;
     int32_t rank, is_packed;
     int64_t sizes[DML_MATMUL_BATCH_DIMENSIONS];
     dml_matrix a, b, out;
-    dml_elementwise_epilogue epilogue;
-    int64_t mc, nc, units;
+    dml_post_ops post_ops;
+    dml_matmul_plan plan;
 } dml_matmul_products;
 void dml_matmul_prepare(dml_matmul_products *task);
 void dml_matmul_run(const dml_matmul_products *task);

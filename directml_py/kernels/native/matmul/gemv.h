@@ -8,17 +8,17 @@
 #include "dispatch.h"
 #include "microkernel.h"
 
-DML_INLINE DML_MATMUL_FLOATS matmul_load(const char *from, int is_half)
+DML_INLINE dml_floats matmul_load(const char *from, int is_half)
 {
     if (!is_half)
-        return *(const DML_MATMUL_FLOATS *)from;
+        return *(const dml_floats *)from;
 #if defined(__AVX512F__)
-    return (DML_MATMUL_FLOATS)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
+    return (dml_floats)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
 #elif defined(__AVX2__)
-    return (DML_MATMUL_FLOATS)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
+    return (dml_floats)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
 #else
-    DML_MATMUL_FLOATS values;
-    for (int i = 0; i < DML_MATMUL_LANES; i++)
+    dml_floats values;
+    for (int i = 0; i < DML_FLOAT_LANES; i++)
         values[i] = dml_float_of_half(((const uint16_t *)from)[i]);
     return values;
 #endif
@@ -35,10 +35,10 @@ DML_INLINE void matmul_axpy_rows(float *to, const float *a, const char *b, int64
 {
     const int64_t item = is_half ? 2 : 4;
     int64_t i = 0;
-    for (; i + DML_MATMUL_LANES <= count; i += DML_MATMUL_LANES) {
-        DML_MATMUL_FLOATS sum = *(DML_MATMUL_FLOATS *)(to + i);
+    for (; i + DML_FLOAT_LANES <= count; i += DML_FLOAT_LANES) {
+        dml_floats sum = *(dml_floats *)(to + i);
         DML_UNROLLED for (int k = 0; k < rows; k++) sum += a[k] * matmul_load(b + k * b_k_stride + i * item, is_half);
-        *(DML_MATMUL_FLOATS *)(to + i) = sum;
+        *(dml_floats *)(to + i) = sum;
     }
     for (; i < count; i++)
         for (int k = 0; k < rows; k++)
@@ -64,16 +64,16 @@ static DML_ONCE void matmul_gemv_axpy(float *to, const float *a, const char *b, 
 DML_INLINE float matmul_dot_product(const float *a, const char *b, int64_t kc, const int is_half)
 {
     const int64_t item = is_half ? 2 : 4;
-    DML_MATMUL_FLOATS sums[4] = {{0}, {0}, {0}, {0}};
+    dml_floats sums[4] = {{0}, {0}, {0}, {0}};
     float sum = 0.0f;
     int64_t k = 0;
-    for (; k + 4 * DML_MATMUL_LANES <= kc; k += 4 * DML_MATMUL_LANES)
-        DML_UNROLLED for (int i = 0; i < 4; i++) sums[i] += *(const DML_MATMUL_FLOATS *)(a + k + i * DML_MATMUL_LANES) *
-                                                            matmul_load(b + (k + i * DML_MATMUL_LANES) * item, is_half);
+    for (; k + 4 * DML_FLOAT_LANES <= kc; k += 4 * DML_FLOAT_LANES)
+        DML_UNROLLED for (int i = 0; i < 4; i++) sums[i] += *(const dml_floats *)(a + k + i * DML_FLOAT_LANES) *
+                                                            matmul_load(b + (k + i * DML_FLOAT_LANES) * item, is_half);
     sums[0] = sums[0] + sums[1] + (sums[2] + sums[3]);
     for (; k < kc; k++)
         sum += a[k] * matmul_load_scalar(b + k * item, is_half);
-    for (int i = 0; i < DML_MATMUL_LANES; i++)
+    for (int i = 0; i < DML_FLOAT_LANES; i++)
         sum += sums[0][i];
     return sum;
 }
@@ -88,10 +88,9 @@ static DML_ONCE float matmul_gemv_dot(const float *a, const char *b, int64_t kc,
 static DML_ONCE void matmul_gemv_panels(float *to, const float *a, const float *b, int64_t panel_stride, int64_t kc,
                                         int adds)
 {
-    DML_MATMUL_FLOATS sums[4] = {{0}, {0}, {0}, {0}}, *target = (DML_MATMUL_FLOATS *)to;
-    for (int64_t k = 0; k < kc; k++, b += 2 * DML_MATMUL_LANES) {
-        const DML_MATMUL_FLOATS *first = (const DML_MATMUL_FLOATS *)b,
-                                *second = (const DML_MATMUL_FLOATS *)(b + panel_stride);
+    dml_floats sums[4] = {{0}, {0}, {0}, {0}}, *target = (dml_floats *)to;
+    for (int64_t k = 0; k < kc; k++, b += 2 * DML_FLOAT_LANES) {
+        const dml_floats *first = (const dml_floats *)b, *second = (const dml_floats *)(b + panel_stride);
         sums[0] += a[k] * first[0];
         sums[1] += a[k] * first[1];
         sums[2] += a[k] * second[0];

@@ -9,6 +9,6 @@
 #include "attention_softmax.h"
 
 const dml_matmul_table DML_TABLE(matmul) = {
-    DML_MATMUL_TILE_MR, 2 * DML_MATMUL_LANES, matmul_tiles,     matmul_pack,    matmul_gemv_axpy,
+    DML_MATMUL_TILE_MR, 2 * DML_FLOAT_LANES, matmul_tiles,     matmul_pack,    matmul_gemv_axpy,
     matmul_gemv_dot,    matmul_gemv_panels,   matmul_gemv_int8, matmul_softmax,
 };

@@ -78,9 +78,10 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
                              int64_t nc)
 {
     const dml_matmul_table *kernels = dml_dispatch->matmul;
-    const dml_matmul_blocking plan = dml_matmul_plan_blocking(task);
+    const dml_matmul_plan *plan = &task->plan;
     const dml_matrix *left = &task->a, *right = &task->b;
     const int64_t nr = kernels->nr;
+    const int streams = dml_matmul_streams(task);
     float b_panels[DML_MATMUL_KC * DML_MATMUL_MAX_NC] __attribute__((aligned(64)));
     float a_panel[DML_MATMUL_MR * DML_MATMUL_KC] __attribute__((aligned(64)));
     float tail[DML_MATMUL_MR * DML_MATMUL_MAX_NR] __attribute__((aligned(64)));
@@ -88,7 +89,7 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
         int64_t kc = task->k - pc < DML_MATMUL_KC ? task->k - pc : DML_MATMUL_KC;
         const char *b_block = task->is_packed ? b : b + pc * right->row;
         /* The first of the last columns that do not fill a tile; B is read in place up to them. */
-        int64_t first = plan.packs_b ? 0 : task->is_packed ? nc : nc / nr * nr;
+        int64_t first = plan->packs_b ? 0 : task->is_packed ? nc : nc / nr * nr;
         for (int64_t jr = first; jr < nc; jr += nr)
             kernels->pack(b_panels + jr * DML_MATMUL_KC, nr, b_block + jr * right->column, right->column, right->row,
                           nc - jr < nr ? nc - jr : nr, kc, right->is_half);
@@ -96,14 +97,14 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
             int64_t mr = mc - ir < kernels->mr ? mc - ir : kernels->mr, a_row = left->row / 4, a_k_stride = 1;
             const char *a_block = a + ir * left->row + pc * left->column;
             const float *a_lines = (const float *)a_block;
-            if (plan.packs_a) {
+            if (plan->packs_a) {
                 kernels->pack(a_panel, DML_MATMUL_MR, a_block, left->row, left->column, mr, kc, left->is_half);
                 a_lines = a_panel;
                 a_row = 1;
                 a_k_stride = DML_MATMUL_MR;
             }
             for (int64_t jr = 0; jr < nc; jr += nr) {
-                int is_whole = nc - jr >= nr, in_place = !plan.packs_b && is_whole;
+                int is_whole = nc - jr >= nr, in_place = !plan->packs_b && is_whole;
                 float *c_tile = (float *)(c + ir * task->out.row) + jr;
                 const float *b_panel = in_place ? (const float *)(b_block + jr * 4) : b_panels + jr * DML_MATMUL_KC;
                 int64_t b_k_stride = in_place && !task->is_packed ? right->row / 4 : nr;
@@ -111,7 +112,7 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
                     b_panel = (const float *)b + jr * task->k + pc * nr;
                 if (is_whole) {
                     kernels->tiles(mr, kc, a_lines, a_row, a_k_stride, b_panel, b_k_stride, c_tile, task->out.row / 4,
-                                   plan.streams ? DML_MATMUL_STREAMS : pc > 0);
+                                   streams ? DML_MATMUL_STREAMS : pc > 0);
                     continue;
                 }
                 kernels->tiles(mr, kc, a_lines, a_row, a_k_stride, b_panel, b_k_stride, tail, nr, 0);
@@ -124,19 +125,19 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
 static void dml_matmul_units(void *context, int64_t begin, int64_t end)
 {
     const dml_matmul_products *task = context;
-    int64_t n_blocks = dml_quotient_up(task->n, task->nc), m_blocks = dml_quotient_up(task->m, task->mc);
+    int64_t n_blocks = dml_quotient_up(task->n, task->plan.nc), m_blocks = dml_quotient_up(task->m, task->plan.mc);
     const int64_t mr = dml_dispatch->matmul->mr;
     for (; begin < end; begin++) {
-        int64_t jc = begin % n_blocks * task->nc, ic = begin / n_blocks % m_blocks * task->mc;
+        int64_t jc = begin % n_blocks * task->plan.nc, ic = begin / n_blocks % m_blocks * task->plan.mc;
         int64_t number = begin / n_blocks / m_blocks;
-        int64_t mc = task->m - ic < task->mc ? task->m - ic : task->mc;
-        int64_t nc = task->n - jc < task->nc ? task->n - jc : task->nc;
+        int64_t mc = task->m - ic < task->plan.mc ? task->m - ic : task->plan.mc;
+        int64_t nc = task->n - jc < task->plan.nc ? task->n - jc : task->plan.nc;
         const char *a = dml_matmul_address(task, &task->a, number) + ic * task->a.row;
         const char *b = dml_matmul_address(task, &task->b, number);
         b += jc * (task->is_packed ? task->k * (int64_t)sizeof(float) : task->b.column);
         char *c = dml_matmul_address(task, &task->out, number) + ic * task->out.row + jc * 4;
         int64_t part = mc, rows;
-        if (task->epilogue.programs[0] && task->k < DML_MATMUL_DEEP_K)
+        if (task->post_ops.epilogue.programs[0] && task->k < DML_MATMUL_DEEP_K)
             part = dml_quotient_up(DML_MATMUL_L2_BYTES, nc * 4 * mr) * mr;
         for (int64_t i = 0; i < mc; i += part) {
             rows = mc - i < part ? mc - i : part;
@@ -146,7 +147,7 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
                 dml_matmul_gemv_packed(task, a, (const float *)b, (float *)c, nc);
             else
                 dml_matmul_block(task, a + i * task->a.row, b, c + i * task->out.row, rows, nc);
-            dml_elementwise_finish_block(&task->epilogue, number, ic + i, rows, jc, nc);
+            dml_elementwise_finish_block(&task->post_ops.epilogue, number, ic + i, rows, jc, nc);
         }
     }
     /* For a product that is not streamed, this does nothing. */
@@ -176,7 +177,7 @@ static void dml_prepack_blocks(void *context, int64_t begin, int64_t end)
     }
 }
 
-void dml_prepack_pack(const dml_prepack *task)
+void dml_prepack_run(const dml_prepack *task)
 {
     const int64_t blocks = dml_quotient_up(task->hidden, dml_dispatch->matmul->nr);
     dml_parallel(dml_prepack_blocks, (void *)task, task->count * blocks, 1,
@@ -185,10 +186,7 @@ void dml_prepack_pack(const dml_prepack *task)
 
 void dml_matmul_prepare(dml_matmul_products *task)
 {
-    const dml_matmul_blocking plan = dml_matmul_plan_blocking(task);
-    task->mc = plan.mc;
-    task->nc = plan.nc;
-    task->units = plan.units;
+    task->plan = dml_matmul_plan_blocks(task);
 }
 
 /* Asserts what the tiles rely on: vectors are loaded at multiples of an element. */
@@ -203,8 +201,9 @@ static void dml_matmul_check(const dml_matmul_products *task)
     DML_ASSERT(DML_IS_ALIGNED(task->b.row | task->b.column, task->b.is_half ? 2 : 4));
     DML_ASSERT(!task->out.is_half && DML_IS_ALIGNED(task->out.memory, 4) && DML_IS_ALIGNED(task->out.row, 4));
     DML_ASSERT(task->n == 1 || task->out.column == 4);
-    DML_ASSERT(task->units >= 1 && task->mc >= 1 && task->nc >= 1);
-    DML_ASSERT(dml_matmul_is_gemv(task) || task->nc <= DML_MATMUL_MAX_NC);
+    DML_ASSERT(task->plan.units >= 1 && task->plan.mc >= 1 && task->plan.nc >= 1);
+    DML_ASSERT(dml_matmul_is_gemv(task) || task->plan.nc <= DML_MATMUL_MAX_NC);
+    DML_ASSERT(!task->post_ops.activation && !task->post_ops.residual && !task->post_ops.normalization.prepared);
     (void)task;
 }
 
@@ -216,7 +215,7 @@ void dml_matmul_run(const dml_matmul_products *task)
     double cost = operations > bytes ? operations : bytes;
     for (int i = 0; i < task->rank; i++)
         cost *= (double)task->sizes[i];
-    dml_parallel(dml_matmul_units, (void *)task, task->units, 1, (int64_t)cost);
+    dml_parallel(dml_matmul_units, (void *)task, task->plan.units, 1, (int64_t)cost);
 }
 
 static int32_t dml_byte(const uint8_t *address, int is_signed)

@@ -3,34 +3,29 @@
 
 #pragma once
 
-#include "../common/vectors.h"
+#include "../common/lanes.h"
 #include "dispatch.h"
 
 #if defined(__AVX512F__)
-#define DML_MATMUL_LANES 16
 #define DML_MATMUL_TILE_MR 8
 #define DML_MATMUL_STREAM(to, floats) _mm512_stream_ps((float *)(to), (__m512)(floats))
 #elif defined(__AVX2__)
-#define DML_MATMUL_LANES 8
 #define DML_MATMUL_TILE_MR 6
 #define DML_MATMUL_STREAM(to, floats) _mm256_stream_ps((float *)(to), (__m256)(floats))
 #else
-#define DML_MATMUL_LANES 4
 #define DML_MATMUL_TILE_MR 4
 #define DML_MATMUL_STREAM(to, floats) (*(to) = (floats))
 #endif
-typedef float matmul_floats __attribute__((vector_size(4 * DML_MATMUL_LANES), aligned(4), may_alias));
-#define DML_MATMUL_FLOATS matmul_floats
 
 #define DML_MATMUL_TILE(NAME, MR)                                                                                      \
     static DML_ONCE void matmul_tile_##NAME(int64_t kc, const float *a, int64_t a_row, int64_t a_k_stride,             \
                                             const float *b, int64_t b_k_stride, float *c, int64_t c_row, int adds)     \
     {                                                                                                                  \
-        DML_MATMUL_FLOATS left[MR], right[MR];                                                                         \
-        DML_UNROLLED for (int i = 0; i < MR; i++) left[i] = right[i] = (DML_MATMUL_FLOATS){0};                         \
+        dml_floats left[MR], right[MR];                                                                                \
+        DML_UNROLLED for (int i = 0; i < MR; i++) left[i] = right[i] = (dml_floats){0};                                \
         for (int64_t k = 0; k < kc; k++, a += a_k_stride, b += b_k_stride) {                                           \
-            const DML_MATMUL_FLOATS first = *(const DML_MATMUL_FLOATS *)b,                                             \
-                                    second = *(const DML_MATMUL_FLOATS *)(b + DML_MATMUL_LANES);                       \
+            const dml_floats first = *(const dml_floats *)b,                                                           \
+                             second = *(const dml_floats *)(b + DML_FLOAT_LANES);                                      \
             DML_UNROLLED for (int i = 0; i < MR; i++)                                                                  \
             {                                                                                                          \
                 left[i] += a[i * a_row] * first;                                                                       \
@@ -39,7 +34,7 @@ typedef float matmul_floats __attribute__((vector_size(4 * DML_MATMUL_LANES), al
         }                                                                                                              \
         DML_UNROLLED for (int i = 0; i < MR; i++)                                                                      \
         {                                                                                                              \
-            DML_MATMUL_FLOATS *row = (DML_MATMUL_FLOATS *)(c + i * c_row);                                             \
+            dml_floats *row = (dml_floats *)(c + i * c_row);                                                           \
             if (adds == DML_MATMUL_STREAMS) {                                                                          \
                 DML_MATMUL_STREAM(row, left[i]);                                                                       \
                 DML_MATMUL_STREAM(row + 1, right[i]);                                                                  \

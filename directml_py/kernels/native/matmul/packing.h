@@ -4,29 +4,8 @@
 
 #include "../common/compiler.h"
 #include "../half/convert.h"
-#include "../half/scalar.h"
 #include "dispatch.h"
 #include "microkernel.h"
-
-/* A line of elements that are `k_stride` bytes apart, as contiguous FLOAT32: in place if it is that, at any address,
-   else in `buffer`. */
-static const float *matmul_contiguous_line(float *buffer, const char *from, int64_t k_stride, int64_t count,
-                                           int is_half)
-{
-    if (is_half) {
-        if (k_stride == 2)
-            floats_of_halves(buffer, (const uint16_t *)from, count);
-        else
-            for (int64_t i = 0; i < count; i++)
-                buffer[i] = dml_float_of_half(*(const uint16_t *)(from + i * k_stride));
-        return buffer;
-    }
-    if (k_stride == 4 && (uintptr_t)from % sizeof(float) == 0)
-        return (const float *)from;
-    for (int64_t i = 0; i < count; i++)
-        memcpy(&buffer[i], from + i * k_stride, sizeof(float));
-    return buffer;
-}
 
 /* Packs n lines of A or B into a panel {kc, nr}. */
 static DML_ONCE void matmul_pack(float *panel, int64_t nr, const char *from, int64_t line_stride, int64_t k_stride,
@@ -53,8 +32,8 @@ static DML_ONCE void matmul_pack(float *panel, int64_t nr, const char *from, int
         for (; j < n; j += 4) {
             int64_t lanes = n - j < 4 ? n - j : 4;
             for (int64_t i = 0; i < lanes; i++)
-                lines[i] = matmul_contiguous_line(buffer[i], from + (j + i) * line_stride + begin * k_stride, k_stride,
-                                                  block_kc, is_half);
+                lines[i] =
+                    floats_of_row(buffer[i], from + (j + i) * line_stride, k_stride, begin, begin + block_kc, is_half);
             if (lanes < 4) {
                 for (int64_t i = 0; i < lanes; i++)
                     for (int64_t k = 0; k < block_kc; k++)

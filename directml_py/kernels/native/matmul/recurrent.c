@@ -42,13 +42,7 @@ static int64_t dml_recurrent_mc(int64_t batch)
 
 int64_t dml_recurrent_scratch(int64_t batch, int64_t hidden, int64_t slots)
 {
-    int64_t padded_hidden = dml_quotient_up(hidden, DML_MATMUL_MAX_NR) * DML_MATMUL_MAX_NR;
-    return dml_recurrent_mc(batch) * slots * padded_hidden * (int64_t)sizeof(float);
-}
-
-static int64_t dml_recurrent_padded_hidden(const dml_recurrent *task)
-{
-    return dml_quotient_up(task->hidden, dml_dispatch->matmul->nr) * dml_dispatch->matmul->nr;
+    return dml_recurrent_mc(batch) * slots * dml_round_up(hidden, DML_MATMUL_MAX_NR) * (int64_t)sizeof(float);
 }
 
 /* Fills the slots of `count` time steps: the bias, and products of the inputs. */
@@ -121,7 +115,7 @@ static void dml_recurrent_program(dml_recurrent_worker *worker, const dml_recurr
     worker->program.sizes[0] = task->batch;
     worker->program.sizes[1] = worker->units;
     dml_elementwise_prepare(&worker->program);
-    dml_elementwise_parts(&worker->program, 0, worker->program.units);
+    dml_elementwise_parts(&worker->program, 0, worker->program.plan.units);
 }
 
 /* Stores the last states of sequences that end with the time step; after its end, the state of a sequence is 0. */
@@ -180,7 +174,7 @@ static void dml_recurrent_member(void *context, dml_barrier_team *team, int inde
 {
     const dml_recurrent_span *span = context;
     const dml_recurrent *task = span->task;
-    const int64_t nr = dml_dispatch->matmul->nr, padded_hidden = dml_recurrent_padded_hidden(task),
+    const int64_t nr = dml_dispatch->matmul->nr, padded_hidden = dml_round_up(task->hidden, nr),
                   blocks = padded_hidden / nr;
     const int64_t first = blocks * index / dml_barrier_team_size(team) * nr;
     const int64_t last = blocks * (index + 1) / dml_barrier_team_size(team) * nr;
@@ -201,7 +195,7 @@ void dml_recurrent_run(const dml_recurrent *task)
     DML_ASSERT_EACH(i, task->batch, DML_IS_INDEX(((const int64_t *)task->lengths)[i], task->time_steps + 1));
     DML_ASSERT(DML_IS_ALIGNED(task->x, 4) && DML_IS_ALIGNED(task->states, 4) && DML_IS_ALIGNED(task->scratch, 4));
     DML_ASSERT(DML_IS_ALIGNED(task->weights, 4) && DML_IS_ALIGNED(task->recurrence, 4));
-    const int64_t blocks = dml_recurrent_padded_hidden(task) / dml_dispatch->matmul->nr;
+    const int64_t blocks = dml_quotient_up(task->hidden, dml_dispatch->matmul->nr);
     const int64_t weights = task->gates * task->hidden * task->hidden;
     const int64_t worth = task->batch * weights / DML_RECURRENT_THREAD_PRODUCTS,
                   wanted = worth < blocks ? worth : blocks;

@@ -1,7 +1,7 @@
 #pragma once
 #include "../common/declarations.h"
-/* A copy between two memory layouts of the same sizes, as dml_move_prepare understood it. Kernels copy the last two
-   dimensions; there are always at least two. */
+/* The plan of a copy between two memory layouts of the same sizes, which dml_move_prepare makes of its arguments.
+   Kernels copy the last two dimensions; there are always at least two. */
 typedef struct {
     dml_dimension dimensions[DML_MAX_DIMENSIONS];
     uintptr_t output, input;

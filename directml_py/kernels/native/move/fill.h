@@ -13,7 +13,7 @@ DML_INLINE void fill(const dml_span *span, int stream, const int64_t item)
 {
     char pattern[64];
     if (item < 8 && span->length * item <= 8 && span->output_line == span->length * item && span->input_line == item) {
-        together(span->output, span->input, 0, span->length, span->lines, stream, item);
+        together[item](span->output, span->input, 0, span->length, span->lines, stream);
         return;
     }
     for (int64_t line = 0; line < span->lines; line++) {
@@ -57,7 +57,7 @@ DML_INLINE void strided(const dml_span *span, int stream, const int64_t item)
         char *output = span->output + line * span->output_line;
         const char *input = span->input + line * span->input_line;
         if (packs)
-            apart(output, 0, input, span->input_stride, ahead, 1, span->length, stream, item);
+            apart[item](output, 0, input, span->input_stride, ahead, 1, span->length, stream);
         else
             strided_line(output, span->output_stride, input, span->input_stride, span->length, item);
     }

@@ -97,11 +97,9 @@ static void dml_move_pad(dml_move *task)
 void dml_move_layout(dml_move *task, int64_t item, int rank, const int64_t *sizes, const int64_t *output_strides,
                      const int64_t *input_strides)
 {
-    int64_t count = 1, last;
+    int64_t count = dml_element_count(rank, sizes), last;
     memset(task, 0, sizeof *task);
     task->item = item;
-    for (int i = 0; i < rank; i++)
-        count *= sizes[i];
     if (count == 0)
         return;
     dml_move_normalize(task, rank, sizes, output_strides, input_strides);

@@ -214,39 +214,11 @@ DML_INLINE void together_items(char *output, const char *input, int64_t stride, 
     {                                                                                                                  \
         together_items(output, input, stride, lines, length, stream, item);                                            \
     }
-DML_ITEM(1)
-DML_ITEM(2)
-DML_ITEM(4)
-DML_ITEM(8)
-DML_ITEM(16)
+DML_EACH_ITEM(DML_ITEM)
 #undef DML_ITEM
 
-DML_INLINE void apart(char *output, int64_t output_line, const char *input, int64_t stride, int64_t ahead,
-                      int64_t lines, int64_t length, int stream, const int64_t item)
-{
-    if (item == 1)
-        apart_1(output, output_line, input, stride, ahead, lines, length, stream);
-    else if (item == 2)
-        apart_2(output, output_line, input, stride, ahead, lines, length, stream);
-    else if (item == 4)
-        apart_4(output, output_line, input, stride, ahead, lines, length, stream);
-    else if (item == 8)
-        apart_8(output, output_line, input, stride, ahead, lines, length, stream);
-    else
-        apart_16(output, output_line, input, stride, ahead, lines, length, stream);
-}
-
-DML_INLINE void together(char *output, const char *input, int64_t stride, int64_t lines, int64_t length, int stream,
-                         const int64_t item)
-{
-    if (item == 1)
-        together_1(output, input, stride, lines, length, stream);
-    else if (item == 2)
-        together_2(output, input, stride, lines, length, stream);
-    else if (item == 4)
-        together_4(output, input, stride, lines, length, stream);
-    else if (item == 8)
-        together_8(output, input, stride, lines, length, stream);
-    else
-        together_16(output, input, stride, lines, length, stream);
-}
+/* By the bytes of an item. */
+#define DML_BY_ITEM(NAME) {[1] = NAME##_1, [2] = NAME##_2, [4] = NAME##_4, [8] = NAME##_8, [16] = NAME##_16}
+static __typeof__(apart_1) *const apart[] = DML_BY_ITEM(apart);
+static __typeof__(together_1) *const together[] = DML_BY_ITEM(together);
+#undef DML_BY_ITEM

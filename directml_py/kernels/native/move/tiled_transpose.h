@@ -104,12 +104,12 @@ DML_INLINE void tiles(const dml_span *span, int stream, const int64_t item)
     if (span->input_line == item && span->output_stride == item) {
         if (span->lines <= 16 && has_groups(span->input_stride, span->lines, item) &&
             (span->lines * item < 16 || span->lines <= 4)) {
-            apart(span->output, span->output_line, span->input, span->input_stride, DML_AHEAD, span->lines,
-                  span->length, stream, item);
+            apart[item](span->output, span->output_line, span->input, span->input_stride, DML_AHEAD, span->lines,
+                        span->length, stream);
             return;
         }
         if (span->length * item < 16 && span->output_line == span->length * item) {
-            together(span->output, span->input, span->input_stride, span->length, span->lines, stream, item);
+            together[item](span->output, span->input, span->input_stride, span->length, span->lines, stream);
             return;
         }
     }

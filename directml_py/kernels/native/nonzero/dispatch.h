@@ -14,7 +14,6 @@ typedef struct {
     /* Writes `count` rows of coordinates, all of which are `outer` but the last, which is `first` plus a number. */
     void (*spread)(uint32_t *rows, const uint32_t *found, int64_t count, const uint32_t *outer, int width,
                    uint32_t first);
-    void (*write)(char *output, const char *input, int64_t bytes, int stream);
 } dml_nonzero_table;
 
 extern DML_HIDDEN const dml_nonzero_table dml_nonzero_table_baseline, dml_nonzero_table_avx2;

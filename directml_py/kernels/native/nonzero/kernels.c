@@ -1,7 +1,6 @@
 /* Counts of contiguous items that are not 0, and their numbers. */
 
 #include "../common/compiler.h"
-#include "../move/copy.h"
 
 #include "dispatch.h"
 
@@ -60,17 +59,8 @@ static void nonzero_spread(uint32_t *rows, const uint32_t *found, int64_t count,
     }
 }
 
-static void nonzero_write(char *output, const char *input, int64_t bytes, int stream)
-{
-    if (stream)
-        stream_bytes(output, input, bytes, input);
-    else
-        copy_bytes(output, input, bytes);
-}
-
 const dml_nonzero_table DML_TABLE(nonzero) = {
     .count = {nonzero_count_8, nonzero_count_16, nonzero_count_32, nonzero_count_64},
     .find = {nonzero_find_8, nonzero_find_16, nonzero_find_32, nonzero_find_64},
     .spread = nonzero_spread,
-    .write = nonzero_write,
 };

@@ -1,7 +1,7 @@
 #include "../common/assert.h"
 #include "../common/dimensions.h"
 #include "../context.h"
-#include "../move/dispatch.h"
+#include "../move/move.h"
 #include "../threads/parallel.h"
 
 /* Elements are counted in at most this many blocks, whose counts say where the coordinates of each block begin. */
@@ -71,7 +71,7 @@ static void dml_nonzero_write(const dml_nonzero_plan *plan, int64_t first, const
     const dml_nonzero *task = plan->task;
     char *output = (char *)task->coordinates + first * task->row_stride;
     if (task->column_stride == 4 && task->row_stride == 4 * task->width) {
-        dml_dispatch->nonzero->write(output, (const char *)rows, count * task->row_stride, plan->stream);
+        dml_move_lines(output, 0, (const char *)rows, 0, 1, count * task->row_stride, plan->stream);
         return;
     }
     for (int64_t i = 0; i < count; i++)

@@ -1,5 +1,5 @@
 #include "../context.h"
-#include "../move/dispatch.h"
+#include "../move/move.h"
 #include "../threads/parallel.h"
 
 /* Threads share at least this many values of the counter. */
@@ -23,9 +23,7 @@ static void dml_philox_share(void *context, int64_t begin, int64_t end)
         int64_t count = left < 4 * DML_PHILOX_BLOCK ? left : 4 * DML_PHILOX_BLOCK;
         uint64_t low = task->low + (uint64_t)first, high = task->high + (low < task->low);
         dml_dispatch->philox->words(words, low, high, task->key_low, task->key_high, (count + 3) / 4);
-        dml_span span = {
-            .output = task->words + 16 * first, .input = (const char *)words, .lines = 1, .length = 4 * count};
-        dml_dispatch->move->rows(&span, task->stream);
+        dml_move_lines(task->words + 16 * first, 0, (const char *)words, 0, 1, 4 * count, task->stream);
     }
     if (task->stream)
         dml_dispatch->move->stream_end();

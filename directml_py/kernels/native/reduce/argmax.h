@@ -55,19 +55,16 @@
 
 #define TYPE f32
 #define T float
-#define I int32_t
 #include "arg_type.inc"
 DML_ARGS_COLUMNS(f32, float, int32_t)
 
 #define TYPE i32
 #define T int32_t
-#define I int32_t
 #include "arg_type.inc"
 DML_ARGS_COLUMNS(i32, int32_t, int32_t)
 
 #define TYPE u32
 #define T uint32_t
-#define I int32_t
 #include "arg_type.inc"
 DML_ARGS_COLUMNS(u32, uint32_t, int32_t)
 
@@ -86,25 +83,21 @@ DML_ARGS_COLUMNS(u64, uint64_t, int64_t)
 #define TYPE i8
 #define T int8_t
 #define S int32_t
-#define I int32_t
 #include "arg_type.inc"
 
 #define TYPE u8
 #define T uint8_t
 #define S int32_t
-#define I int32_t
 #include "arg_type.inc"
 
 #define TYPE i16
 #define T int16_t
 #define S int32_t
-#define I int32_t
 #include "arg_type.inc"
 
 #define TYPE u16
 #define T uint16_t
 #define S int32_t
-#define I int32_t
 #include "arg_type.inc"
 
 #if defined(__AVX2__)
@@ -122,7 +115,6 @@ static inline dml_half_key half_key(float value)
 #define TYPE f16
 #define T uint16_t
 #define S float
-#define I int32_t
 #define K dml_half_key
 #define KEY half_key
 #define VALUE DML_HALF

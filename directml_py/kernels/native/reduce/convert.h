@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "../common/element_types.h"
 #include "../common/vectors.h"
 #include "../half/convert.h"
 #include "../half/scalar.h"
@@ -33,28 +34,25 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
             floats_of_halves((float *)packed + i * inner, (const uint16_t *)(source + i * outer_stride), inner);
         return;
     }
-    switch (type) {
-    case DML_TYPE_FLOAT16:
-        DML_PACK(uint16_t, float, dml_float_of_half);
-    case DML_TYPE_INT8:
-        if (widen)
+    if (widen)
+        switch (type) {
+        case DML_TYPE_INT8:
             DML_PACK(int8_t, int32_t, );
-        /* fall through */
-    case DML_TYPE_UINT8:
-        if (widen)
+        case DML_TYPE_UINT8:
             DML_PACK(uint8_t, int32_t, );
-        DML_PACK(uint8_t, uint8_t, );
-    case DML_TYPE_INT16:
-        if (widen)
+        case DML_TYPE_INT16:
             DML_PACK(int16_t, int32_t, );
-        /* fall through */
-    case DML_TYPE_UINT16:
-        if (widen)
+        case DML_TYPE_UINT16:
             DML_PACK(uint16_t, int32_t, );
+        default:
+            DML_PACK(uint16_t, float, dml_float_of_half);
+        }
+    switch (dml_type_sizes[type]) {
+    case 1:
+        DML_PACK(uint8_t, uint8_t, );
+    case 2:
         DML_PACK(uint16_t, uint16_t, );
-    case DML_TYPE_FLOAT32:
-    case DML_TYPE_INT32:
-    case DML_TYPE_UINT32:
+    case 4:
         DML_PACK(uint32_t, uint32_t, );
     default:
         DML_PACK(uint64_t, uint64_t, );
@@ -96,7 +94,6 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
 #define FOUR DML_HALVES_FOUR_SUM
 #define ONE DML_HALVES_INTO_SUM
 #define VALUE DML_HALF
-#define IDENTITY -0.0
 #define ROWS 4
 #include "fold.inc"
 
@@ -108,7 +105,6 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
 #define FOUR DML_HALVES_FOUR_SUM
 #define ONE DML_HALVES_INTO_SUM
 #define VALUE DML_HALF_ABSOLUTE
-#define IDENTITY -0.0
 #define ROWS 4
 #include "fold.inc"
 
@@ -120,7 +116,6 @@ static void reduce_pack(void *packed, const char *source, int type, int widen, i
 #define FOUR DML_HALVES_FOUR_SUM
 #define ONE DML_HALVES_INTO_SUM
 #define VALUE DML_HALF_SQUARE
-#define IDENTITY -0.0
 #define ROWS 4
 #include "fold.inc"
 

@@ -20,23 +20,11 @@ enum {
     DML_FUNCTION_ARGMIN_LAST,
     DML_FUNCTION_ARGMAX_LAST
 };
-enum {
-    DML_TYPE_FLOAT16,
-    DML_TYPE_FLOAT32,
-    DML_TYPE_INT8,
-    DML_TYPE_INT16,
-    DML_TYPE_INT32,
-    DML_TYPE_INT64,
-    DML_TYPE_UINT8,
-    DML_TYPE_UINT16,
-    DML_TYPE_UINT32,
-    DML_TYPE_UINT64
-};
-/* A reduction as it is run. Dimensions begin with the innermost; there is at least one kept and one reduced dimension.
- */
+/* The plan of a reduction, which dml_reduce_prepare makes of its arguments. Dimensions begin with the
+   innermost; there is at least one kept and one reduced dimension. */
 typedef struct {
     int32_t function, type, output_type, fold, computed_type, state_type;
-    int32_t rows;
+    int32_t rows, across, gathers;
     int32_t kept_rank, reduced_rank;
     uint64_t identity;
     dml_dimension kept[DML_MAX_DIMENSIONS], reduced[DML_MAX_DIMENSIONS];
@@ -50,4 +38,9 @@ typedef struct {
 int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type, int rank, const int64_t *sizes,
                        const int64_t *input_strides, const int64_t *output_strides, uint32_t axes, uintptr_t input,
                        uintptr_t output);
+/* Lets a reduction that was prepared for packed rows read the same rows where they lie, as two kept and two reduced
+   dimensions, the innermost ones first. Rows that lie side by side are added up `across`; each other row, whose lines
+   have gaps between them, is packed in the cache first. Returns 0 if no kernel would add up in the order of packed
+   rows. */
+int dml_reduce_lay(dml_reduce *task, const dml_dimension *kept, const dml_dimension *reduced);
 void dml_reduce_run(const dml_reduce *task);

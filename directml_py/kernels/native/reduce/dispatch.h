@@ -19,8 +19,6 @@ enum {
     DML_REDUCE_ARGMAX_LAST,
     DML_FOLDS
 };
-/* Sums of floating point numbers are accumulated in FLOAT64, and reduced once more if several threads made them. */
-enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
 
 /* This many elements are packed at a time, and this many accumulators are kept at a time. */
 #define DML_REDUCE_TILE 4096
@@ -33,10 +31,12 @@ enum { DML_TYPE_FLOAT64 = DML_TYPE_UINT64 + 1, DML_TYPES };
 typedef void (*dml_reduce_loop)(void *state, void *second, const char *source, int64_t m, int64_t kept_stride,
                                 int64_t n, int64_t reduced_stride, int64_t index);
 
-/* `rows` takes contiguous reduced elements, and `columns` contiguous kept ones. They are NULL where a type must be
-   converted first. */
+/* `rows` takes contiguous reduced elements, and `columns` contiguous kept ones, as does `across`, which adds up each
+   accumulator's elements in the order of `rows`: more than DML_REDUCE_SHORT of them, for up to DML_REDUCE_ACROSS
+   accumulators. They are NULL where a type must be converted first, or there is no such kernel. */
+enum { DML_REDUCE_ACROSS = 32, DML_REDUCE_SHORT = 512 };
 typedef struct {
-    dml_reduce_loop rows, columns;
+    dml_reduce_loop rows, columns, across;
 } dml_reduce_kernel;
 
 typedef struct {

@@ -3,10 +3,9 @@
 #pragma once
 
 #include "../common/compiler.h"
+#include "../common/element_types.h"
 #include "../context.h"
 #include "../half/scalar.h"
-
-static const uint8_t dml_type_sizes[DML_TYPES] = {2, 4, 1, 2, 4, 8, 1, 2, 4, 8, 8};
 
 /* Advances the reduced dimensions from `inner` on: counts in `at`, and returns the address that `source` then has. */
 static const char *dml_reduce_next(const dml_reduce *task, int inner, int64_t *at, const char *source)

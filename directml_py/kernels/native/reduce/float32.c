@@ -21,7 +21,6 @@
 #else
 #define LOAD DML_FLOATS
 #endif
-#define IDENTITY -0.0
 #include "fold.inc"
 
 #if defined(__AVX2__)
@@ -33,4 +32,4 @@ DML_SHORT_SUM(sum_f32, float, DML_FOUR_FLOATS, DML_FOUR_SAME, DML_SHORT_MOST)
 #endif
 
 const dml_reduce_float32_table DML_TABLE(reduce_float32) = {
-    .sum = {DML_SUM_ROWS, sum_f32_columns}, .exp = {exp_rows, exp_columns}, .logs = reduce_logs};
+    .sum = {DML_SUM_ROWS, sum_f32_columns, sum_f32_across}, .exp = {exp_rows, exp_columns, NULL}, .logs = reduce_logs};

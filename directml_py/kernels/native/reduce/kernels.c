@@ -20,45 +20,42 @@ DML_SHORT_SUM(square_f32, float, DML_FOUR_FLOATS, DML_FOUR_SQUARE, DML_SHORT_MOS
 DML_SHORT_SUM(square_f16, uint16_t, DML_FOUR_HALVES, DML_FOUR_SQUARE, DML_SHORT_MOST_HALVES)
 #endif
 
-#define DML_TILES(NAME) {NAME##_rows, NAME##_columns}
-/* Signed and unsigned integers of the same width have sums, squares and products of the same bits. */
-#define DML_TILES_OF_BITS(NAME) \
-    [DML_TYPE_INT8] = DML_TILES(NAME##_u8), [DML_TYPE_UINT8] = DML_TILES(NAME##_u8), \
-    [DML_TYPE_INT16] = DML_TILES(NAME##_u16), [DML_TYPE_UINT16] = DML_TILES(NAME##_u16), \
-    [DML_TYPE_INT32] = DML_TILES(NAME##_u32), [DML_TYPE_UINT32] = DML_TILES(NAME##_u32), \
-    [DML_TYPE_INT64] = DML_TILES(NAME##_u64), [DML_TYPE_UINT64] = DML_TILES(NAME##_u64)
-#define DML_TILES_OF_INTEGERS(SIGNED, UNSIGNED) \
-    [DML_TYPE_INT8] = DML_TILES(SIGNED##_i8), [DML_TYPE_UINT8] = DML_TILES(UNSIGNED##_u8), \
-    [DML_TYPE_INT16] = DML_TILES(SIGNED##_i16), [DML_TYPE_UINT16] = DML_TILES(UNSIGNED##_u16), \
-    [DML_TYPE_INT32] = DML_TILES(SIGNED##_i32), [DML_TYPE_UINT32] = DML_TILES(UNSIGNED##_u32), \
-    [DML_TYPE_INT64] = DML_TILES(SIGNED##_i64), [DML_TYPE_UINT64] = DML_TILES(UNSIGNED##_u64)
+#define DML_TILES(NAME) {NAME##_rows, NAME##_columns, NULL}
+/* Signed and unsigned integers of the same width have sums, squares and products of the same bits: there `s` is u. */
+#define DML_TILES_OF_INTEGERS(SIGNED, s, UNSIGNED) \
+    [DML_TYPE_INT8] = DML_TILES(SIGNED##_##s##8), [DML_TYPE_UINT8] = DML_TILES(UNSIGNED##_u8), \
+    [DML_TYPE_INT16] = DML_TILES(SIGNED##_##s##16), [DML_TYPE_UINT16] = DML_TILES(UNSIGNED##_u16), \
+    [DML_TYPE_INT32] = DML_TILES(SIGNED##_##s##32), [DML_TYPE_UINT32] = DML_TILES(UNSIGNED##_u32), \
+    [DML_TYPE_INT64] = DML_TILES(SIGNED##_##s##64), [DML_TYPE_UINT64] = DML_TILES(UNSIGNED##_u64)
 /* Columns are compared in four bytes or eight, as many as indices have; narrower elements are widened first. */
 #define DML_TILES_OF_ARG(NAME) \
-    [DML_TYPE_INT8] = {NAME##_i8_rows, NULL}, [DML_TYPE_UINT8] = {NAME##_u8_rows, NULL}, \
-    [DML_TYPE_INT16] = {NAME##_i16_rows, NULL}, [DML_TYPE_UINT16] = {NAME##_u16_rows, NULL}, \
+    [DML_TYPE_INT8] = {NAME##_i8_rows, NULL, NULL}, [DML_TYPE_UINT8] = {NAME##_u8_rows, NULL, NULL}, \
+    [DML_TYPE_INT16] = {NAME##_i16_rows, NULL, NULL}, [DML_TYPE_UINT16] = {NAME##_u16_rows, NULL, NULL}, \
     [DML_TYPE_FLOAT32] = DML_TILES(NAME##_f32), \
     [DML_TYPE_INT32] = DML_TILES(NAME##_i32), [DML_TYPE_UINT32] = DML_TILES(NAME##_u32), \
     [DML_TYPE_INT64] = DML_TILES(NAME##_i64), [DML_TYPE_UINT64] = DML_TILES(NAME##_u64)
 #if defined(__AVX2__)
 #define DML_SHORT_TILES(NAME) \
-    [DML_TYPE_FLOAT16] = {NAME##_f16_all_rows, NAME##_f16_columns}, \
-    [DML_TYPE_FLOAT32] = {NAME##_f32_all_rows, NAME##_f32_columns}
-#define DML_SHORT_TILES_OF_HALF(NAME) [DML_TYPE_FLOAT16] = {NAME##_f16_all_rows, NAME##_f16_columns},
-#define DML_SOFTMAX_NORM_OF_HALF(NAME) [DML_TYPE_FLOAT16] = {NAME##_f16_rows, NULL},
+    [DML_TYPE_FLOAT16] = {NAME##_f16_all_rows, NAME##_f16_columns, NAME##_f16_across}, \
+    [DML_TYPE_FLOAT32] = {NAME##_f32_all_rows, NAME##_f32_columns, NAME##_f32_across}
+#define DML_SHORT_TILES_OF_HALF(NAME) [DML_TYPE_FLOAT16] = {NAME##_f16_all_rows, NAME##_f16_columns, NAME##_f16_across},
+#define DML_SOFTMAX_NORM_OF_HALF(NAME) [DML_TYPE_FLOAT16] = {NAME##_f16_rows, NULL, NULL},
 #else
 #define DML_SHORT_TILES_OF_HALF(NAME)
 #define DML_SOFTMAX_NORM_OF_HALF(NAME)
-#define DML_SHORT_TILES(NAME) [DML_TYPE_FLOAT32] = DML_TILES(NAME##_f32)
+#define DML_SHORT_TILES(NAME) [DML_TYPE_FLOAT32] = {NAME##_f32_rows, NAME##_f32_columns, NAME##_f32_across}
 #endif
 
 static const dml_reduce_kernel reduce_kernels[DML_FOLDS][DML_TYPES] = {
-    [DML_REDUCE_SUM] = {DML_SHORT_TILES_OF_HALF(sum) DML_TILES_OF_BITS(sum), [DML_TYPE_FLOAT64] = DML_TILES(sum_f64)},
-    [DML_REDUCE_ABSOLUTE] = {DML_SHORT_TILES(absolute), DML_TILES_OF_INTEGERS(absolute, sum)},
-    [DML_REDUCE_SQUARE] = {DML_SHORT_TILES(square), DML_TILES_OF_BITS(square)},
-    [DML_REDUCE_PRODUCT] = {DML_TILES_OF_BITS(product), [DML_TYPE_FLOAT32] = DML_TILES(product_f32),
+    [DML_REDUCE_SUM] = {DML_SHORT_TILES_OF_HALF(sum) DML_TILES_OF_INTEGERS(sum, u, sum),
+                        [DML_TYPE_FLOAT64] = DML_TILES(sum_f64)},
+    [DML_REDUCE_ABSOLUTE] = {DML_SHORT_TILES(absolute), DML_TILES_OF_INTEGERS(absolute, i, sum)},
+    [DML_REDUCE_SQUARE] = {DML_SHORT_TILES(square), DML_TILES_OF_INTEGERS(square, u, square)},
+    [DML_REDUCE_PRODUCT] = {DML_TILES_OF_INTEGERS(product, u, product),
+                          [DML_TYPE_FLOAT32] = {product_f32_rows, product_f32_columns, product_f32_across},
                           [DML_TYPE_FLOAT64] = DML_TILES(product_f64)},
-    [DML_REDUCE_MIN] = {DML_SHORT_TILES(min), DML_TILES_OF_INTEGERS(min, min)},
-    [DML_REDUCE_MAX] = {DML_SHORT_TILES(max), DML_TILES_OF_INTEGERS(max, max)},
+    [DML_REDUCE_MIN] = {DML_SHORT_TILES(min), DML_TILES_OF_INTEGERS(min, i, min)},
+    [DML_REDUCE_MAX] = {DML_SHORT_TILES(max), DML_TILES_OF_INTEGERS(max, i, max)},
     [DML_REDUCE_ARGMIN] = {DML_SOFTMAX_NORM_OF_HALF(argmin) DML_TILES_OF_ARG(argmin)},
     [DML_REDUCE_ARGMAX] = {DML_SOFTMAX_NORM_OF_HALF(argmax) DML_TILES_OF_ARG(argmax)},
     [DML_REDUCE_ARGMIN_LAST] = {DML_SOFTMAX_NORM_OF_HALF(argmin_last) DML_TILES_OF_ARG(argmin_last)},

@@ -3,22 +3,20 @@
 #include "../common/exp.h"
 #include "../common/log.h"
 
-DML_DEFINE_LOG(log_lanes, exp_vector, exp_bits)
-
 static void reduce_logs(double *values, int64_t count)
 {
-    for (int64_t i = 0; i < count; i += DML_EXP_LANES) {
-        exp_vector lanes;
-        double x[DML_EXP_LANES], found[DML_EXP_LANES];
-        int64_t n = count - i < DML_EXP_LANES ? count - i : DML_EXP_LANES;
+    for (int64_t i = 0; i < count; i += DML_LANES) {
+        dml_doubles lanes;
+        double x[DML_LANES], found[DML_LANES];
+        int64_t n = count - i < DML_LANES ? count - i : DML_LANES;
         int ordinary = 1;
-        for (int j = 0; j < DML_EXP_LANES; j++)
+        for (int j = 0; j < DML_LANES; j++)
             x[j] = j < n ? values[i + j] : 1.0;
         memcpy(&lanes, x, sizeof lanes);
-        log_lanes(&lanes);
+        dml_log_positive(&lanes);
         memcpy(found, &lanes, sizeof found);
         /* Zero, infinity, NaN, negative and subnormal numbers are left to the C library. */
-        for (int j = 0; j < DML_EXP_LANES; j++)
+        for (int j = 0; j < DML_LANES; j++)
             ordinary &= (x[j] >= 0x1p-1022) & (x[j] < INFINITY);
         for (int64_t j = 0; j < n && !ordinary; j++)
             found[j] = x[j] >= 0x1p-1022 && x[j] < INFINITY ? found[j] : log(x[j]);

@@ -19,7 +19,7 @@ static double exp_infinite(const char *element, int64_t n, int64_t stride)
 
 static inline double exp_one(double x)
 {
-    exp_vector values[DML_EXP_VECTORS] = {{x}};
+    dml_doubles values[DML_EXP_VECTORS] = {{x}};
     exp_sixteen(values);
     return values[0][0];
 }
@@ -53,7 +53,7 @@ static void exp_rows(void *state, void *second, const char *source, int64_t m, i
 static void exp_columns(void *state, void *second, const char *source, int64_t m, int64_t kept_stride, int64_t n,
                         int64_t reduced_stride, int64_t index)
 {
-    typedef exp_vector vector;
+    typedef dml_doubles vector;
     enum { COLUMNS = 128, ROWS = 32 };
     int64_t across = (m + COLUMNS - 1) / COLUMNS, tiles = (n + ROWS - 1) / ROWS * across;
     for (int64_t tile = 0; tile < tiles; tile++) {
@@ -85,7 +85,7 @@ static void exp_columns(void *state, void *second, const char *source, int64_t m
                     row = edge;
                 }
                 for (int k = 0; k < DML_EXP_VECTORS; k++)
-                    values[k] = DML_EXP_DOUBLES(row + DML_EXP_LANES * k) - ((vector *)(shift + j))[k];
+                    values[k] = DML_EXP_DOUBLES(row + DML_LANES * k) - ((vector *)(shift + j))[k];
                 exp_sixteen(values);
                 for (int k = 0; k < DML_EXP_VECTORS; k++)
                     total[k] += values[k];

@@ -39,34 +39,22 @@ static int dml_reduce_normalize(dml_dimension *dimensions, int count)
     return joined;
 }
 
-static int dml_reduce_of(int function)
-{
-    switch (function) {
-    case DML_FUNCTION_L1:
-        return DML_REDUCE_ABSOLUTE;
-    case DML_FUNCTION_L2:
-    case DML_FUNCTION_SUM_SQUARE:
-        return DML_REDUCE_SQUARE;
-    case DML_FUNCTION_LOG_SUM_EXP:
-        return DML_REDUCE_EXP;
-    case DML_FUNCTION_MULTIPLY:
-        return DML_REDUCE_PRODUCT;
-    case DML_FUNCTION_MIN:
-        return DML_REDUCE_MIN;
-    case DML_FUNCTION_MAX:
-        return DML_REDUCE_MAX;
-    case DML_FUNCTION_ARGMIN:
-        return DML_REDUCE_ARGMIN;
-    case DML_FUNCTION_ARGMAX:
-        return DML_REDUCE_ARGMAX;
-    case DML_FUNCTION_ARGMIN_LAST:
-        return DML_REDUCE_ARGMIN_LAST;
-    case DML_FUNCTION_ARGMAX_LAST:
-        return DML_REDUCE_ARGMAX_LAST;
-    default:
-        return DML_REDUCE_SUM;
-    }
-}
+static const uint8_t dml_reduce_folds[] = {
+    [DML_FUNCTION_SUM] = DML_REDUCE_SUM,
+    [DML_FUNCTION_AVERAGE] = DML_REDUCE_SUM,
+    [DML_FUNCTION_L1] = DML_REDUCE_ABSOLUTE,
+    [DML_FUNCTION_L2] = DML_REDUCE_SQUARE,
+    [DML_FUNCTION_SUM_SQUARE] = DML_REDUCE_SQUARE,
+    [DML_FUNCTION_LOG_SUM] = DML_REDUCE_SUM,
+    [DML_FUNCTION_LOG_SUM_EXP] = DML_REDUCE_EXP,
+    [DML_FUNCTION_MULTIPLY] = DML_REDUCE_PRODUCT,
+    [DML_FUNCTION_MIN] = DML_REDUCE_MIN,
+    [DML_FUNCTION_MAX] = DML_REDUCE_MAX,
+    [DML_FUNCTION_ARGMIN] = DML_REDUCE_ARGMIN,
+    [DML_FUNCTION_ARGMAX] = DML_REDUCE_ARGMAX,
+    [DML_FUNCTION_ARGMIN_LAST] = DML_REDUCE_ARGMIN_LAST,
+    [DML_FUNCTION_ARGMAX_LAST] = DML_REDUCE_ARGMAX_LAST,
+};
 
 static uint64_t dml_reduce_bits(double value, int type)
 {
@@ -102,11 +90,12 @@ static uint64_t dml_reduce_identity(int fold, int type)
 /* Chooses the types that a task is computed in; returns whether there are kernels for them. */
 static int dml_reduce_choose(dml_reduce *task)
 {
-    int is_float = task->type <= DML_TYPE_FLOAT32, is_arg, fold = dml_reduce_of(task->function);
+    int is_float = task->type <= DML_TYPE_FLOAT32, is_arg, fold;
     if (task->function < DML_FUNCTION_SUM || task->function > DML_FUNCTION_ARGMAX_LAST ||
         task->type < DML_TYPE_FLOAT16 || task->type > DML_TYPE_UINT64 || task->output_type < DML_TYPE_FLOAT16 ||
         task->output_type > DML_TYPE_UINT64)
         return 0;
+    fold = dml_reduce_folds[task->function];
     is_arg = fold >= DML_REDUCE_ARGMIN;
     task->fold = fold;
     task->computed_type = task->type == DML_TYPE_FLOAT16 ? DML_TYPE_FLOAT32 : task->type;
@@ -213,6 +202,31 @@ int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type
     task->input = input;
     task->output = output;
     dml_reduce_cut(task);
+    return 1;
+}
+
+int dml_reduce_lay(dml_reduce *task, const dml_dimension *kept, const dml_dimension *reduced)
+{
+    const dml_reduce_kernel *kernel = dml_reduce_kernel_of(task->fold, task->type);
+    const int64_t size = dml_type_sizes[task->type];
+    /* The kernels of FLOAT16 add up elements by fours, but not those of a vector that is not full. */
+    const int64_t vector = task->type == DML_TYPE_FLOAT16 ? 8 : 1;
+    if (!task->rows || task->reduced_rank > 1 || task->fold >= DML_REDUCE_EXP)
+        return 0;
+    task->across = kernel->across && kept[0].input == size && kept[0].size % vector == 0 && reduced[1].size == 1 &&
+                   task->count > DML_REDUCE_SHORT;
+    task->gathers =
+        kernel->rows && reduced[0].input == size && task->pieces == 1 && task->count * size <= DML_REDUCE_GATHERED;
+    if (!task->across && !task->gathers)
+        return 0;
+    task->kept_rank = task->reduced_rank = 2;
+    memcpy(task->kept, kept, 2 * sizeof *kept);
+    memcpy(task->reduced, reduced, 2 * sizeof *reduced);
+    if (task->across)
+        task->block = DML_REDUCE_ACROSS;
+    task->block = task->block < kept[0].size ? task->block : kept[0].size;
+    task->blocks = dml_quotient_up(kept[0].size, task->block);
+    task->units = task->blocks * kept[1].size;
     return 1;
 }
 

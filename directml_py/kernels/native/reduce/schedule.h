@@ -5,11 +5,14 @@
 
 #include "../common/compiler.h"
 #include "../context.h"
+#include "../move/move.h"
 #include "finish.h"
 
 #define DML_REDUCE_UNITS 16
 /* This many bytes come from beyond the L2 cache. */
 #define DML_REDUCE_MUCH (1 << 20)
+/* The bytes of the longest row that is packed before it is reduced. */
+#define DML_REDUCE_GATHERED (64 << 10)
 /* The bytes of an accumulator. */
 #define DML_REDUCE_STATE (2 * sizeof(uint64_t))
 
@@ -20,23 +23,9 @@ typedef struct {
 
 static void dml_reduce_begin(const dml_reduce *task, int64_t m, void *state, void *second)
 {
-    int64_t size = dml_type_sizes[task->state_type];
-    switch (size) {
-    case 1:
-        memset(state, (int)task->identity, (size_t)m);
-        break;
-    case 2:
-        for (int64_t i = 0; i < m; i++)
-            ((uint16_t *)state)[i] = (uint16_t)task->identity;
-        break;
-    case 4:
-        for (int64_t i = 0; i < m; i++)
-            ((uint32_t *)state)[i] = (uint32_t)task->identity;
-        break;
-    default:
-        for (int64_t i = 0; i < m; i++)
-            ((uint64_t *)state)[i] = task->identity;
-    }
+    const int64_t size = dml_type_sizes[task->state_type];
+    const dml_span span = {state, (const char *)&task->identity, 1, 0, 0, m, size, 0};
+    dml_dispatch->move->fill[__builtin_ctzll((uint64_t)size)](&span, 0);
     if (task->fold >= DML_REDUCE_EXP)
         memset(second, task->fold == DML_REDUCE_EXP ? 0 : 0xff, (size_t)m * sizeof(uint64_t));
 }
@@ -114,7 +103,9 @@ static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, c
     int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
     int64_t size = dml_type_sizes[task->type], done = 0;
     int packed = task->rows ? reduced_stride == size : m == 1 || kept_stride == size;
-    if ((task->rows ? kernel->rows : kernel->columns) == NULL || !packed) {
+    if (task->across && kernel->across) {
+        kernel->across(state, second, source, m, kept_stride, n, reduced_stride, index);
+    } else if ((task->rows ? kernel->rows : kernel->columns) == NULL || !packed) {
         dml_reduce_packed(task, state, second, source, m, n, index);
     } else if (task->rows) {
         kernel->rows(state, second, source, m, kept_stride, n, reduced_stride, index);
@@ -126,11 +117,29 @@ static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, c
     }
 }
 
+/* Folds rows whose lines have gaps between them, packing each first: several would not stay in the L1 cache. */
+static __attribute__((noinline)) void dml_reduce_gathered(const dml_reduce *task, char *state, char *second,
+                                                          const char *source, int64_t m)
+{
+    const int64_t size = dml_type_sizes[task->type], line = task->reduced[0].size * size;
+    const dml_reduce_loop rows = dml_reduce_kernel_of(task->fold, task->type)->rows;
+    char packed[DML_REDUCE_GATHERED] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < m; i++) {
+        dml_move_lines(packed, line, source + i * task->kept[0].input, task->reduced[1].input, task->reduced[1].size,
+                       line, 0);
+        rows(state + i * dml_type_sizes[task->state_type], second, packed, 1, task->count * size, task->count, size, 0);
+    }
+}
+
 /* Folds the reduced elements [begin, end) into m accumulators. */
 static void dml_reduce_range(const dml_reduce *task, char *state, char *second, const char *source, int64_t m,
                              int64_t begin, int64_t end)
 {
     int64_t at[DML_MAX_DIMENSIONS] = {0}, rest = begin;
+    if (task->gathers) {
+        dml_reduce_gathered(task, state, second, source, m);
+        return;
+    }
     for (int i = 0; i < task->reduced_rank && rest > 0; i++) {
         at[i] = rest % task->reduced[i].size;
         rest /= task->reduced[i].size;

@@ -5,11 +5,12 @@
 #pragma once
 
 #include "../common/vectors.h"
+#include "dispatch.h"
 #include "operations.h"
 
 #if defined(__AVX2__)
 #define DML_SHORT_LEAST 8
-#define DML_SHORT_MOST 512
+#define DML_SHORT_MOST DML_REDUCE_SHORT
 /* Halves are widened twice on the way to a sum: more of them at a time are faster. */
 #define DML_SHORT_MOST_HALVES 128
 #define DML_SHORT_ROWS(NAME, T, A, ROW, JOIN, MOST)                                                                    \

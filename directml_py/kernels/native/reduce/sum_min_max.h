@@ -18,13 +18,11 @@
 #define BITS 64
 #include "integer.inc"
 
-/* The identity of a sum of floats is -0, which leaves -0 as it is. */
 #define NAME absolute_f32
 #define T float
 #define A double
 #define LOAD DML_FLOATS_ABSOLUTE
 #define VALUE DML_FLOAT_ABSOLUTE
-#define IDENTITY -0.0
 #include "fold.inc"
 
 #define NAME square_f32
@@ -32,7 +30,6 @@
 #define A double
 #define LOAD DML_FLOATS_SQUARE
 #define VALUE DML_FLOAT_SQUARE
-#define IDENTITY -0.0
 #include "fold.inc"
 
 #define NAME product_f32
@@ -47,7 +44,6 @@
 
 #define NAME sum_f64
 #define T double
-#define IDENTITY -0.0
 #include "fold.inc"
 
 #define NAME product_f64

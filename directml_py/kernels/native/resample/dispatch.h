@@ -15,7 +15,7 @@ typedef struct {
 } dml_resample_plan;
 
 typedef struct {
-    void (*rows)(const dml_resample_plan *plan, int64_t begin, int64_t end);
+    void (*rows)(void *plan, int64_t begin, int64_t end);
 } dml_resample_table;
 
 extern DML_HIDDEN const dml_resample_table dml_resample_table_baseline, dml_resample_table_avx2,

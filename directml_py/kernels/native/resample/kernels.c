@@ -206,18 +206,6 @@ DML_INLINE void resample_line(const resample_region *region, const double *line,
     }
 }
 
-static DML_ONCE void resample_columns(const resample_region *region, const double *line, int64_t output_size,
-                                      double *sums)
-{
-    resample_line(region, line, output_size, sums, 0);
-}
-
-static DML_ONCE void resample_maxima(const resample_region *region, const double *line, int64_t output_size,
-                                     double *sums)
-{
-    resample_line(region, line, output_size, sums, 1);
-}
-
 /* The same for outputs with so many taps that there is no room for vectors of them. */
 static DML_ONCE void resample_long(const dml_resample *task, int64_t first, const double *line, int64_t low,
                                    double *sums)
@@ -280,8 +268,9 @@ static DML_ONCE void resample_store(const dml_resample *task, char *output, cons
         memcpy(output + i * stride, results + i * item, (size_t)item);
 }
 
-static void resample_share(const dml_resample_plan *plan, int64_t begin, int64_t end)
+static void resample_share(void *context, int64_t begin, int64_t end)
 {
+    const dml_resample_plan *plan = context;
     const dml_resample *task = plan->task;
     resample_region window;
     double line[DML_RESAMPLE_COLUMNS + 2 * DML_RESAMPLE_LANES], sums[DML_RESAMPLE_COLUMNS + DML_RESAMPLE_LANES];
@@ -306,9 +295,10 @@ static void resample_share(const dml_resample_plan *plan, int64_t begin, int64_t
         resample_rows(task, image, first_row + row, window.low, window.high, line);
         if (!window.many)
             resample_long(task, first, line, window.low, sums);
+        else if (task->function == DML_RESAMPLE_MAXIMUM)
+            resample_line(&window, line, task->columns.output_size, sums, 1);
         else
-            (task->function == DML_RESAMPLE_MAXIMUM ? resample_maxima
-                                                    : resample_columns)(&window, line, task->columns.output_size, sums);
+            resample_line(&window, line, task->columns.output_size, sums, 0);
         if (task->function == DML_RESAMPLE_NORM)
             resample_root(sums, task->columns.output_size, task->order);
         if (task->rows.counts)

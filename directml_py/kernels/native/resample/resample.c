@@ -5,11 +5,6 @@
 /* A part of an image of this size stays in the second cache. */
 #define DML_RESAMPLE_NEAR (1 << 18)
 
-static void dml_resample_share(void *context, int64_t begin, int64_t end)
-{
-    dml_dispatch->resample->rows(context, begin, end);
-}
-
 /* Whether the taps of each output begin where those of the one before it end. */
 __attribute__((unused)) static int dml_resample_is_csr(const dml_resample_axis *axis, int64_t regions)
 {
@@ -37,5 +32,5 @@ void dml_resample_run(const dml_resample *task)
         return;
     if (plan.channels > task->channels)
         plan.channels = task->channels;
-    dml_parallel(dml_resample_share, &plan, rows, grain, work);
+    dml_parallel(dml_dispatch->resample->rows, &plan, rows, grain, work);
 }

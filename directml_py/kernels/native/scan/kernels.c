@@ -50,18 +50,9 @@ DML_ITEM(4)
 DML_ITEM(8)
 #undef DML_ITEM
 
-DML_INLINE void scan_write(char *output, int64_t stride, const char *line, int64_t count, int stream,
-                           const int64_t item)
-{
-    if (item == 1)
-        scan_write_1(output, stride, line, count, stream);
-    else if (item == 2)
-        scan_write_2(output, stride, line, count, stream);
-    else if (item == 4)
-        scan_write_4(output, stride, line, count, stream);
-    else
-        scan_write_8(output, stride, line, count, stream);
-}
+/* By the bytes of an item. */
+static __typeof__(scan_write_1) *const scan_write[] = {
+    [1] = scan_write_1, [2] = scan_write_2, [4] = scan_write_4, [8] = scan_write_8};
 
 #define DML_SCAN_PLUS(a, b) ((a) + (b))
 #define DML_SCAN_TIMES(a, b) ((a) * (b))
@@ -88,11 +79,9 @@ DML_INLINE void scan_narrow_f16(uint16_t *line, const float *values, int64_t cou
     for (; j < count; j++)
         line[j] = scan_narrowed(values[j]);
 }
-#endif
-
-#if defined(__AVX2__)
 #define CONVERTS_VECTORS
 #endif
+
 #define TYPE f16
 #define T uint16_t
 #define K float
@@ -103,51 +92,30 @@ DML_INLINE void scan_narrow_f16(uint16_t *line, const float *values, int64_t cou
 
 #define TYPE f32
 #define T float
-#define K float
-#define LOADED
-#define STORED
 #define ZERO -0.0f
 #include "element_type.inc"
 
 #define TYPE f64
 #define T double
-#define K double
-#define LOADED
-#define STORED
 #define ZERO -0.0
 #include "element_type.inc"
 
 #define TYPE i8
 #define T uint8_t
-#define K uint8_t
-#define LOADED
-#define STORED
-#define ZERO 0
 #include "element_type.inc"
 
 /* Products of UINT16 promote to INT32, which must not overflow. */
 #define TYPE i16
 #define T uint16_t
 #define K uint32_t
-#define LOADED
-#define STORED
-#define ZERO 0
 #include "element_type.inc"
 
 #define TYPE i32
 #define T uint32_t
-#define K uint32_t
-#define LOADED
-#define STORED
-#define ZERO 0
 #include "element_type.inc"
 
 #define TYPE i64
 #define T uint64_t
-#define K uint64_t
-#define LOADED
-#define STORED
-#define ZERO 0
 #include "element_type.inc"
 
 #define DML_SCAN_ENTRY(NAME)                                                                                           \

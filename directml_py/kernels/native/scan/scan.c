@@ -159,9 +159,7 @@ void dml_scan_run(const dml_scan *task)
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
     dml_scan_plan plan = {.task = task, .kernels = &dml_dispatch->scan->kernels[task->function][task->type]};
     int64_t bytes, share;
-    plan.rows = 1;
-    for (int i = 0; i < task->rank; i++)
-        plan.rows *= task->sizes[i];
+    plan.rows = dml_element_count(task->rank, task->sizes);
     bytes = plan.rows * task->length * dml_scan_items[task->type];
     if (bytes == 0)
         return;

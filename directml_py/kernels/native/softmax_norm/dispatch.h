@@ -19,10 +19,12 @@ typedef void (*dml_softmax_norm_kernel)(const dml_softmax_norm *task, char *cons
    or column padded to 16. */
 typedef void (*dml_softmax_norm_strip)(const dml_softmax_norm *task, char *const *addresses, int64_t m, float *work);
 #define DML_SOFTMAX_NORM_STRIP 64
+/* The columns of MEAN_VARIANCE, whose sums stay in the L1 cache. */
+#define DML_SOFTMAX_NORM_COLUMNS 32
 
 typedef struct {
     dml_softmax_norm_kernel floats, halves;
-    dml_softmax_norm_strip short_rows, columns, batch_norm_columns;
+    dml_softmax_norm_strip short_rows, columns, response_columns, batch_norm_columns, mean_variance_columns;
 } dml_softmax_norm_table;
 
 /* Rounds to FLOAT16. */

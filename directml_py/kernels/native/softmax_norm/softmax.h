@@ -73,7 +73,7 @@ DML_INLINE double row_exps(float *out, const float *x, int64_t n, const int loga
                            dml_softmax_norm_next next)
 {
     const float_vector top = DML_ALL(largest);
-    DML_DOUBLES sums[2] = {{0}, {0}};
+    dml_doubles sums[2] = {{0}, {0}};
     float_vector pair[2];
     mask_vector is_largest;
     float rest[DML_FLOAT_LANES];
@@ -153,12 +153,12 @@ static DML_ONCE void column_exponentials(float *x, int64_t n, int64_t wide, cons
     enum { VECTORS = 16 / DML_FLOAT_LANES };
     float_vector top[VECTORS], others[VECTORS];
     mask_vector is_largest;
-    DML_DOUBLES totals[2 * VECTORS];
+    dml_doubles totals[2 * VECTORS];
     DML_UNROLLED for (int k = 0; k < VECTORS; k++)
     {
         top[k] = DML_F(loadu)(largest + k * DML_FLOAT_LANES);
         others[k] = DML_ALL(0.0f);
-        totals[2 * k] = totals[2 * k + 1] = (DML_DOUBLES){0};
+        totals[2 * k] = totals[2 * k + 1] = (dml_doubles){0};
     }
     for (int64_t i = 0; i < n; i++, x += wide)
         DML_UNROLLED for (int k = 0; k < VECTORS; k++)
@@ -189,7 +189,7 @@ static float row_largest(const float *x, int64_t n)
 static DML_ONCE double row_exponentials(float *out, const float *x, int64_t n, float largest,
                                         dml_softmax_norm_next next)
 {
-    DML_DOUBLES sums[4] = {{0}, {0}, {0}, {0}}, values[4];
+    dml_doubles sums[4] = {{0}, {0}, {0}, {0}}, values[4];
     float rest[16];
     (void)next;
     for (int64_t i = 0; i < n; i += 16) {
@@ -224,13 +224,13 @@ static double row_exp_sum(const float *x, int64_t n, float largest, dml_softmax_
 static DML_ONCE void column_exponentials(float *x, int64_t n, int64_t wide, const float *largest, const int logarithm,
                                          double *sums)
 {
-    DML_DOUBLES totals[4] = {{0}, {0}, {0}, {0}}, others[4] = {{0}, {0}, {0}, {0}}, values[4];
+    dml_doubles totals[4] = {{0}, {0}, {0}, {0}}, others[4] = {{0}, {0}, {0}, {0}}, values[4];
     for (int64_t i = 0; i < n; i++, x += wide) {
         for (int j = 0; j < 4; j++)
             values[j] = DML_SOFTMAX_NORM_LOAD(x + 4 * j) - DML_SOFTMAX_NORM_LOAD(largest + 4 * j);
         for (int j = 0; logarithm && j < 4; j++) {
-            others[j] -= (DML_DOUBLES)((DML_BITS)(values[j] == 0.0) & (DML_BITS)((DML_DOUBLES){0} - 1.0));
-            values[j] = DML_GATHER(values[j] == 0.0, (DML_DOUBLES){0} - INFINITY, values[j]);
+            others[j] -= (dml_doubles)((dml_bits)(values[j] == 0.0) & (dml_bits)((dml_doubles){0} - 1.0));
+            values[j] = DML_GATHER(values[j] == 0.0, (dml_doubles){0} - INFINITY, values[j]);
         }
         exp_sixteen(values);
         for (int j = 0; j < 4; j++) {
@@ -241,7 +241,7 @@ static DML_ONCE void column_exponentials(float *x, int64_t n, int64_t wide, cons
     }
     for (int j = 0; logarithm && j < 4; j++)
         totals[j] =
-            DML_GATHER(totals[j] < (double)(n + 32) * 0x1p-1020, (DML_DOUBLES){0}, totals[j]) + (others[j] - 1.0);
+            DML_GATHER(totals[j] < (double)(n + 32) * 0x1p-1020, (dml_doubles){0}, totals[j]) + (others[j] - 1.0);
     memcpy(sums, totals, sizeof totals);
 }
 
@@ -280,13 +280,13 @@ static DML_ONCE void log_softmax_shifts(double *values, int64_t n, int is_half)
     for (int64_t i = 0; is_half && i < n; i++)
         values[i] = dml_softmax_norm_half(1.0 + values[i]) - 1.0;
     for (int64_t i = 0; i < n; i += DML_LANES) {
-        DML_DOUBLES x, sum, logarithm;
+        dml_doubles x, sum, logarithm;
         memcpy(&x, values + i, sizeof x);
         logarithm = sum = x + 1.0;
-        elementwise_log_positive(&logarithm);
+        dml_log_positive(&logarithm);
         /* 0 is subtracted, not -0 added: the logarithm of 1 is 0. */
         logarithm = 0.0 - (logarithm + (x - (sum - 1.0)) / sum);
-        logarithm = DML_GATHER(x == x, logarithm, (DML_DOUBLES){0} + 46.051701859880914);
+        logarithm = DML_GATHER(x == x, logarithm, (dml_doubles){0} + 46.051701859880914);
         memcpy(values + i, &logarithm, sizeof x);
     }
 }

@@ -20,13 +20,8 @@ static void dml_pause(int32_t *count)
 {
     if (++*count % 4096 == 0)
         sched_yield();
-#if defined(__x86_64__)
     else
-        __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    else
-        __asm__ volatile("yield");
-#endif
+        dml_relax();
 }
 
 /* Returns 1 when the round is over, and 0 if it takes too long. */

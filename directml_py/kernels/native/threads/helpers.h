@@ -48,11 +48,7 @@ static uintptr_t dml_helper_watch(const dml_helper *helper, uintptr_t known, int
             uintptr_t state = __atomic_load_n(&helper->state, __ATOMIC_ACQUIRE);
             if (state != known)
                 return state;
-#if defined(__x86_64__)
-            __builtin_ia32_pause();
-#elif defined(__aarch64__)
-            __asm__ volatile("yield");
-#endif
+            dml_relax();
         }
         sched_yield();
         int64_t now = dml_nanoseconds();

@@ -2,26 +2,12 @@
 
 #include <sys/mman.h>
 
+#include "../common/compiler.h"
 #include "../common/system.h"
 #include "limits.h"
 
-#if defined(__has_feature)
-#define DML_HAS_FEATURE(name) __has_feature(name)
-#else
-#define DML_HAS_FEATURE(name) 0
-#endif
-
 /* Sanitizers keep the bounds of each thread's stack, and know of no other stack. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || DML_HAS_FEATURE(address_sanitizer) ||             \
-    DML_HAS_FEATURE(thread_sanitizer) || DML_HAS_FEATURE(memory_sanitizer)
-#define DML_WORK_STACKS 0
-#elif defined(__x86_64__) || defined(__aarch64__)
-#define DML_WORK_STACKS 1
-#else
-#define DML_WORK_STACKS 0
-#endif
-
-#if DML_WORK_STACKS
+#if !DML_SANITIZES_MEMORY && (defined(__x86_64__) || defined(__aarch64__))
 
 typedef struct {
     unsigned char *memory;

@@ -2,19 +2,6 @@
 #include "../common/declarations.h"
 /* The most elements that are kept of a row. */
 enum { DML_TOP_K_MOST = 64 };
-enum {
-    DML_TOP_K_FLOAT16,
-    DML_TOP_K_FLOAT32,
-    DML_TOP_K_FLOAT64,
-    DML_TOP_K_INT8,
-    DML_TOP_K_INT16,
-    DML_TOP_K_INT32,
-    DML_TOP_K_INT64,
-    DML_TOP_K_UINT8,
-    DML_TOP_K_UINT16,
-    DML_TOP_K_UINT32,
-    DML_TOP_K_UINT64
-};
 
 /* The first `count` elements, in order, of rows of `length` contiguous elements, and their indices, of 4 or 8 bytes. Of
    equal elements the one with the lower index comes first; NaN comes last. Strides are in bytes, by dimension of the

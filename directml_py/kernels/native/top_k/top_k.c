@@ -1,13 +1,13 @@
 #include "../common/assert.h"
+#include "../common/dimensions.h"
+#include "../common/element_types.h"
 #include "../context.h"
 #include "../threads/parallel.h"
-
-static const int dml_top_k_items[] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
 
 static void dml_top_k_share(void *context, int64_t begin, int64_t end)
 {
     const dml_top_k *task = context;
-    int64_t item = dml_top_k_items[task->type], found[DML_TOP_K_MOST];
+    int64_t item = dml_type_sizes[task->type], found[DML_TOP_K_MOST];
     for (; begin < end; begin++) {
         const char *row = (const char *)task->x;
         char *values = (char *)task->values, *indices = (char *)task->indices;
@@ -32,13 +32,11 @@ static void dml_top_k_share(void *context, int64_t begin, int64_t end)
 
 void dml_top_k_run(const dml_top_k *task)
 {
-    DML_ASSERT(DML_IS_INDEX(task->type, 11) && DML_IS_INDEX(task->decreasing, 2));
+    DML_ASSERT(DML_IS_INDEX(task->type, DML_TYPES) && DML_IS_INDEX(task->decreasing, 2));
     DML_ASSERT(task->index_item == 4 || task->index_item == 8);
     DML_ASSERT(DML_IS_RANK(task->rank));
     DML_ASSERT_EACH(i, task->rank, task->sizes[i] >= 0);
     DML_ASSERT(task->count >= 1 && task->count <= task->length && task->count <= DML_TOP_K_MOST);
-    int64_t rows = 1;
-    for (int i = 0; i < task->rank; i++)
-        rows *= task->sizes[i];
-    dml_parallel(dml_top_k_share, (void *)task, rows, 1, rows * task->length * dml_top_k_items[task->type]);
+    int64_t rows = dml_element_count(task->rank, task->sizes);
+    dml_parallel(dml_top_k_share, (void *)task, rows, 1, rows * task->length * dml_type_sizes[task->type]);
 }
