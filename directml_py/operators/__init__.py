@@ -1,7 +1,7 @@
 """The operators, one module or package per family: rules, shape inference and arithmetic."""
 
 from .operator import SCHEMAS, Kernel, Move, Operator, operator_of, schema_named
-from .validate import check, check_inputs, checked, every_rule, fused_kernel_of, kernel_of
+from .validate import check, check_inputs, checked, every_rule, kernel_of
 
 __all__ = [
     "SCHEMAS",
@@ -12,7 +12,6 @@ __all__ = [
     "check_inputs",
     "checked",
     "every_rule",
-    "fused_kernel_of",
     "kernel_of",
     "operator_of",
     "schema_named",

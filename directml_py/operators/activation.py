@@ -8,13 +8,14 @@ import numpy as np
 
 from ..descs.operator_desc import OperatorDesc
 from ..kernels import softmax_norm
-from ..kernels.elementwise import activations
+from ..kernels.elementwise import activations, functions
 from ..kernels.half import as_halves
 from ..kernels.native_arrays import Array, Run
+from ..kernels.post_ops import IDENTITY, RELU, Activation
 from ..kernels.rowwise import map_rows
 from ..validation.report import Report
 from .numeric_warnings import begins_with_nan, report_elements
-from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator, own_rule
+from .operator import Compute, ElementWise, Inputs, Kernel, Move, Operator, Outputs, operator, operator_rule
 
 # Each function takes the input tensors and then the desc's FLOATs, in desc order.
 FUNCTIONS: dict[str, Callable[..., Array]] = {
@@ -66,14 +67,21 @@ class OfEachElement(ElementWise):
         attributes = [getattr(desc, entry.name) for entry in desc.struct.fields if entry.type == "FLOAT"]
         return lambda *arrays: function(*arrays, *attributes)
 
+    def as_post_op(self, desc: OperatorDesc) -> Activation | None:
+        if desc.name == "ACTIVATION_LEAKY_RELU":
+            return Activation("LEAKY_RELU", slope=desc.Alpha)
+        return RELU if desc.name == "ACTIVATION_RELU" else None
+
 
 NAN = {
-    name: own_rule(name, "nan", f"No row of {name} {says} NaN", debug=True, library=True)
+    name: operator_rule(name, "nan", f"No row of {name} {says} NaN", debug=True, library=True)
     for older, says in (("LOG_SOFTMAX", "mixes numbers and"), ("HARDMAX", "begins with"))
     for name in (f"ACTIVATION_{older}", f"ACTIVATION_{older}1")
 }
 RANGES = {
-    name: own_rule(name, "half-range", f"No FLOAT16 sum of {name} is out of range", debug=True, library=True)
+    name: operator_rule(
+        name, "half-range", f"No FLOAT16 sum of {name} is out of range", debug=True, library=True
+    )
     for name in ALONG_AXES
     if name.rstrip("1") in SOFTMAX
 }
@@ -140,4 +148,7 @@ class ActivationIdentity(Operator):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         """Used by operators that fuse it."""
-        return activations.identity
+        return functions.identity
+
+    def as_post_op(self, desc: OperatorDesc) -> Activation:
+        return IDENTITY

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,12 @@ from ..descs.data_types import data_type_of
 from ..descs.operator_desc import OperatorDesc, Scalar
 from ..descs.tensor import TensorDesc
 from ..kernels.elementwise import functions
-from ..kernels.elementwise.activations import identity
 from ..kernels.native_arrays import Array
-from .operator import ElementWise, Sizes, operator_of
+from ..late import loading
+from .operator import Advisory, ElementWise, Sizes, operator_of
+
+if TYPE_CHECKING:
+    from ..kernels.post_ops import Activation
 
 
 def element(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
@@ -23,8 +26,8 @@ def element(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
     """
     if isinstance(value, Scalar):
         # A Python float would not preserve a NaN's payload.
-        own = data_type_of(value.data_type).dtype
-        return np.frombuffer(value.raw, own, 1).reshape(()).astype(dtype)
+        stored = data_type_of(value.data_type).dtype
+        return np.frombuffer(value.raw, stored, 1).reshape(()).astype(dtype)
     with np.errstate(over="ignore"):
         return np.asarray(functions.cast(np.asarray(value, np.float32), dtype))
 
@@ -34,13 +37,27 @@ def resized(sizes: Sequence[int], axis: int, size: int) -> tuple[int, ...]:
     return (*sizes[:axis], size, *sizes[axis + 1 :])
 
 
+def any_output_sizes(sizes: Sizes) -> Advisory:
+    """Microsoft's library checks only batches and channels: further windows are empty, and there may be fewer."""
+    return Advisory(sizes, (*sizes[:2], *(None for _ in sizes[2:])))
+
+
 def activated(desc: OperatorDesc | None) -> Callable[[Array], Array]:
     """The function of a fused activation's desc, whose tensors are null; the identity without a desc.
 
     It takes the operator's unrounded result and returns the array to be stored, possibly the same one and possibly of
     a wider type.
     """
-    return identity if desc is None else operator_of(desc.name).compute(desc)
+    return functions.identity if desc is None else operator_of(desc.name).compute(desc)
+
+
+def activation_of(desc: OperatorDesc | None) -> Activation | None:
+    """A fused activation as kernels have it in registers; None if they have nothing of the kind."""
+    with loading:
+        from ..kernels.post_ops import IDENTITY, Activation
+
+    role = IDENTITY if desc is None else operator_of(desc.name).as_post_op(desc)
+    return role if isinstance(role, Activation) else None
 
 
 def is_of_elements(desc: OperatorDesc | None) -> bool:

@@ -7,7 +7,7 @@ which are in ``kernels.elementwise.functions``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,9 +26,10 @@ from ..kernels.elementwise.functions import fmax, fmin, in_float64, scale_bias
 from ..kernels.elementwise.map import map_elements
 from ..kernels.half import widened
 from ..kernels.native_arrays import Array, Run
+from ..late import loading
 from ..text.plural import counted_words
 from ..validation.report import Report
-from .attributes import activated, element
+from .attributes import activated, activation_of, element
 from .numeric_warnings import report_losses
 from .operator import (
     Compute,
@@ -40,9 +41,12 @@ from .operator import (
     Outputs,
     mapping_kernel,
     operator,
-    own_rule,
+    operator_rule,
 )
 from .quantization_parameters import inspect_scales
+
+if TYPE_CHECKING:
+    from ..kernels.post_ops import Activation, Sum
 
 PREFIX = "ELEMENT_WISE_"
 
@@ -155,7 +159,7 @@ def limit(value: float | Scalar, dtype: np.dtype[Any]) -> Array:
     return np.asarray(widened(element(value, dtype)))
 
 
-def own_type(value: float | Scalar, desc: OperatorDesc) -> float | Scalar:
+def as_output(value: float | Scalar, desc: OperatorDesc) -> float | Scalar:
     """A union read in the output's type: Microsoft's library ignores CLIP1's MinMaxDataType."""
     return Scalar(desc.OutputTensor.data_type, value.raw) if isinstance(value, Scalar) else value
 
@@ -183,6 +187,12 @@ class Scaled(ElementWise):
 class Plain(ElementWise):
     def compute(self, desc: OperatorDesc) -> Compute:
         return PLAIN[desc.name.removeprefix(PREFIX)]
+
+    def as_post_op(self, desc: OperatorDesc) -> Sum | None:
+        with loading:
+            from ..kernels.post_ops import Sum
+
+        return Sum() if desc.name == "ELEMENT_WISE_ADD" else None
 
 
 @operator(*named(PREDICATES))
@@ -231,6 +241,13 @@ class Add1(ElementWise):
         activation = activated(desc.FusedActivation)
         return lambda a, b: activation(a + b)
 
+    def as_post_op(self, desc: OperatorDesc) -> Sum | None:
+        with loading:
+            from ..kernels.post_ops import Sum
+
+        activation = activation_of(desc.FusedActivation)
+        return None if activation is None else Sum(activation)
+
 
 @operator("ELEMENT_WISE_CLIP", "ELEMENT_WISE_CLIP1")
 class Clip(ElementWise):
@@ -241,10 +258,19 @@ class Clip(ElementWise):
     """
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        # A fused CLIP has no tensors of its own; the operator it is fused into has float results.
-        dtype = np.dtype(np.float32) if desc.OutputTensor is None else desc.OutputTensor.dtype
-        low, high = (limit(own_type(value, desc), dtype) for value in (desc.Min, desc.Max))
+        low, high = self.bounds(desc)
         return scaled(desc, lambda x: fmax(low, fmin(x, high)))
+
+    def bounds(self, desc: OperatorDesc) -> tuple[Array, Array]:
+        """Min and Max. A fused CLIP has no tensors of its own; the operator it is fused into has float results."""
+        dtype = np.dtype(np.float32) if desc.OutputTensor is None else desc.OutputTensor.dtype
+        return limit(as_output(desc.Min, desc), dtype), limit(as_output(desc.Max, desc), dtype)
+
+    def as_post_op(self, desc: OperatorDesc) -> Activation | None:
+        with loading:
+            from ..kernels.post_ops import clip
+
+        return clip(*map(float, self.bounds(desc))) if desc.ScaleBias is None else None
 
 
 @operator("ELEMENT_WISE_CLIP_GRAD", "ELEMENT_WISE_CLIP_GRAD1")
@@ -283,7 +309,7 @@ class ConstantPow(Lossy):
         report_losses(desc, self.compute(desc), scaled(desc, lambda x: (x, exponent)), inputs, report)
 
 
-_ORIGIN = own_rule(PREFIX + "ATAN_YX", "origin", "No point is the origin", debug=True)
+_ORIGIN = operator_rule(PREFIX + "ATAN_YX", "origin", "No point is the origin", debug=True)
 
 
 @operator("ELEMENT_WISE_ATAN_YX")

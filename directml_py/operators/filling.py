@@ -13,6 +13,7 @@ from ..kernels import philox
 from ..kernels.elementwise.functions import bits_of
 from ..kernels.elementwise.map import map_elements
 from ..kernels.fill import numpy_elements, sequence
+from ..kernels.launch import launch_in_order
 from ..kernels.move import move
 from ..kernels.native_arrays import Array, Run
 from .attributes import element
@@ -92,12 +93,7 @@ class DiagonalMatrix(Filling):
             diagonal.flags.writeable = True
             zeros = move([(output, np.broadcast_to(value.dtype.type(0), output.shape))])
             values = move([(diagonal, np.broadcast_to(value, diagonal.shape))])
-
-            def run() -> None:
-                zeros()
-                values()
-
-            return run
+            return launch_in_order([zeros, values])
 
         return Kernel(bind)
 
@@ -130,8 +126,8 @@ class DiagonalMatrix1(Operator):
         value, sizes = bits_of(element(desc.Value, desc.OutputTensor.dtype)), desc.OutputTensor.sizes
         is_value = along_diagonals(strip(sizes, desc.DiagonalFillBegin, desc.DiagonalFillEnd), sizes)
 
-        def written(place: Array, x: Array) -> Array:
-            return np.where(place, value, x)
+        def written(is_filled: Array, x: Array) -> Array:
+            return np.where(is_filled, value, x)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             return map_elements(written, [is_value, bits_of(inputs[0])], [bits_of(outputs[0])])
@@ -207,9 +203,9 @@ def strip(sizes: Sequence[int], begin: int, end: int) -> Array:
 def along_diagonals(values: Array, sizes: Sequence[int]) -> Array:
     """A view of Toeplitz matrices: one value along each diagonal, with ``values`` in the order of ``strip``."""
     height, width = sizes[-2:]
-    step = values.itemsize
+    stride = values.itemsize
     matrix = np.lib.stride_tricks.as_strided(
-        values[height - 1 :], (height, width), (-step, step), writeable=False
+        values[height - 1 :], (height, width), (-stride, stride), writeable=False
     )
     return np.broadcast_to(matrix, sizes)
 

@@ -67,8 +67,8 @@ def sequential_reduce(ufunc: np.ufunc, values: Array, axis: Any, keep: bool) -> 
     axes = range(values.ndim) if axis is None else np.atleast_1d(axis) % values.ndim
     moved = np.moveaxis(values, list(axes), range(-len(axes), 0))
     flat = moved.reshape(*moved.shape[: values.ndim - len(axes)], -1).astype(np.float16)
-    steps = ufunc.accumulate(flat, axis=-1)
-    result: Array = steps[..., -1]
+    partial_results = ufunc.accumulate(flat, axis=-1)
+    result: Array = partial_results[..., -1]
     return np.expand_dims(result, tuple(map(int, axes))) if keep else result
 
 

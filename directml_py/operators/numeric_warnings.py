@@ -14,7 +14,7 @@ from ..kernels.half import widened
 from ..kernels.native_arrays import Array
 from ..text.plural import counted_words
 from ..validation.report import Report
-from .operator import Compute, Inputs, own_rule
+from .operator import Compute, Inputs, operator_rule
 
 # From the result and the operands: whether each element is lost.
 IsLost = Callable[..., Array]
@@ -58,7 +58,7 @@ def _losses(
 ) -> dict[str, Loss]:
     return {
         f"ELEMENT_WISE_{name}": Loss(
-            own_rule(f"ELEMENT_WISE_{name}", rule, text, debug=True), field, words, is_lost
+            operator_rule(f"ELEMENT_WISE_{name}", rule, text, debug=True), field, words, is_lost
         )
         for name in names.split()
     }
@@ -126,10 +126,10 @@ def report_losses(
 
 def report_elements(report: Report, broken: Rule, path: str, where: Array, one: str, several: str) -> None:
     """Report the count of true elements, worded ``one`` or ``several``, and the coordinates of the first."""
-    places = np.argwhere(where)
-    if len(places):
-        count = counted_words(len(places), one, several)
-        report.add(broken, path, f"has {count}; the first is at {braces(places[0])}")
+    coordinates = np.argwhere(where)
+    if len(coordinates):
+        count = counted_words(len(coordinates), one, several)
+        report.add(broken, path, f"has {count}; the first is at {braces(coordinates[0])}")
 
 
 def begins_with_nan(x: Array, axes: Sequence[int]) -> Array:

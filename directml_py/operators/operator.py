@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from ..kernels.reorder import over_packed
 from ..late import loading
 from ..text.similar import did_you_mean
 from ..validation.report import Report
+
+# Element-wise operators that run alone need none of it.
+if TYPE_CHECKING:
+    from ..kernels.post_ops import Accepts, Activation, Normalization, PostOps, Sum
 
 Inputs = Sequence[Any]
 Outputs = Sequence[Any]
@@ -55,13 +59,25 @@ class Kernel(NamedTuple):
     A kernel is selected once for equal descs, bound once per recorded dispatch, and run many times. ``scratch`` is the
     size of its temporary memory in bytes, which ``bind`` receives as a uint8 array. Absent tensors are None; views may
     be strided. A purely element-wise kernel has ``elements``, which lets graphs fuse several. ``packed`` is the kernel
-    over prepacked OWNED_BY_DML inputs.
+    over prepacked OWNED_BY_DML inputs. ``fused`` binds it with post-operations, which it may take.
     """
 
     bind: Callable[[Inputs, Outputs, Array], Run]
     scratch: int = 0
     elements: Elements | None = None
     packed: PrepackedKernel | None = None
+    fused: Callable[[Inputs, Outputs, Array, PostOps], Run] | None = None
+
+    def bind_with(self, inputs: Inputs, outputs: Outputs, scratch: Array, post_ops: PostOps) -> Run:
+        """``bind``, with post-operations that run over the output."""
+        if self.fused is not None:
+            return self.fused(inputs, outputs, scratch, post_ops)
+        run = self.bind(inputs, outputs, scratch)
+        if not post_ops:
+            return run
+        with loading:
+            from ..kernels.post_ops import followed
+        return followed(run, post_ops)
 
 
 class WeightLayout(NamedTuple):
@@ -116,8 +132,6 @@ class Operator:
     has_sizes: ClassVar[bool] = False
     # Whether some of these are an ``Advisory``.
     advises_sizes: ClassVar[bool] = False
-    # Whether native kernels of it run element-wise programs over their results: see kernels/epilogue.py.
-    has_epilogue: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if "shapes" in vars(cls) and "has_sizes" not in vars(cls):
@@ -135,7 +149,7 @@ class Operator:
         return {}
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        """The reference kernel: takes one array per input (None if absent), returns one or a tuple of several.
+        """The reference, naive NumPy: takes one array per input (None if absent), returns one or a tuple of several.
 
         FLOAT16 is passed and computed as FLOAT32; results are rounded once, when they are stored.
         """
@@ -146,7 +160,7 @@ class Operator:
         return None
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        """How the operator runs; by default ``moves`` or ``compute`` in NumPy."""
+        """How the operator runs; by default ``moves``, or the reference."""
         moves = self.moves(desc)
         return computing_kernel(self.compute(desc)) if moves is None else moving_kernel(moves)
 
@@ -154,9 +168,13 @@ class Operator:
         """How many products the operator adds up, where the number of its tensors' elements does not say so."""
         return None
 
-    def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
-        """A fused kernel of the operator and ``following``, the only consumer of its output, as its first input; None
-        if there is none. It takes the remaining inputs of both and gives the same results."""
+    def accepts(self, desc: OperatorDesc) -> Accepts | None:
+        """The post-operations that its native kernels take; None if these take none, not even programs."""
+        return None
+
+    def as_post_op(self, desc: OperatorDesc) -> Activation | Sum | Normalization | None:
+        """What the operator is to a kernel that stores its input: None if that has nothing of the kind in registers.
+        Of a fused activation the desc has no tensors."""
         return None
 
     def check_compilation(self, desc: OperatorDesc, report: Report) -> int:
@@ -204,7 +222,7 @@ def of_sizes(output_sizes: Sequence[int] | None, field: str = "OutputTensor") ->
     return {field: tuple(unsigned_numbers(output_sizes, "output_sizes"))}
 
 
-def own_rule(
+def operator_rule(
     operator: str,
     name: str,
     text: str,
@@ -286,8 +304,14 @@ def operator_of(name: str) -> Operator:
     return OPERATORS[name]
 
 
-def schema_named(name: str) -> OperatorSchema:
-    """The operator ``GEMM``, ``gemm`` or ``DML_OPERATOR_GEMM``. Raises ``ValueError``, with a similar name."""
+def schema_named(name: str | int) -> OperatorSchema:
+    """The operator ``GEMM``, ``gemm`` or ``DML_OPERATOR_GEMM``, as a name or a number. Raises ``ValueError``, with a
+    similar name, and ``TypeError`` for anything else."""
+    if not isinstance(name, str):
+        schema = next((schema for schema in SCHEMAS.values() if schema.value == name), None)
+        if schema is not None:
+            return schema
+        raise TypeError(f"an operator is named as GEMM or {PREFIX}GEMM, not by {name!r}")
     short = name.upper().removeprefix(PREFIX)
     schema = SCHEMAS.get(short)
     if schema is None:

@@ -12,10 +12,10 @@ from ..kernels.top_k import top
 from ..validation.report import Report
 from .attributes import resized
 from .numeric_warnings import report_elements
-from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator, own_rule
+from .operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator, operator_rule
 
 NAN = {
-    name: own_rule(name, "nan", f"No element that {name} orders is NaN", debug=True, library=True)
+    name: operator_rule(name, "nan", f"No element that {name} orders is NaN", debug=True, library=True)
     for name in ("TOP_K", "TOP_K1")
 }
 

@@ -25,12 +25,12 @@ from .operator import (
     Shapes,
     computing_kernel,
     operator,
-    own_rule,
+    operator_rule,
 )
 from .quantization_parameters import single
 
 _BLOCKS = {
-    name: own_rule(name, "blocks", "Each size of QuantizationTensors divides that of InputTensor")
+    name: operator_rule(name, "blocks", "Each size of QuantizationTensors divides that of InputTensor")
     for name in ("QUANTIZE", "DEQUANTIZE")
 }
 # The range of 4-bit integers, by the kind of their 8-bit NumPy type.

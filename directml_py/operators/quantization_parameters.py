@@ -16,12 +16,12 @@ from ..descs.tensor import TensorDesc
 from ..kernels.native_arrays import Array
 from ..text.plural import counted_words
 from ..validation.report import Report
-from .operator import Broadcast, Inputs, Sizes, own_rule
+from .operator import Broadcast, Inputs, Sizes, operator_rule
 
 SCALE = "ScaleTensor"
 # The operators with an implementation whose pages state it.
 ZERO_SCALES = {
-    name: own_rule(name, "scale-zero", "No scale is 0", debug=True)
+    name: operator_rule(name, "scale-zero", "No scale is 0", debug=True)
     for name in (
         "ELEMENT_WISE_DEQUANTIZE_LINEAR",
         "ELEMENT_WISE_QUANTIZE_LINEAR",

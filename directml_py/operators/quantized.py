@@ -20,7 +20,7 @@ from ..kernels.im2col import exact_float
 from ..kernels.matmul import byte_products
 from ..kernels.native_arrays import Array, Run
 from ..validation.report import Report
-from .attributes import led
+from .attributes import any_output_sizes, led
 from .matrix.matmul import by_column, by_row, dequantized, finishing_kernel, integer_products, product_of
 from .operator import (
     Advisory,
@@ -34,12 +34,12 @@ from .operator import (
     computing_kernel,
     of_sizes,
     operator,
-    own_rule,
+    operator_rule,
 )
 from .quantization_parameters import along, inspect_scales, per_channel, per_column, per_row, single
 from .window.convolution import filter_window, integer_convolution
-from .window.pooling import any_output_sizes, divisors, element_counts, pool_window, pooled_sizes
-from .window.repeated_steps import RepeatedSteps
+from .window.pooling import divisors, element_counts, pool_window, pooled_sizes
+from .window.repeated_windows import RepeatedWindows
 
 
 @operator("ELEMENT_WISE_QUANTIZED_LINEAR_ADD")
@@ -219,7 +219,7 @@ class QuantizedLinearConvolution(Operator):
 
 
 MOST_DIMENSIONS = 5
-_SCALES = own_rule(
+_SCALES = operator_rule(
     "QUANTIZED_LINEAR_AVERAGE_POOLING",
     "compiled-scales",
     "Scales have at least two dimensions, at least four if InputTensor has four, and 1 or all channels",
@@ -228,7 +228,7 @@ _SCALES = own_rule(
 
 
 @operator("QUANTIZED_LINEAR_AVERAGE_POOLING")
-class QuantizedLinearAveragePooling(RepeatedSteps):
+class QuantizedLinearAveragePooling(RepeatedWindows):
     """``quantized(average over windows of dequantized(Input))``
     (ns-directml-dml_quantized_linear_average_pooling_operator_desc).
 
@@ -240,13 +240,13 @@ class QuantizedLinearAveragePooling(RepeatedSteps):
     advises_sizes = True
 
     def shapes(self, desc: OperatorDesc, *, output_sizes: Sequence[int] | None = None) -> Shapes:
-        """``output_sizes``: the output's sizes, if the count of steps is not the default."""
+        """``output_sizes``: the output's sizes, if the count of windows is not the default."""
         sizes, channels = desc.InputTensor.sizes, desc.InputTensor.sizes[1]
-        own = None if desc.OutputTensor is None else desc.OutputTensor.sizes
+        described = None if desc.OutputTensor is None else desc.OutputTensor.sizes
         return {
             "InputScaleTensor": self.scale_shape(desc.InputScaleTensor, channels),
             "OutputScaleTensor": self.scale_shape(desc.OutputScaleTensor, channels),
-            "OutputTensor": any_output_sizes(pooled_sizes(pool_window(desc), sizes, own)),
+            "OutputTensor": any_output_sizes(pooled_sizes(pool_window(desc), sizes, described)),
             **of_sizes(output_sizes),
         }
 
@@ -254,7 +254,7 @@ class QuantizedLinearAveragePooling(RepeatedSteps):
     def scale_shape(scale: TensorDesc | None, channels: int) -> Broadcast | Advisory:
         """CreateOperator accepts scales of any sizes."""
         expected = per_channel(scale, channels)
-        if scale is None or all(own in (1, size) for own, size in zip(scale.sizes, expected.sizes)):
+        if scale is None or all(actual in (1, size) for actual, size in zip(scale.sizes, expected.sizes)):
             return expected
         return Advisory(expected.sizes)
 
@@ -272,15 +272,15 @@ class QuantizedLinearAveragePooling(RepeatedSteps):
         return E_INVALIDARG
 
     def moving_compute(self, desc: OperatorDesc) -> Compute:
-        window, steps = pool_window(desc), desc.OutputTensor.sizes[2:]
+        window, output_sizes = pool_window(desc), desc.OutputTensor.sizes[2:]
         rank, dtype = desc.InputTensor.dimension_count, desc.OutputTensor.dtype
-        divisor = divisors(desc, desc.InputTensor.sizes[2:], steps)
+        divisor = divisors(desc, desc.InputTensor.sizes[2:], output_sizes)
         # Sums are exact.
         kind = exact_float(prod(window.size) * BYTE)
 
         def average(x: Array, x_scale: Array, x_zero: Any, scale: Array, zero: Any) -> Array:
             values = functions.centred(x, along(x_zero, 1, rank)).astype(kind)
-            total = window.fold(values, steps, np.add, 0).astype(np.float64)
+            total = window.fold(values, output_sizes, np.add, 0).astype(np.float64)
             mean = total * along(x_scale, 1, rank) / divisor()
             return functions.quantize(mean, along(scale, 1, rank), along(zero, 1, rank), dtype)
 

@@ -41,9 +41,11 @@ from ..descs.tensor_size import bytes_for
 from ..kernels.elementwise.functions import fmax, fmin, plain
 from ..kernels.elementwise.map import store
 from ..kernels.elementwise.trace import Symbol
+from ..kernels.launch import launch_in_order
 from ..kernels.native_arrays import Array, Run
-from ..kernels.recurrent.layer import Cell, Layer, Phase, State, run_steps, turned
-from ..kernels.recurrent.native import codes_of, run_natively, scratch_for
+from ..kernels.recurrent.layer import Cell, Layer, Phase, State, reversed_sequences, run_layer
+from ..kernels.recurrent.native import codes_of, float32_output, layer_runs, run_natively, scratch_for
+from ..kernels.reorder import lie_together
 from ..validation.report import Report
 from .attributes import activated, is_of_elements
 from .operator import (
@@ -55,25 +57,27 @@ from .operator import (
     Shapes,
     Sizes,
     operator,
-    own_rule,
+    operator_rule,
     summing_kernel,
 )
 
 Function = Callable[[Array], Array]
 # The input tensors that are present, by field.
-Given = Mapping[str, Array]
+Tensors = Mapping[str, Array]
 
 PEEPHOLES = ("input peephole", "output peephole", "forget peephole")
 LENGTHS = {
-    name: own_rule(name, "sequence-lengths", "No sequence is longer than InputTensor.Sizes[1]", debug=True)
+    name: operator_rule(
+        name, "sequence-lengths", "No sequence is longer than InputTensor.Sizes[1]", debug=True
+    )
     for name in ("RNN", "LSTM", "GRU")
 }
 UNCOMPILED = {
-    name: own_rule(name, "compiled-activations", "No activation is CELU", library=True)
+    name: operator_rule(name, "compiled-activations", "No activation is CELU", library=True)
     for name in ("LSTM", "GRU")
 }
 # The library copies each of these matrices for its kernel of one direction, packed, and without regard to strides.
-UNCOMPILED_MATRIX = own_rule(
+UNCOMPILED_MATRIX = operator_rule(
     "GRU",
     "compiled-matrix-size",
     "With one direction, TotalTensorSizeInBytes of WeightTensor and RecurrenceTensor suffices for packed elements, "
@@ -185,7 +189,7 @@ class RecurrentNetwork(Operator):
             outputs = None
             if desc.OutputSequenceTensor is not None:
                 outputs = np.empty(desc.OutputSequenceTensor.sizes, np.float32)
-            return outputs, *self.results(desc, fields, arrays, cells, outputs, run_steps)
+            return outputs, *self.results(desc, fields, arrays, cells, outputs, run_layer)
 
         return network
 
@@ -196,6 +200,10 @@ class RecurrentNetwork(Operator):
             return summing_kernel(self.compute(desc))
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
+            tensors = present(fields, inputs)
+            if "SequenceLengthsTensor" not in tensors or not is_backward(desc, sizes.directions - 1):
+                return launch_in_order(self.bound_runs(desc, tensors, outputs, cells, scratch))
+
             def run() -> None:
                 sequence = outputs[0]
                 states = sequence
@@ -208,6 +216,38 @@ class RecurrentNetwork(Operator):
 
         return Kernel(bind, scratch_for(cells[0], sizes.batch, sizes.input, sizes.hidden))
 
+    def bound_runs(
+        self, desc: OperatorDesc, tensors: Tensors, outputs: Outputs, cells: Sequence[Cell], scratch: Array
+    ) -> Sequence[Run]:
+        """The calls, in order, for sequences that are all as long as the input or run forward. Then the kernel takes as
+        many steps whatever the lengths are, which are all that is left to read in Python."""
+        sizes, inputs = recurrent_of(desc), list(tensors.values())
+        sequence_lengths = tensors.get("SequenceLengthsTensor")
+        lengths = lengths_of(sizes, None).astype(np.int64)
+        copies: list[Run] = []
+        sequence, *last = outputs
+        if sequence is not None:
+            sequence = float32_output(sequence, sequence.strides[-1] == 4, inputs, copies)
+        last = [
+            np.empty(sizes.state, np.float32)
+            if output is None
+            else float32_output(output, lie_together(output), inputs, copies)
+            for output in last
+        ]
+        runs: list[Run] = []
+        if sequence_lengths is not None:
+            runs.append(lambda: np.copyto(lengths, lengths_of(sizes, sequence_lengths)))
+        for direction, cell in enumerate(cells):
+            layer = self.layer(desc, tensors, direction, lengths)
+            target = None
+            if sequence is not None:
+                target = sequence[:: -1 if is_backward(desc, direction) else 1, direction]
+            states = tuple(state[0, direction] for state in last)
+            runs += layer_runs(cell, layer, target, states, scratch)
+            if sequence_lengths is not None:
+                runs.append(partial(store_empty, cell, layer, states))
+        return [*runs, *copies]
+
     def results(
         self,
         desc: OperatorDesc,
@@ -218,9 +258,9 @@ class RecurrentNetwork(Operator):
         run: Callable[[Cell, Layer, Array | None], State],
     ) -> Iterator[Array]:
         """Fill in the outputs of all directions, {S, D, B, H}, and return the last states, {1, D, B, H}."""
-        given = {name: array for name, array in zip(fields, arrays) if array is not None}
+        tensors = present(fields, arrays)
         last = [
-            self.directed(desc, given, number, cell, None if outputs is None else outputs[:, number], run)
+            self.directed(desc, tensors, number, cell, None if outputs is None else outputs[:, number], run)
             for number, cell in enumerate(cells)
         ]
         return (np.stack(states)[np.newaxis] for states in zip(*last))
@@ -228,29 +268,19 @@ class RecurrentNetwork(Operator):
     def directed(
         self,
         desc: OperatorDesc,
-        given: Given,
+        tensors: Tensors,
         direction: int,
         cell: Cell,
         outputs: Array | None,
         run: Callable[[Cell, Layer, Array | None], State],
     ) -> State:
         """Run the time steps of one direction, fill in its outputs, {S, B, H}, and return the last state."""
-        sizes = recurrent_of(desc)
-        backward = direction == 1 or desc.Direction == DML_RECURRENT_NETWORK_DIRECTION_BACKWARD
-        x, lengths = given["InputTensor"][0], lengths_of(sizes, given.get("SequenceLengthsTensor"))
+        sizes, backward = recurrent_of(desc), is_backward(desc, direction)
+        lengths = lengths_of(sizes, tensors.get("SequenceLengthsTensor"))
         # If all sequences are as long as the input, negative strides reverse the output.
         is_whole = bool((lengths == sizes.sequence).all())
         target = outputs[::-1] if backward and is_whole and outputs is not None else outputs
-        peepholes = part_of(given, "PeepholeTensor", direction, (3, sizes.hidden))
-        layer = Layer(
-            turned(x, lengths) if backward else x,
-            lengths,
-            given["WeightTensor"][0, direction],
-            given["RecurrenceTensor"][0, direction],
-            part_of(given, "BiasTensor", direction, (2, self.gates * sizes.hidden)),
-            tuple(part_of(given, field, direction, sizes.state[2:]) for field in self.states),
-            dict(zip(PEEPHOLES, peepholes)) if "PeepholeTensor" in given else {},
-        )
+        layer = self.layer(desc, tensors, direction, lengths)
         last = run(cell, layer, target)
         empty = lengths == 0
         if empty.any():
@@ -259,19 +289,41 @@ class RecurrentNetwork(Operator):
             for state, values in zip(last, replacements):
                 state[empty] = values
         if backward and not is_whole and outputs is not None:
-            outputs[...] = turned(outputs, lengths)
+            outputs[...] = reversed_sequences(outputs, lengths)
         return last
+
+    def layer(self, desc: OperatorDesc, tensors: Tensors, direction: int, lengths: Array) -> Layer:
+        """One direction's tensors: views, except for the elements of sequences of several lengths that run backward."""
+        sizes, x = recurrent_of(desc), tensors["InputTensor"][0]
+        peepholes = part_of(tensors, "PeepholeTensor", direction, (3, sizes.hidden))
+        return Layer(
+            reversed_sequences(x, lengths) if is_backward(desc, direction) else x,
+            lengths,
+            tensors["WeightTensor"][0, direction],
+            tensors["RecurrenceTensor"][0, direction],
+            part_of(tensors, "BiasTensor", direction, (2, self.gates * sizes.hidden)),
+            tuple(part_of(tensors, field, direction, sizes.state[2:]) for field in self.states),
+            dict(zip(PEEPHOLES, peepholes)) if "PeepholeTensor" in tensors else {},
+        )
+
+
+def is_backward(desc: OperatorDesc, direction: int) -> bool:
+    return direction == 1 or bool(desc.Direction == DML_RECURRENT_NETWORK_DIRECTION_BACKWARD)
+
+
+def present(fields: Sequence[str], arrays: Sequence[Array | None]) -> Tensors:
+    return {name: array for name, array in zip(fields, arrays) if array is not None}
 
 
 def in_halves(cell: Cell) -> Cell:
     """``cell`` with the results of every phase rounded to FLOAT16."""
 
     def rounded(function: Callable[..., Array | tuple[Array, ...]]) -> Callable[..., tuple[Array, ...]]:
-        def step(*values: Array) -> tuple[Array, ...]:
+        def rounded_function(*values: Array) -> tuple[Array, ...]:
             results = function(*values)
             return tuple(map(as_half, results if isinstance(results, tuple) else (results,)))
 
-        return step
+        return rounded_function
 
     return cell._replace(phases=[phase._replace(function=rounded(phase.function)) for phase in cell.phases])
 
@@ -297,8 +349,16 @@ def after_empty_sequence(cell: Cell, layer: Layer, rows: Array) -> State:
         x=layer.x[:1, rows], lengths=np.ones(np.count_nonzero(rows), np.intp), states=before(layer, rows)
     )
     with np.errstate(all="ignore"):
-        hidden, *others = run_steps(cell, first)
+        hidden, *others = run_layer(cell, first)
     return (hidden if len(layer.x) == 1 else np.zeros_like(hidden), *others)
+
+
+def store_empty(cell: Cell, layer: Layer, last: State) -> None:
+    """Store the last states of empty sequences that run forward."""
+    empty = layer.lengths == 0
+    if empty.any():
+        for state, values in zip(last, after_empty_sequence(cell, layer, empty)):
+            state[empty] = values
 
 
 def per_time_step(function: Function) -> Function:
@@ -307,12 +367,12 @@ def per_time_step(function: Function) -> Function:
     The Axes of an activation refer to these four dimensions; traced activations have none.
     """
 
-    def step(x: Array) -> Array:
+    def at_one_time_step(x: Array) -> Array:
         if isinstance(x, Symbol):
             return plain(function(x).astype(x.dtype))
         return np.asarray(np.asarray(function(x[np.newaxis, np.newaxis]), x.dtype)[0, 0])
 
-    return step
+    return at_one_time_step
 
 
 def lengths_of(sizes: Recurrent, lengths: Array | None) -> Array:
@@ -322,13 +382,13 @@ def lengths_of(sizes: Recurrent, lengths: Array | None) -> Array:
     return np.minimum(lengths.reshape(-1), sizes.sequence).astype(np.intp)
 
 
-def part_of(given: Given, field: str, direction: int, sizes: Sizes) -> Array:
+def part_of(tensors: Tensors, field: str, direction: int, sizes: Sizes) -> Array:
     """One direction's slice of a tensor; zeros if the tensor is absent.
 
     Directions are the second dimension of a state, and the third of biases and peepholes, whose second is 1.
     """
     part: Array = (
-        given[field].reshape(-1, *sizes)[direction] if field in given else np.zeros(sizes, np.float32)
+        tensors[field].reshape(-1, *sizes)[direction] if field in tensors else np.zeros(sizes, np.float32)
     )
     return part
 
@@ -399,11 +459,11 @@ class Lstm(RecurrentNetwork):
         f, g, h = functions
         peepholes = PEEPHOLES if desc.PeepholeTensor is not None else ()
 
-        def step(
-            i: Array, o: Array, forget: Array, c: Array, cell: Array, *seen: Array
+        def gates(
+            i: Array, o: Array, forget: Array, c: Array, cell: Array, *peephole_weights: Array
         ) -> tuple[Array, Array]:
             def gate(sums: Array, index: int, cell: Array) -> Array:
-                return f(sums + seen[index] * cell if seen else sums)
+                return f(sums + peephole_weights[index] * cell if peephole_weights else sums)
 
             let_in = gate(i, 0, cell)
             kept = 1 - let_in if desc.CoupleInputForget else gate(forget, 2, cell)
@@ -411,7 +471,7 @@ class Lstm(RecurrentNetwork):
             return gate(o, 1, cell) * h(cell), cell
 
         inputs = (0, 1, 2, 3, "cell", *peepholes)
-        return Cell(4, 4, [Phase(range(4), range(4), inputs, ("hidden", "cell"), step)])
+        return Cell(4, 4, [Phase(range(4), range(4), inputs, ("hidden", "cell"), gates)])
 
 
 def clipped(function: Function, threshold: float) -> Function:

@@ -44,12 +44,12 @@ class Dimension(NamedTuple):
         with np.errstate(all="ignore"):
             exact = np.divide(np.arange(count) - self.output_offset, self.scale)
             quotients = np.where(np.abs(exact) < HALVES, exact.astype(np.float32), exact)
-            places: Array = np.where(np.isnan(quotients), 0.0, quotients) - offset
-        return np.where(np.isnan(places), 0.0, places)
+            coordinates: Array = np.where(np.isnan(quotients), 0.0, quotients) - offset
+        return np.where(np.isnan(coordinates), 0.0, coordinates)
 
 
-def halves_up(places: Array) -> Array:
-    return np.floor(places + 0.5)
+def halves_up(coordinates: Array) -> Array:
+    return np.floor(coordinates + 0.5)
 
 
 def rounding_of(desc: OperatorDesc) -> Callable[[Array], Array]:
@@ -84,13 +84,13 @@ class Sampling(Operator):
         """The taps of each of ``counts`` results among ``sizes`` elements, by axis; unchanged axes are left out."""
         plan: Plan = {}
         for axis, (dimension, count, size) in enumerate(zip(self.dimensions(desc), counts, sizes)):
-            places = dimension.source_coordinates(count)
+            coordinates = dimension.source_coordinates(count)
             if desc.InterpolationMode != DML_INTERPOLATION_MODE_LINEAR:
-                plan[axis] = (nearest(rounding_of(desc)(places), size),)
+                plan[axis] = (nearest(rounding_of(desc)(coordinates), size),)
             elif getattr(desc, "Antialiased", False) and 0 < dimension.scale < 0.5:
-                plan[axis] = Stretched(places, size, 1 / dimension.scale)
+                plan[axis] = Stretched(coordinates, size, 1 / dimension.scale)
             else:
-                plan[axis] = (linear(places, self.bases(dimension, count), size),)
+                plan[axis] = (linear(coordinates, self.bases(dimension, count), size),)
         return {axis: parts for axis, parts in plan.items() if not changes_nothing(parts)}
 
     def plan(self, desc: OperatorDesc) -> Plan:
@@ -109,16 +109,16 @@ class Sampling(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """A gather if every result is one element; otherwise weighted sums, blocked over the other dimensions."""
         plan = self.ordered_plan(desc)
-        picks, (x, _) = gather_indices(plan), tensors_of(desc)
-        if picks is None:
+        indices, (x, _) = gather_indices(plan), tensors_of(desc)
+        if indices is None:
             return blending_kernel(plan, self.compute(desc))
         # Of equal scales the innermost dimension first: then the others copy whole lines.
-        picks = dict(sorted(picks.items(), key=lambda pick: (len(pick[1]) / x.sizes[pick[0]], -pick[0])))
+        indices = dict(sorted(indices.items(), key=lambda item: (len(item[1]) / x.sizes[item[0]], -item[0])))
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return gather_along(picks, inputs[0], outputs[0], scratch)
+            return gather_along(indices, inputs[0], outputs[0], scratch)
 
-        return Kernel(bind, scratch_for(picks, x.sizes, x.dtype.itemsize))
+        return Kernel(bind, scratch_for(indices, x.sizes, x.dtype.itemsize))
 
 
 def blending_kernel(plan: Plan, compute: Compute) -> Kernel:

@@ -46,7 +46,7 @@ def _problem(tensor: TensorDesc, shape: Shape) -> str:
         return _required_problem(tensor, shape.required)
     if isinstance(shape, Broadcast):
         fits = len(tensor.sizes) == len(shape.sizes) and all(
-            own in (1, size) for own, size in zip(tensor.sizes, shape.sizes)
+            actual in (1, size) for actual, size in zip(tensor.sizes, shape.sizes)
         )
         return "" if fits else f"must be {braces(shape.sizes)}, of which each size may also be 1"
     if tensor.sizes == tuple(shape):
@@ -60,7 +60,7 @@ def _required_problem(tensor: TensorDesc, required: tuple[int | None, ...] | Non
     if required is None:
         return ""
     fits = len(tensor.sizes) == len(required) and all(
-        size in (None, own) for own, size in zip(tensor.sizes, required)
+        size in (None, actual) for actual, size in zip(tensor.sizes, required)
     )
     expected = ["any" if size is None else str(size) for size in required]
     return "" if fits else f"must be {{{', '.join(expected)}}}"

@@ -57,12 +57,6 @@ def kernel_of(desc: OperatorDesc) -> Kernel:
     return operator_of(desc.name).kernel(desc)
 
 
-@lru_cache(maxsize=1024)
-def fused_kernel_of(desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
-    """The kernel of two operators in a row; None if they have none."""
-    return operator_of(desc.name).fused_kernel(desc, following)
-
-
 def every_rule() -> list[Rule]:
     """The rules of all operators and all loaded modules, sorted by identifier."""
     for name, schema in SCHEMAS.items():

@@ -16,23 +16,26 @@ from ...kernels.gather_scatter_nd import (
     scratch_for,
     written_whole,
 )
+from ...kernels.launch import launch_in_order
 from ...kernels.linear_index import gather_linear as read_by_addresses
 from ...kernels.linear_index import gather_nd_within
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...text.plural import counted_words
 from ...validation.report import Report
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Sizes, own_rule
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Sizes, operator_rule
 
 
 def range_rule(operator: str, of: str) -> Rule:
     """Declare the rule about indices outside ``of``."""
     text = f"Every index is within {of}, counted from its end if negative"
-    return own_rule(operator, "index-range", text, debug=True)
+    return operator_rule(operator, "index-range", text, debug=True)
 
 
 def duplicates_rule(operator: str) -> Rule:
-    return own_rule(operator, "duplicate-indices", "No element of OutputTensor is indexed twice", debug=True)
+    return operator_rule(
+        operator, "duplicate-indices", "No element of OutputTensor is indexed twice", debug=True
+    )
 
 
 def check_range(
@@ -128,12 +131,7 @@ class Writes(IndexedOperator):
             copy = move([(outputs[0], x)])
             output = outputs[0].reshape(dimensions)
             write = scatter_nd(output, self.coordinates(desc, indices), updates, scratch)
-
-            def run() -> None:
-                copy()
-                write()
-
-            return run
+            return launch_in_order([copy, write])
 
         return Kernel(bind, scratch_for(self.coordinate_sizes(desc)))
 
@@ -141,8 +139,8 @@ class Writes(IndexedOperator):
         """Report the count of the output's elements or slices that are indexed more than once, and the first."""
         dimensions, coordinates = self.dimensions(desc), self.coordinates(desc, indices)
         named = dimensions[: len(coordinates)]
-        places, _ = indices_inside(dimensions, coordinates)
-        numbers, counts = np.unique(np.ravel_multi_index(places, named), return_counts=True)
+        indexed, _ = indices_inside(dimensions, coordinates)
+        numbers, counts = np.unique(np.ravel_multi_index(indexed, named), return_counts=True)
         repeated = numbers[counts > 1]
         if repeated.size:
             output = desc.OutputTensor.sizes

@@ -12,24 +12,35 @@ from ...kernels.linear_index import gather_within, is_inside, take
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..attributes import resized
-from ..operator import Advisory, Compute, Inputs, Kernel, Operator, Outputs, Shapes, Sizes, operator, own_rule
+from ..operator import (
+    Advisory,
+    Compute,
+    Inputs,
+    Kernel,
+    Operator,
+    Outputs,
+    Shapes,
+    Sizes,
+    operator,
+    operator_rule,
+)
 from .base import IndexedOperator, Reads, Writes, check_range, duplicates_rule, range_rule
 
 # Microsoft's library does not check this; tensorflow-directml-plugin gathers batches in this way.
-LEADING_ONES = own_rule(
+LEADING_ONES = operator_rule(
     "GATHER",
     "indices-leading-ones",
     "The sizes of IndicesTensor before the last IndexDimensions are 1",
     page_only=True,
 )
-BATCH = own_rule(
+BATCH = operator_rule(
     "GATHER",
     "indices-batch",
     "The size of IndicesTensor before the last IndexDimensions is 1 or the size of the batch, and all sizes "
     "before it are 1",
 )
 # Microsoft's library does not check this.
-CROPPED_ONES = own_rule(
+CROPPED_ONES = operator_rule(
     "GATHER",
     "cropped-ones",
     "The leading sizes of InputTensor that OutputTensor drops are 1",

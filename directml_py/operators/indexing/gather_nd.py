@@ -9,12 +9,12 @@ from ...kernels.gather_scatter_nd import Coordinates
 from ...kernels.linear_index import gather_linear
 from ...kernels.native_arrays import Array
 from ...validation.report import Report
-from ..operator import Compute, Inputs, Kernel, Shapes, Sizes, computing_kernel, operator, own_rule
+from ..operator import Compute, Inputs, Kernel, Shapes, Sizes, computing_kernel, operator, operator_rule
 from .base import IndexedOperator, Reads, Writes, check_range, duplicates_rule, range_rule
 
 NAMES = ("GATHER_ND", "GATHER_ND1", "SCATTER_ND")
 LEADING_ONES = {
-    name: own_rule(
+    name: operator_rule(
         name,
         "leading-ones",
         "InputTensor's sizes before the last InputDimensionCount are 1, and IndicesTensor's before the last "
@@ -23,13 +23,13 @@ LEADING_ONES = {
     for name in NAMES
 }
 # Microsoft's library takes the batch sizes from IndicesTensor, whatever those of InputTensor.
-BATCH_SIZES = own_rule(
+BATCH_SIZES = operator_rule(
     "GATHER_ND1",
     "batch-sizes",
     "InputTensor and IndicesTensor have the same batch dimensions",
     page_only=True,
 )
-NO_ZERO_STRIDES = own_rule(
+NO_ZERO_STRIDES = operator_rule(
     "SCATTER_ND", "indices-strides", "IndicesTensor is not broadcast by strides of 0", library=True
 )
 INDEX_RANGE = {name: range_rule(name, "its dimension") for name in NAMES}
@@ -77,8 +77,8 @@ class TuplesOfIndices(IndexedOperator):
 
     def coordinates(self, desc: OperatorDesc, indices: Array) -> Coordinates:
         tuples = indices.reshape(self.index_sizes(desc))
-        own: list[Array | None] = [None] * self.batches(desc)
-        return own + [tuples[..., number] for number in range(desc.IndicesTensor.sizes[-1])]
+        batch_coordinates: list[Array | None] = [None] * self.batches(desc)
+        return batch_coordinates + [tuples[..., number] for number in range(desc.IndicesTensor.sizes[-1])]
 
     def named_sizes(self, desc: OperatorDesc) -> Sizes:
         """The sizes of the indexed slices: those of the index tuples, then those of the input's dimensions without one.

@@ -31,9 +31,9 @@ class NonzeroCoordinates(Operator):
             desc.OutputCoordinatesTensor,
         )
         rank = len(sizes)
-        own = rank if coordinates is None else coordinates.sizes[-1]
+        described = rank if coordinates is None else coordinates.sizes[-1]
         leading_ones = next((index for index, size in enumerate(sizes) if size > 1), rank)
-        width = min(max(own, rank - leading_ones), rank)
+        width = min(max(described, rank - leading_ones), rank)
         return {
             "OutputCountTensor": with_leading_ones((1,), 1 if count is None else count.dimension_count),
             "OutputCoordinatesTensor": with_leading_ones(

@@ -7,6 +7,7 @@ import numpy as np
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor_size import unsigned_number
 from ...kernels.gather_scatter_nd import exact_indices, scatter_nd, scratch_for
+from ...kernels.launch import launch_in_order
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ..attributes import resized
@@ -64,11 +65,6 @@ class OneHot(Operator):
             fill = move([(output, np.broadcast_to(off, output.shape))])
             coordinates = [indices if dimension == axis else None for dimension in range(output.ndim)]
             write = scatter_nd(output, coordinates, np.broadcast_to(on, sizes), scratch)
-
-            def run() -> None:
-                fill()
-                write()
-
-            return run
+            return launch_in_order([fill, write])
 
         return Kernel(bind, scratch_for(sizes))

@@ -36,11 +36,11 @@ from ..operator import (
     Shapes,
     Sizes,
     operator,
-    own_rule,
+    operator_rule,
     summing_kernel,
 )
 from .attention_masks import mask_of
-from .attention_operands import Given, joined, operands, placed
+from .attention_operands import Tensors, joined, operands, placed
 
 # The other sizes are inferred from these tensors, whose own sizes are inferred only where they are wrong.
 SOURCES = (
@@ -52,7 +52,7 @@ SOURCES = (
 )
 
 
-_PAST = own_rule(
+_PAST = operator_rule(
     "MULTIHEAD_ATTENTION",
     "compiled-past",
     "Without a mask, past keys or values have present ones if MaskType is KEY_QUERY_SEQUENCE_LENGTH_START_END",
@@ -132,25 +132,25 @@ def mask_sizes(kind: int, sizes: Attention, total: int) -> Sizes | None:
 
 
 def bound_runs(
-    given: Given, outputs: Outputs, scratch: Array, sizes: Attention, scale: float
+    tensors_by_field: Tensors, outputs: Outputs, scratch: Array, sizes: Attention, scale: float
 ) -> list[Run] | None:
     """The native calls of an attention that reads its tensors as they are, FLOAT32 without a mask or a bias of the
     operands: past and new keys and values are joined in the memory of the present ones. None for any other."""
-    tensors = [tensor for tensor in given.values() if tensor is not None]
+    tensors = [tensor for tensor in tensors_by_field.values() if tensor is not None]
     arrays = [*tensors, *(output for output in outputs if output is not None)]
-    if given["MaskTensor"] is not None or given["BiasTensor"] is not None:
+    if tensors_by_field["MaskTensor"] is not None or tensors_by_field["BiasTensor"] is not None:
         return None
     if not all(array.dtype == np.float32 and array.flags.c_contiguous for array in arrays):
         return None
     if not all(apart(output, tensors) for output in outputs if output is not None):
         return None
-    queries, *new = operands(given, sizes)
-    past = given["PastKeyTensor"], given["PastValueTensor"]
-    places = [placed(*parts) for parts in zip(past, new, outputs[1:])]
-    bias, target = given["RelativePositionBiasTensor"], outputs[0]
-    if None in places or target is None:
+    queries, *new = operands(tensors_by_field, sizes)
+    past = tensors_by_field["PastKeyTensor"], tensors_by_field["PastValueTensor"]
+    joins = [placed(*parts) for parts in zip(past, new, outputs[1:])]
+    bias, target = tensors_by_field["RelativePositionBiasTensor"], outputs[0]
+    if None in joins or target is None:
         return None
-    (keys, key_copies), (values, value_copies) = (place for place in places if place is not None)
+    (keys, key_copies), (values, value_copies) = (join for join in joins if join is not None)
     shape = (sizes.batch, sizes.heads, sizes.queries, sizes.total)
     if bias is not None:
         bias = np.broadcast_to(bias.reshape(bias.shape[-4:]), shape)
@@ -266,7 +266,7 @@ class MultiheadAttention(Operator):
         """The shape of RelativePositionBiasTensor for ``scores``, which have its dimension count."""
         return scores
 
-    def past_lengths(self, desc: OperatorDesc, given: Given) -> Any:
+    def past_lengths(self, desc: OperatorDesc, tensors_by_field: Tensors) -> Any:
         """The past length of each batch, where a tensor gives it."""
         return None
 
@@ -278,13 +278,13 @@ class MultiheadAttention(Operator):
         group = sizes.heads // sizes.key_heads
 
         def attention(*inputs: Array | None) -> tuple[Array | None, ...]:
-            given = dict(zip(names, inputs))
-            lengths = self.past_lengths(desc, given)
-            queries, new_keys, new_values = operands(given, sizes)
-            keys = joined(given["PastKeyTensor"], new_keys, room, lengths)
-            values = joined(given["PastValueTensor"], new_values, room, lengths)
-            mask = mask_of(desc.MaskType, given["MaskTensor"], sizes)
-            bias = given["RelativePositionBiasTensor"]
+            tensors_by_field = dict(zip(names, inputs))
+            lengths = self.past_lengths(desc, tensors_by_field)
+            queries, new_keys, new_values = operands(tensors_by_field, sizes)
+            keys = joined(tensors_by_field["PastKeyTensor"], new_keys, room, lengths)
+            values = joined(tensors_by_field["PastValueTensor"], new_values, room, lengths)
+            mask = mask_of(desc.MaskType, tensors_by_field["MaskTensor"], sizes)
+            bias = tensors_by_field["RelativePositionBiasTensor"]
             if bias is not None:
                 bias = np.broadcast_to(
                     bias.reshape(bias.shape[-4:]), (sizes.batch, sizes.heads, sizes.queries, room)
@@ -320,12 +320,14 @@ class MultiheadAttention(Operator):
             return summing_kernel(self.compute(desc))
 
         def attention(inputs: Inputs, outputs: Outputs, scratch: Array) -> None:
-            given = {name: None if array is None else widened(array) for name, array in zip(names, inputs)}
-            queries, new_keys, new_values = operands(given, sizes)
-            keys = joined(given["PastKeyTensor"], new_keys, sizes.total, None)
-            values = joined(given["PastValueTensor"], new_values, sizes.total, None)
-            mask = mask_of(desc.MaskType, given["MaskTensor"], sizes)
-            bias = given["RelativePositionBiasTensor"]
+            tensors_by_field = {
+                name: None if array is None else widened(array) for name, array in zip(names, inputs)
+            }
+            queries, new_keys, new_values = operands(tensors_by_field, sizes)
+            keys = joined(tensors_by_field["PastKeyTensor"], new_keys, sizes.total, None)
+            values = joined(tensors_by_field["PastValueTensor"], new_values, sizes.total, None)
+            mask = mask_of(desc.MaskType, tensors_by_field["MaskTensor"], sizes)
+            bias = tensors_by_field["RelativePositionBiasTensor"]
             shape = (sizes.heads, sizes.queries, sizes.total)
             if bias is not None:
                 bias = np.broadcast_to(bias.reshape(bias.shape[-4:]), (sizes.batch, *shape))

@@ -79,8 +79,8 @@ class Bounds:
 
     def masked(self, batch: int, head: int, keys: int) -> Array:
         """Which of the first ``keys`` keys are masked from all queries of the batch."""
-        places = np.arange(keys)
-        return np.asarray((places < self.starts[batch]) | (places >= self.ends[batch]))
+        indices = np.arange(keys)
+        return np.asarray((indices < self.starts[batch]) | (indices >= self.ends[batch]))
 
     def added(self, batch: int, keys: int, value: float) -> Array:
         """The addend to the scores of all heads and queries of a batch, {keys}."""

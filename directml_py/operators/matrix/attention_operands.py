@@ -17,7 +17,7 @@ STACKS = {
     "StackedKeyValueTensor": (1, 2),
     "StackedQueryKeyValueTensor": (0, 1, 2),
 }
-Given = Mapping[str, "Array | None"]
+Tensors = Mapping[str, "Array | None"]
 
 
 class Heads(Protocol):
@@ -35,20 +35,20 @@ class Heads(Protocol):
     def key_hidden(self) -> int: ...
 
 
-def operands(given: Given, sizes: Heads) -> list[Any]:
+def operands(tensors_by_field: Tensors, sizes: Heads) -> list[Any]:
     """The queries, new keys and new values, {batch, sequence, heads, size}, bias added; None where absent."""
     parts: list[Any] = [None, None, None]
-    for name, places in STACKS.items():
-        stack = given[name]
+    for name, numbers in STACKS.items():
+        stack = tensors_by_field[name]
         if stack is not None:
-            for index, place in enumerate(places):
-                parts[place] = stack[..., index, :]
-    for place, (name, heads) in enumerate(zip(OPERANDS, (sizes.heads, sizes.key_heads, sizes.key_heads))):
-        alone = given[name]
+            for index, number in enumerate(numbers):
+                parts[number] = stack[..., index, :]
+    for number, (name, heads) in enumerate(zip(OPERANDS, (sizes.heads, sizes.key_heads, sizes.key_heads))):
+        alone = tensors_by_field[name]
         if alone is not None:
             row = alone if name == "ValueTensor" else alone[..., : heads * sizes.head_size]
-            parts[place] = row.reshape(*row.shape[-3:-1], heads, -1)
-    bias = given["BiasTensor"]
+            parts[number] = row.reshape(*row.shape[-3:-1], heads, -1)
+    bias = tensors_by_field["BiasTensor"]
     if bias is None:
         return parts
     shares = np.split(bias.reshape(-1), [sizes.hidden, sizes.hidden + sizes.key_hidden])
@@ -68,8 +68,8 @@ def placed(past: Any, new: Any, present: Array | None) -> tuple[Array, list[tupl
     if present is None:
         return (known[0], []) if len(known) == 1 else None
     whole = present.reshape(present.shape[-4:])
-    places = np.cumsum([0, *(operand.shape[2] for operand in known)])
-    return whole, [(whole[:, :, start:][:, :, : part.shape[2]], part) for start, part in zip(places, known)]
+    starts = np.cumsum([0, *(operand.shape[2] for operand in known)])
+    return whole, [(whole[:, :, start:][:, :, : part.shape[2]], part) for start, part in zip(starts, known)]
 
 
 def joined(past: Any, new: Any, room: int, lengths: Any) -> Any:

@@ -14,11 +14,11 @@ from ...kernels.elementwise.functions import saturated
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..attributes import led
-from ..operator import Broadcast, Inputs, Kernel, Outputs, Shape, Shapes, Sizes, operator, own_rule
+from ..operator import Broadcast, Inputs, Kernel, Outputs, Shape, Shapes, Sizes, operator, operator_rule
 from .attention import Attention, MultiheadAttention, attention_of, mask_sizes
-from .attention_operands import Given
+from .attention_operands import Tensors
 
-PAST_LENGTHS = own_rule(
+PAST_LENGTHS = operator_rule(
     "MULTIHEAD_ATTENTION1",
     "past-length-range",
     "Every past length is at most that of the past tensors, and leaves room for the new keys",
@@ -47,10 +47,10 @@ class MultiheadAttention1(MultiheadAttention):
     def present(self, desc: OperatorDesc, sizes: Attention, chosen: int | None) -> int:
         if desc.PastSequenceLengthsTensor is None:
             return sizes.total
-        own = desc.OutputPresentKeyTensor or desc.OutputPresentValueTensor
-        if chosen is not None or own is None:
+        output = desc.OutputPresentKeyTensor or desc.OutputPresentValueTensor
+        if chosen is not None or output is None:
             return sizes.total if chosen is None else chosen
-        return max(sizes.keys, int(own.sizes[-2]))
+        return max(sizes.keys, int(output.sizes[-2]))
 
     def shapes(self, desc: OperatorDesc, *, present_length: int | None = None) -> Shapes:
         sizes = self.sizes(desc)
@@ -82,8 +82,8 @@ class MultiheadAttention1(MultiheadAttention):
         free = self.present(desc, sizes, None) - sizes.keys
         return free if desc.PastValueTensor is None else min(free, sizes.past)
 
-    def past_lengths(self, desc: OperatorDesc, given: Given) -> Any:
-        lengths = given["PastSequenceLengthsTensor"]
+    def past_lengths(self, desc: OperatorDesc, tensors_by_field: Tensors) -> Any:
+        lengths = tensors_by_field["PastSequenceLengthsTensor"]
         if lengths is None:
             return None
         whole = lengths if lengths.dtype.kind == "i" else saturated(lengths, np.dtype(np.int64))
@@ -111,7 +111,7 @@ class MultiheadAttention1(MultiheadAttention):
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             _, keys, values = outputs
-            given = {**dict(zip(names, inputs)), "PastKeyTensor": keys, "PastValueTensor": values}
-            return kernel.bind([given[name] for name in names], outputs, scratch)
+            tensors_by_field = {**dict(zip(names, inputs)), "PastKeyTensor": keys, "PastValueTensor": values}
+            return kernel.bind([tensors_by_field[name] for name in names], outputs, scratch)
 
         return Kernel(bind)

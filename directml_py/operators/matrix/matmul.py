@@ -14,8 +14,7 @@ from ...descs.format import braces
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.backend import backend
 from ...kernels.elementwise.functions import BYTE, FLOAT64, centred, plain
-from ...kernels.elementwise.map import map_at_once, map_elements
-from ...kernels.epilogue import map_results
+from ...kernels.elementwise.map import map_elements
 from ...kernels.half import as_halves
 from ...kernels.im2col import matmul
 from ...kernels.launch import launch_in_order
@@ -28,6 +27,7 @@ from ...kernels.matmul import (
     panels_size,
 )
 from ...kernels.native_arrays import Array, Run
+from ...kernels.post_ops import PROGRAMS, Accepts, PostOps, of_function, of_kernel
 from ...validation.report import Report
 from ..attributes import activated, is_of_elements, led
 from ..numeric_warnings import report_elements
@@ -43,7 +43,8 @@ from ..operator import (
     WeightLayout,
     computing_kernel,
     operator,
-    own_rule,
+    operator_of,
+    operator_rule,
     summing_kernel,
 )
 from ..quantization_parameters import along, per_column, per_row
@@ -69,16 +70,16 @@ class Product(NamedTuple):
 
 def product_of(desc: OperatorDesc, transposed_a: bool = False, transposed_b: bool = False) -> Product:
     """The product given by the sizes of ATensor and the columns of BTensor."""
-    *batch, rows, depth = turned(desc.ATensor.sizes, transposed_a)
-    return Product(tuple(batch), rows, depth, turned(desc.BTensor.sizes, transposed_b)[-1])
+    *batch, rows, depth = transposed_sizes(desc.ATensor.sizes, transposed_a)
+    return Product(tuple(batch), rows, depth, transposed_sizes(desc.BTensor.sizes, transposed_b)[-1])
 
 
-def turned(sizes: Sizes, transposed: bool) -> Sizes:
+def transposed_sizes(sizes: Sizes, transposed: bool) -> Sizes:
     """``sizes`` with rows and columns swapped if the matrices are ``transposed``."""
     return (*sizes[:-2], sizes[-1], sizes[-2]) if transposed else sizes
 
 
-SOFTMAX = own_rule(
+SOFTMAX = operator_rule(
     "GEMM",
     "softmax",
     "Fused ACTIVATION_SOFTMAX takes a single matrix: all sizes but the last two are 1",
@@ -94,7 +95,8 @@ class Gemm(Operator):
     formula, NaN and infinity propagate even if ``Beta`` is 0.
     """
 
-    has_epilogue = True
+    def accepts(self, desc: OperatorDesc) -> Accepts:
+        return PROGRAMS
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         """For several matrices, ACTIVATION_SOFTMAX1 along the last axis does the same."""
@@ -109,7 +111,7 @@ class Gemm(Operator):
     def shapes(self, desc: OperatorDesc) -> Shapes:
         transposed_b = _is_transposed(desc.TransB)
         product = product_of(desc, _is_transposed(desc.TransA), transposed_b)
-        return {"BTensor": turned(product.right, transposed_b), "OutputTensor": product.result}
+        return {"BTensor": transposed_sizes(product.right, transposed_b), "OutputTensor": product.result}
 
     def compute(self, desc: OperatorDesc) -> Compute:
         finish = self.finish(desc)
@@ -121,15 +123,27 @@ class Gemm(Operator):
 
     def finish(self, desc: OperatorDesc) -> Callable[[Array, Array | None], Array]:
         """The epilogue: Alpha, ``Beta * C`` and the activation."""
-        activation = activated(desc.FusedActivation)
+        activation, scaled = activated(desc.FusedActivation), self.scaled(desc)
+        return lambda product, c: activation(scaled(product, c))
 
-        def finish(product: Array, c: Array | None) -> Array:
+    def scaled(self, desc: OperatorDesc) -> Callable[[Array, Array | None], Array]:
+        """The epilogue without the activation."""
+
+        def scaled(product: Array, c: Array | None) -> Array:
             result = product if desc.Alpha == 1 else product * desc.Alpha
-            if c is not None:
-                result = result + (c if desc.Beta == 1 else c * desc.Beta)
-            return activation(result)
+            return result if c is None else result + (c if desc.Beta == 1 else c * desc.Beta)
 
-        return finish
+        return scaled
+
+    def post_ops(self, desc: OperatorDesc, sums: Array, c: Array | None, out: Array) -> PostOps:
+        """The epilogue as post-operations: a softmax is computed by its own kernel."""
+        fused = desc.FusedActivation
+        if is_of_elements(fused):
+            return [of_function(self.finish(desc), [sums, c], [out])]
+        softmax = of_kernel(operator_of(fused.name).kernel(fused).bind, sums, out)
+        if desc.Alpha == 1 and c is None:
+            return [softmax]
+        return [of_function(self.scaled(desc), [sums, c], [sums]), softmax]
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """Accumulates in the output if that is FLOAT32 with contiguous rows, or columns where nothing follows, and
@@ -140,29 +154,30 @@ class Gemm(Operator):
             output.strides is None or 1 in output.strides[-2 if is_product else -1 :]
         )
         is_finished = is_direct and is_product
-        is_of_each = is_of_elements(desc.FusedActivation)
-        finish = self.finish(desc)
-        turned = _is_transposed(desc.TransA), _is_transposed(desc.TransB)
+        transposed = _is_transposed(desc.TransA), _is_transposed(desc.TransB)
 
-        def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_packed: bool = False) -> Run:
+        def bind(
+            inputs: Inputs,
+            outputs: Outputs,
+            scratch: Array,
+            post_ops: PostOps = (),
+            is_packed: bool = False,
+        ) -> Run:
             (a, b, c), (out,) = inputs, outputs
             sums = out if is_direct else scratch[: 4 * out.size].view(np.float32).reshape(out.shape)
+            if not is_finished:
+                post_ops = [*self.post_ops(desc, sums, c, out), *post_ops]
             if is_packed:
-                run = multiply_packed(_left(desc, a), b, sums)
-            else:
-                run = multiply(_left(desc, a), _right(desc, b), sums, turned)
-            if is_finished:
-                return run
-            if is_of_each:
-                return map_results(run, finish, [sums, c], out)
-            return launch_in_order([run, map_at_once(finish, [sums, c], [out])])
+                return multiply_packed(_left(desc, a), b, sums, post_ops)
+            return multiply(_left(desc, a), _right(desc, b), sums, transposed, post_ops)
 
-        kernel = Kernel(bind, 0 if is_direct else 4 * prod(output.sizes))
+        kernel = Kernel(bind, 0 if is_direct else 4 * prod(output.sizes), fused=bind)
         packing = self.packing(desc)
         if packing is None:
             return kernel
+        packed = partial(bind, is_packed=True)
         return kernel._replace(
-            packed=PrepackedKernel(kernel._replace(bind=partial(bind, is_packed=True)), {1: packing})
+            packed=PrepackedKernel(kernel._replace(bind=packed, fused=packed), {1: packing})
         )
 
     def packing(self, desc: OperatorDesc) -> WeightLayout | None:
@@ -284,7 +299,7 @@ def by_column(parameter: Array | None, rank: int) -> Any:
     return along(parameter, rank - 1, rank)
 
 
-HALF_RANGE = own_rule(
+HALF_RANGE = operator_rule(
     "MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
     "half-range",
     "No factor of a FLOAT16 result leaves the range of FLOAT16",

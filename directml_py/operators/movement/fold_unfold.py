@@ -33,7 +33,7 @@ def column_sizes(desc: OperatorDesc, whole: Sizes, rank: int) -> Sizes:
 
 
 def spread(columns: Array, window: Window, whole: Sizes) -> Array:
-    """A view of columns with sizes {batch, channels, window, steps}, window and steps in C order."""
+    """A view of columns with sizes {batch, channels, window, count}, window and count in C order."""
     batch, channels, *spatial = whole
     return columns.reshape(batch, channels, *window.size, *window.forward(spatial))
 
@@ -50,19 +50,19 @@ class Unfold(Operator):
         window, spatial = column_window(desc), desc.InputTensor.sizes[2:]
 
         def unfolded(x: Array) -> Array:
-            places: list[Any] = [slice(None), slice(None)]
+            indices: list[Any] = [slice(None), slice(None)]
             is_inside = np.array(True)
-            for axis, (size, steps) in enumerate(zip(spatial, window.forward(spatial))):
+            for axis, (size, count) in enumerate(zip(spatial, window.forward(spatial))):
                 along = np.add.outer(
                     np.arange(window.size[axis]) * window.dilations[axis],
-                    np.arange(steps) * window.strides[axis] - window.start_padding[axis],
+                    np.arange(count) * window.strides[axis] - window.start_padding[axis],
                 )
-                # The dimensions of the window come before those of its steps.
+                # The dimensions within a window come before those of the windows.
                 other_axes = [each for each in range(2 * len(spatial)) if each % len(spatial) != axis]
                 along = np.expand_dims(along, other_axes)
                 is_inside = is_inside & (along >= 0) & (along < size)
-                places.append(np.clip(along, 0, size - 1))
-            columns = np.where(is_inside, x[tuple(places)], x.dtype.type(0))
+                indices.append(np.clip(along, 0, size - 1))
+            columns = np.where(is_inside, x[tuple(indices)], x.dtype.type(0))
             return np.asarray(columns.reshape(desc.OutputTensor.sizes))
 
         return unfolded
@@ -70,9 +70,9 @@ class Unfold(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """One strided copy of a padded input, unless it has more padding than both tensors have elements."""
         window, whole = column_window(desc), desc.InputTensor.sizes
-        steps = window.forward(whole[2:])
-        dimensions = len(steps)
-        if prod(window.reach(steps)) > prod(whole[2:]) + prod(window.size) * prod(steps):
+        counts = window.forward(whole[2:])
+        dimensions = len(counts)
+        if prod(window.reach(counts)) > prod(whole[2:]) + prod(window.size) * prod(counts):
             return super().kernel(desc)
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
@@ -81,7 +81,7 @@ class Unfold(Operator):
             target = np.moveaxis(columns, window_axes, range(-dimensions, 0))
 
             def run() -> None:
-                move([(target, window.view(window.padded(inputs[0], steps), steps))])()
+                move([(target, window.view(window.padded(inputs[0], counts), counts))])()
 
             return run
 
@@ -103,10 +103,10 @@ class Fold(Operator):
 
     def compute(self, desc: OperatorDesc) -> Compute:
         window, whole = column_window(desc), desc.OutputTensor.sizes
-        steps = window.forward(whole[2:])
+        counts = window.forward(whole[2:])
         # The dimensions that shrink come first, so that no intermediate is larger than the larger tensor.
-        growth = [size / (taps * count) for size, taps, count in zip(whole[2:], window.size, steps)]
-        order = sorted(range(len(steps)), key=growth.__getitem__)
+        growth = [size / (taps * count) for size, taps, count in zip(whole[2:], window.size, counts)]
+        order = sorted(range(len(counts)), key=growth.__getitem__)
 
         def folded(columns: Array) -> Array:
             array = spread(columns, window, whole)
@@ -118,22 +118,22 @@ class Fold(Operator):
 
 
 def put_back(array: Array, window: Window, axis: int, size: int) -> Array:
-    """Sum overlapping windows along one spatial dimension: {.. window .. steps ..} becomes {.. 1 .. size ..}."""
-    tap_axis, step_axis = 2 + axis, 2 + len(window.size) + axis
+    """Sum overlapping windows along one spatial dimension: {.. window .. count ..} becomes {.. 1 .. size ..}."""
+    tap_axis, window_axis = 2 + axis, 2 + len(window.size) + axis
     sizes = list(array.shape)
-    sizes[tap_axis], sizes[step_axis] = 1, size
+    sizes[tap_axis], sizes[window_axis] = 1, size
     result = np.zeros(sizes, array.dtype)
-    target = np.moveaxis(result, (tap_axis, step_axis), (0, 1))[0]
-    source = np.moveaxis(array, (tap_axis, step_axis), (0, 1))
+    target = np.moveaxis(result, (tap_axis, window_axis), (0, 1))[0]
+    source = np.moveaxis(array, (tap_axis, window_axis), (0, 1))
     stride, dilation = window.strides[axis], window.dilations[axis]
     if source.shape[1] < source.shape[0]:
-        # Window elements and steps are interchangeable: loop over the fewer.
+        # Elements of a window and windows are interchangeable: loop over the fewer.
         source, stride, dilation = source.swapaxes(0, 1), dilation, stride
-    taps, steps = source.shape[:2]
+    taps, windows = source.shape[:2]
     line = Window.of([taps], [stride], [dilation], [window.start_padding[axis]])
     for tap in range(taps):
-        places = line.hits(0, tap, range(size), range(steps))
-        if places is not None:
-            elements, source_steps = places
-            target[elements] += source[tap, source_steps]
+        hits = line.hits(0, tap, range(size), range(windows))
+        if hits is not None:
+            elements, source_windows = hits
+            target[elements] += source[tap, source_windows]
     return result

@@ -19,6 +19,7 @@ from ...api.enums import (
 )
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.gather import gather
+from ...kernels.launch import launch_in_order
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ..attributes import element
@@ -30,35 +31,35 @@ UINT_COUNT = 2**32
 MOST_PARTS = 64
 
 
-def reflection(places: Array, count: int) -> Array:
+def reflection(coordinates: Array, count: int) -> Array:
     """Mirrors without repeating the edge; a single element is repeated."""
-    places = places % max(1, 2 * (count - 1))
-    return np.minimum(places, 2 * (count - 1) - places) if count > 1 else places
+    coordinates = coordinates % max(1, 2 * (count - 1))
+    return np.minimum(coordinates, 2 * (count - 1) - coordinates) if count > 1 else coordinates
 
 
-def symmetric(places: Array, count: int) -> Array:
-    places = places % (2 * count)
-    return np.asarray(np.minimum(places, 2 * count - 1 - places))
+def symmetric(coordinates: Array, count: int) -> Array:
+    coordinates = coordinates % (2 * count)
+    return np.asarray(np.minimum(coordinates, 2 * count - 1 - coordinates))
 
 
 # For each mode, the source index in [0, count) of any coordinate, however far outside: by the pages the pattern repeats
 # where the padding is longer than the input.
 SOURCES: dict[int, Callable[[Array, int], Array]] = {
-    DML_PADDING_MODE_EDGE: lambda places, count: np.clip(places, 0, count - 1),
+    DML_PADDING_MODE_EDGE: lambda coordinates, count: np.clip(coordinates, 0, count - 1),
     DML_PADDING_MODE_REFLECTION: reflection,
     DML_PADDING_MODE_SYMMETRIC: symmetric,
-    DML_PADDING_MODE_WRAP: lambda places, count: places % count,
+    DML_PADDING_MODE_WRAP: lambda coordinates, count: coordinates % count,
 }
 
 
 class Kept(NamedTuple):
     """The slice of an input dimension that remains, and its slice of the output; both empty if nothing remains.
 
-    The output's element ``place`` is, apart from the mode, the input's ``place + first``.
+    The output's element ``target`` is, apart from the mode, the input's ``target + first``.
     """
 
     source: slice
-    place: slice
+    target: slice
     first: int
 
 
@@ -96,23 +97,23 @@ def kept_parts(desc: OperatorDesc) -> list[Kept]:
     return parts
 
 
-def sources(desc: OperatorDesc, kept: Kept, count: int, places: slice) -> Array:
+def sources(desc: OperatorDesc, kept: Kept, count: int, coordinates: slice) -> Array:
     """The source index in an input dimension of ``count`` elements for each output coordinate, in modes other than
     CONSTANT."""
-    return SOURCES[desc.PaddingMode](np.arange(places.start, places.stop) + kept.first, count)
+    return SOURCES[desc.PaddingMode](np.arange(coordinates.start, coordinates.stop) + kept.first, count)
 
 
 def parts(desc: OperatorDesc, kept: Kept, count: int, size: int) -> Iterator[tuple[slice, slice]]:
     """Slices of an output dimension, each with its source slice: strided, or one element repeated."""
-    yield kept.place, kept.source
-    for side in sides(size, kept.place):
+    yield kept.target, kept.source
+    for side in sides(size, kept.target):
         indices = sources(desc, kept, count, side)
         distances = np.diff(indices)
-        turns = np.flatnonzero(np.diff(distances))
+        breaks = np.flatnonzero(np.diff(distances))
         begin = 0
         while begin < indices.size:
-            next_turn = int(np.searchsorted(turns, begin))
-            end = int(turns[next_turn]) + 2 if next_turn < turns.size else indices.size
+            next_break = int(np.searchsorted(breaks, begin))
+            end = int(breaks[next_break]) + 2 if next_break < breaks.size else indices.size
             first, distance = int(indices[begin]), int(distances[begin]) if end - begin > 1 else 0
             target = slice(side.start + begin, side.start + end)
             yield (
@@ -128,7 +129,7 @@ def parts(desc: OperatorDesc, kept: Kept, count: int, size: int) -> Iterator[tup
 
 def reads_removed(desc: OperatorDesc, kept: Kept, count: int, size: int) -> bool:
     """Whether elements of the input that the output lacks are repeated in it."""
-    indices = [sources(desc, kept, count, side) for side in sides(size, kept.place)]
+    indices = [sources(desc, kept, count, side) for side in sides(size, kept.target)]
     return any(((each < kept.source.start) | (each >= kept.source.stop)).any() for each in indices)
 
 
@@ -159,7 +160,7 @@ class Padding(Operator):
 
         def filled(x: Array) -> Array:
             output = np.full(sizes, element(desc.PaddingValue, desc.InputTensor.dtype), x.dtype)
-            output[tuple(part.place for part in kept)] = x[remains]
+            output[tuple(part.target for part in kept)] = x[remains]
             return output
 
         return filled if desc.PaddingMode == DML_PADDING_MODE_CONSTANT else partial(repeated, desc)
@@ -167,14 +168,14 @@ class Padding(Operator):
     def kernel(self, desc: OperatorDesc) -> Kernel:
         sizes, kept = padded_sizes(desc), kept_parts(desc)
         remains: Slices = tuple(part.source for part in kept)
-        place: Slices = tuple(part.place for part in kept)
+        target_slices: Slices = tuple(part.target for part in kept)
         value_of = cache(partial(element, desc.PaddingValue))
 
         def bind_filled(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             output, value = outputs[0], value_of(outputs[0].dtype)
-            parts = [output[slices] for slices in border(sizes, place)]
+            parts = [output[slices] for slices in border(sizes, target_slices)]
             fill = [(part, np.broadcast_to(value, part.shape)) for part in parts]
-            return move([(output[place], inputs[0][remains]), *fill])
+            return move([(output[target_slices], inputs[0][remains]), *fill])
 
         def bind_repeated(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             output, x = outputs[0], inputs[0]
@@ -186,19 +187,14 @@ class Padding(Operator):
                 return move([(part, np.broadcast_to(source, part.shape)) for part, source in views])
             if any(reads_removed(desc, *each) for each in dimensions):
                 return lambda: np.copyto(output, repeated(desc, x))
-            runs = [move([(output[place], x[remains])])]
+            runs = [move([(output[target_slices], x[remains])])]
             # The last dimensions come first, so that the others repeat whole rows.
             for axis in reversed(range(len(sizes))):
-                target = (*place[: axis + 1], ...)
-                for side in sides(sizes[axis], place[axis]):
-                    there = (*place[:axis], side, ...)
+                target = (*target_slices[: axis + 1], ...)
+                for side in sides(sizes[axis], target_slices[axis]):
+                    there = (*target_slices[:axis], side, ...)
                     indices = sources(desc, kept[axis], x.shape[axis], side) - kept[axis].source.start
                     runs.append(gather(output[target], indices, output[there], axis))
-
-            def run() -> None:
-                for copy in runs:
-                    copy()
-
-            return run
+            return launch_in_order(runs)
 
         return Kernel(bind_filled if desc.PaddingMode == DML_PADDING_MODE_CONSTANT else bind_repeated)

@@ -37,10 +37,10 @@ class Tile(Operator):
         # dropped.
         pairs = zip(desc.Repeats, desc.InputTensor.sizes)
         parts = [part for count, size in pairs for part in ((count, 1), (size, size)) if part[0] != 1]
-        tiles, own = [size for size, _ in parts], [size for _, size in parts]
+        tiles, repeated = [size for size, _ in parts], [size for _, size in parts]
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
-            return move([(outputs[0].reshape(tiles), np.broadcast_to(inputs[0].reshape(own), tiles))])
+            return move([(outputs[0].reshape(tiles), np.broadcast_to(inputs[0].reshape(repeated), tiles))])
 
         return Kernel(bind)
 
@@ -141,8 +141,8 @@ class Join(Operator):
         }
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move]:
-        places = slices_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.InputTensors])
-        return [Move(index, (), 0, place) for index, place in enumerate(places)]
+        slices = slices_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.InputTensors])
+        return [Move(index, (), 0, part) for index, part in enumerate(slices)]
 
 
 @operator("SPLIT")
@@ -163,5 +163,5 @@ class Split(Operator):
         }
 
     def moves(self, desc: OperatorDesc) -> Sequence[Move]:
-        places = slices_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.OutputTensors])
-        return [Move(0, place, index, ()) for index, place in enumerate(places)]
+        slices = slices_along(desc.Axis, [tensor.sizes[desc.Axis] for tensor in desc.OutputTensors])
+        return [Move(0, part, index, ()) for index, part in enumerate(slices)]

@@ -17,8 +17,8 @@ def sources(lengths: Array, axis: int, size: int) -> Array:
     """The source index along the axis for each output element; ``lengths`` may broadcast."""
     # Clamped before conversion: UINT64 lengths may exceed any index.
     ends = np.minimum(lengths, min(size, np.iinfo(lengths.dtype).max)).astype(np.intp)
-    places = np.arange(size).reshape(resized((1,) * lengths.ndim, axis, size))
-    return np.where(places < ends, ends - 1 - places, places)
+    coordinates = np.arange(size).reshape(resized((1,) * lengths.ndim, axis, size))
+    return np.where(coordinates < ends, ends - 1 - coordinates, coordinates)
 
 
 @operator("REVERSE_SUBSEQUENCES")
@@ -59,17 +59,20 @@ def reverse(x: Array, lengths: Array, output: Array, axis: int) -> Run:
     run_natively = read_reversed(x, [alike if each == axis else None for each in range(lengths.ndim)], output)
     if run_natively:
         return run_natively
-    steps = [stride // x.itemsize for stride in x.strides[: lengths.ndim]]
-    lowest = x[tuple(slice(-1, None) if step < 0 else slice(1) for step in steps)]
-    extent = 1 + sum((size - 1) * abs(step) for size, step in zip(sizes, steps))
-    origin = sum((size - 1) * -step for size, step in zip(sizes, steps) if step < 0)
+    element_strides = [stride // x.itemsize for stride in x.strides[: lengths.ndim]]
+    lowest = x[tuple(slice(-1, None) if distance < 0 else slice(1) for distance in element_strides)]
+    extent = 1 + sum((size - 1) * abs(distance) for size, distance in zip(sizes, element_strides))
+    origin = sum((size - 1) * -distance for size, distance in zip(sizes, element_strides) if distance < 0)
     strides = (x.itemsize, *x.strides[lengths.ndim :])
     memory = as_strided(lowest, (extent, *trail), strides, writeable=False)
 
     def run() -> None:
-        places = list(np.ix_(*map(np.arange, sizes)))
-        places[axis] = sources(lengths, axis, sizes[axis])
-        offsets = sum((place * step for place, step in zip(places, steps)), np.intp(origin))
+        coordinates = list(np.ix_(*map(np.arange, sizes)))
+        coordinates[axis] = sources(lengths, axis, sizes[axis])
+        offsets = sum(
+            (coordinate * distance for coordinate, distance in zip(coordinates, element_strides)),
+            np.intp(origin),
+        )
         gather(memory, np.asarray(offsets), output, 0)()
 
     return run

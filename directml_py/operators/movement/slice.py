@@ -10,6 +10,7 @@ from ...abi.rules import Rule
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
 from ...descs.tensor_size import unsigned_numbers
+from ...kernels.launch import launch_in_order
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
@@ -24,12 +25,12 @@ from ..operator import (
     Sizes,
     Slices,
     operator,
-    own_rule,
+    operator_rule,
 )
 
-SLICE_BOUNDS = own_rule("SLICE", "bounds", "Every element of the slice lies within InputTensor")
-SLICE1_WINDOW = own_rule("SLICE1", "window", "The window lies within InputTensor")
-SLICE_GRAD_WINDOW = own_rule("SLICE_GRAD", "window", "The window lies within OutputGradientTensor")
+SLICE_BOUNDS = operator_rule("SLICE", "bounds", "Every element of the slice lies within InputTensor")
+SLICE1_WINDOW = operator_rule("SLICE1", "window", "The window lies within InputTensor")
+SLICE_GRAD_WINDOW = operator_rule("SLICE_GRAD", "window", "The window lies within OutputGradientTensor")
 
 
 def strided_slices(starts: Iterable[int], counts: Iterable[int], strides: Iterable[int]) -> Slices:
@@ -86,9 +87,9 @@ def reachable(desc: OperatorDesc) -> Sizes:
     )
 
 
-def sliced_sizes(desc: OperatorDesc, own: Sizes) -> Sizes:
-    """The valid slice sizes nearest to ``own``: not every reachable element need be copied."""
-    return tuple(min(size, most) for size, most in zip(own, reachable(desc)))
+def sliced_sizes(desc: OperatorDesc, requested: Sizes) -> Sizes:
+    """The valid slice sizes nearest to ``requested``: not every reachable element need be copied."""
+    return tuple(min(size, most) for size, most in zip(requested, reachable(desc)))
 
 
 def window_slices(desc: OperatorDesc, counts: Sizes) -> Slices:
@@ -160,29 +161,23 @@ class SliceGrad(Operator):
             gradient = (output[target], inputs[0])
             if not has_gaps:
                 return move([*fill, gradient])
-            first, then = move(fill), move([gradient])
-
-            def run() -> None:
-                first()
-                then()
-
-            return run
+            return launch_in_order([move(fill), move([gradient])])
 
         return Kernel(bind)
 
 
-def span(steps: slice, count: int) -> slice:
+def span(strided: slice, count: int) -> slice:
     """The forward slice from the first to the last element of a slice without gaps."""
-    first = steps.start - (count - 1 if steps.step < 0 else 0)
+    first = strided.start - (count - 1 if strided.step < 0 else 0)
     return slice(first, first + count)
 
 
-def border(sizes: Sizes, place: Slices) -> list[Slices]:
-    """The complement of ``place``, whose slices have step 1, as disjoint parts."""
+def border(sizes: Sizes, inner_slices: Slices) -> list[Slices]:
+    """The complement of ``inner_slices``, whose slices have step 1, as disjoint parts."""
     parts: list[Slices] = []
-    for axis, (size, inner) in enumerate(zip(sizes, place)):
+    for axis, (size, inner) in enumerate(zip(sizes, inner_slices)):
         behind = (slice(None),) * (len(sizes) - axis - 1)
-        parts += [(*place[:axis], side, *behind) for side in sides(size, inner)]
+        parts += [(*inner_slices[:axis], side, *behind) for side in sides(size, inner)]
     return parts
 
 

@@ -14,11 +14,11 @@ from ...kernels.native_arrays import Array, Run
 from ...kernels.rowwise import map_rows
 from ...validation.report import Report
 from ..numeric_warnings import report_elements
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator, own_rule
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, operator, operator_rule
 
 # The operators whose divisor comes from a statistic stored in FLOAT16.
 RANGES = {
-    name: own_rule(
+    name: operator_rule(
         name, "half-range", f"No FLOAT16 square of {name} is out of range", debug=True, library=True
     )
     for name in (

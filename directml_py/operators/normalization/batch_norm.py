@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from ...descs.tensor import TensorDesc
 from ...kernels import softmax_norm
 from ...kernels.decisions import Declined
 from ...kernels.native_arrays import Array, Run
+from ...kernels.post_ops import IDENTITY, RELU, Normalization
 from ...validation.report import Report
-from ..attributes import activated
+from ..attributes import activated, activation_of
 from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator
 from .axis_normalization import InRows, doubles, inspect_statistic, kept, mean
 
@@ -44,6 +46,17 @@ class BatchNormalization(InRows):
             return activation(values)
 
         return normalized
+
+    def as_post_op(self, desc: OperatorDesc) -> Normalization | None:
+        """Of FLOAT32, with one number for each channel of several elements, or one for all."""
+        _, channels, *spatial = desc.InputTensor.sizes
+        alike = {(1, size, *(1,) * len(spatial)) for size in (1, channels)}
+        tensors = (desc.MeanTensor, desc.VarianceTensor, desc.ScaleTensor, desc.BiasTensor)
+        activation, dtype = activation_of(desc.FusedActivation), desc.OutputTensor.dtype
+        is_known = activation in (IDENTITY, RELU) and dtype == np.float32
+        if not is_known or prod(spatial) == 1 or any(tensor.sizes not in alike for tensor in tensors):
+            return None
+        return Normalization(desc.Epsilon, relu=activation == RELU)
 
     def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | Declined:
         (x, mean, variance, scale, bias), (output,) = inputs, outputs
@@ -91,6 +104,23 @@ class BatchNormalizationTraining(InRows):
 
         return normalized
 
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | Declined:
+        (x, scale, bias, fused_add), (output, *statistics) = inputs, outputs
+        if fused_add is not None:
+            return Declined("softmax_norm", "FusedAddTensor is added before the result is rounded")
+        return softmax_norm.mean_variance(
+            x,
+            scale,
+            bias,
+            output,
+            self.axes(desc),
+            desc.Epsilon,
+            uses_mean=True,
+            uses_variance=True,
+            relu=relu,
+            statistics=statistics,
+        )
+
     def inspect(self, desc: OperatorDesc, inputs: Inputs, report: Report) -> None:
         with np.errstate(all="ignore"):
             inspect_statistic(desc, doubles(inputs[0]).var(tuple(self.axes(desc)), keepdims=True), report)
@@ -99,6 +129,9 @@ class BatchNormalizationTraining(InRows):
 class Gradients(InRows):
     """Gradients with respect to input, scale and bias; the latter two are summed over all dimensions in which
     MeanTensor has size 1."""
+
+    # Whether mean and variance depend on the input.
+    is_through_statistics = False
 
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
         return summed_axes(desc.MeanTensor)
@@ -127,6 +160,20 @@ class Gradients(InRows):
 
         return gradients
 
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | Declined:
+        x, gradient, average, variance, scale = inputs
+        return softmax_norm.gradient(
+            x,
+            gradient,
+            average,
+            variance,
+            scale,
+            outputs,
+            self.axes(desc),
+            desc.Epsilon,
+            is_through_statistics=self.is_through_statistics,
+        )
+
 
 @operator("BATCH_NORMALIZATION_GRAD")
 class BatchNormalizationGrad(Gradients):
@@ -145,6 +192,8 @@ class BatchNormalizationTrainingGrad(Gradients):
     All gradients take both from MeanTensor and VarianceTensor, as in Microsoft's library. For the input's gradient the
     page centers InputTensor by its own mean, which is the same if MeanTensor is correct.
     """
+
+    is_through_statistics = True
 
     def centered(self, gradient: Array, normalized: Array, axes: Sequence[int]) -> Array:
         through = normalized * mean(gradient * normalized, axes)

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...descs.operator_desc import OperatorDesc
-from ...kernels.native_arrays import Array
-from ..operator import Compute, operator
+from ...kernels import softmax_norm
+from ...kernels.decisions import Declined
+from ...kernels.native_arrays import Array, Run
+from ..operator import Compute, Inputs, Outputs, operator
 from .axis_normalization import InRows, doubles
 
 CHANNEL, SPATIAL = (1,), (2, 3)
@@ -42,9 +44,9 @@ class LocalWindow(NamedTuple):
             total = np.zeros_like(values)
             source, target = np.moveaxis(values, axis, 0), np.moveaxis(total, axis, 0)
             last = len(source) - 1
-            for step in range(-min(self.before, last), min(self.behind, last) + 1):
-                first, end = max(0, -step), len(source) - max(0, step)
-                target[first:end] += source[first + step : end + step]
+            for offset in range(-min(self.before, last), min(self.behind, last) + 1):
+                first, end = max(0, -offset), len(source) - max(0, offset)
+                target[first:end] += source[first + offset : end + offset]
             values = total
         return values
 
@@ -73,6 +75,16 @@ class LocalResponseNormalization(LocalResponse):
 
         return normalized
 
+    def native(self, desc: OperatorDesc, inputs: Inputs, outputs: Outputs, *, relu: bool) -> Run | Declined:
+        (x,), (output,), region = inputs, outputs, LocalWindow.of(desc)
+        if region.axes != CHANNEL:
+            return Declined("softmax_norm", "neighbourhoods are squares within a channel")
+        if not desc.Beta:
+            return Declined("softmax_norm", "Beta is 0, and the power of 0 by 0 is NaN in native kernels")
+        share = desc.Alpha / desc.LocalSize
+        options = {"share": share, "bias": desc.Bias, "exponent": desc.Beta}
+        return softmax_norm.response(x, output, region.before, region.behind, **options)
+
 
 @operator("LOCAL_RESPONSE_NORMALIZATION_GRAD")
 class LocalResponseNormalizationGrad(LocalResponse):
@@ -91,9 +103,9 @@ class LocalResponseNormalizationGrad(LocalResponse):
         def gradients(x: Array, gradient: Array) -> Array:
             values = doubles(x)
             base = bias + factor * region.sums(np.square(values))
-            through_own = gradient * np.power(base, -beta)
-            through_others = region.sums(through_own * values / base)
+            through_numerator = gradient * np.power(base, -beta)
+            through_others = region.sums(through_numerator * values / base)
             through_others *= 2 * beta * factor * values
-            return np.asarray(through_own - through_others)
+            return np.asarray(through_numerator - through_others)
 
         return gradients

@@ -14,14 +14,14 @@ from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..attributes import activated
 from ..numeric_warnings import report_elements
-from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator, own_rule
+from ..operator import Broadcast, Compute, Inputs, Outputs, Shapes, operator, operator_rule
 from .axis_normalization import InRows, doubles, inspect_statistic, kept, mean
 
 # MEAN_VARIANCE_NORMALIZATION takes { N, C, H, W } tensors only.
 SPATIAL, WITH_CHANNELS = (2, 3), (1, 2, 3)
 VERSIONS = ("MEAN_VARIANCE_NORMALIZATION", "MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2")
 SINGLE = {
-    name: own_rule(
+    name: operator_rule(
         name,
         "single-elements",
         f"A single element that {name} normalizes is above -Epsilon",

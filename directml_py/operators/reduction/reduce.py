@@ -16,10 +16,10 @@ from ...kernels.native_arrays import Array, Run
 from ...kernels.reduce import fold, in_range
 from ...validation.report import Report
 from ..numeric_warnings import begins_with_nan, report_elements
-from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, operator, own_rule
+from ..operator import Inputs, Kernel, Operator, Outputs, Shapes, operator, operator_rule
 
 PREFIX = "DML_REDUCE_FUNCTION_"
-_RANGE = own_rule(
+_RANGE = operator_rule(
     "REDUCE",
     "sum-range",
     "The sums under the root of L2 and the logarithm of LOG_SUM_EXP are in the range of FLOAT32",
@@ -28,7 +28,7 @@ _RANGE = own_rule(
 )
 
 _NAN = {
-    name: own_rule(
+    name: operator_rule(
         name,
         "nan",
         f"No group of elements that {name} returns an index into begins with NaN",
@@ -50,8 +50,8 @@ def reduction_kernel(function: str, desc: OperatorDesc, decreasing: bool = False
     axes = tuple(sorted(set(desc.Axes)))
 
     def bind(inputs: Inputs, outputs: Outputs, memory: Array) -> Run:
-        own = memory if scratch else None
-        return fold(function, inputs[0], outputs[0], axes, decreasing=decreasing, scratch=own)
+        scratch_memory = memory if scratch else None
+        return fold(function, inputs[0], outputs[0], axes, decreasing=decreasing, scratch=scratch_memory)
 
     return Kernel(bind, scratch)
 

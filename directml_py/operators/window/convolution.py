@@ -13,26 +13,24 @@ from ...descs.operator_desc import OperatorDesc
 from ...kernels import depthwise_pool
 from ...kernels.backend import backend
 from ...kernels.convolution import (
+    ACCEPTS,
     byte_convolution,
     convolution,
     scratch_of,
     transform,
 )
 from ...kernels.elementwise.functions import centred
-from ...kernels.epilogue import map_results
 from ...kernels.im2col import convolve, convolve_back
-from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
+from ...kernels.post_ops import IDENTITY, PROGRAMS, Accepts, Activation, PostOps, followed, of_function
 from ...kernels.reorder import over_packed
-from ...kernels.softmax_norm import BatchNormPostOp
 from ...kernels.transposed_convolution import convolution_back
 from ...kernels.transposed_convolution import scratch_of as scratch_of_back
 from ...kernels.windows import Window
 from ...validation.report import Report
-from ..attributes import activated
+from ..attributes import activated, activation_of, any_output_sizes, is_of_elements
 from ..operator import (
     Compute,
-    ElementWise,
     Inputs,
     Kernel,
     Operator,
@@ -45,11 +43,9 @@ from ..operator import (
     computing_kernel,
     of_sizes,
     operator,
-    operator_of,
-    own_rule,
+    operator_rule,
 )
 from ..quantization_parameters import along, per_channel, single
-from .pooling import any_output_sizes
 
 
 @lru_cache(maxsize=64)
@@ -86,23 +82,28 @@ def convolved_sizes(desc: OperatorDesc) -> Sizes:
     if min(window.without_output_padding(follow)) < 1:
         follow = window.without_output_padding(follow)
     elif desc.OutputTensor is not None:
-        own = desc.OutputTensor.sizes[2:]
-        inner = window.without_output_padding(own)
+        described = desc.OutputTensor.sizes[2:]
+        inner = window.without_output_padding(described)
         if is_backward(desc):
             may_be = min(window.unseen(inner, spatial)) >= 0
         else:
             bounds = map(max, window.strides, window.dilations)
             may_be = all(0 <= count < bound for count, bound in zip(window.unseen(spatial, inner), bounds))
         if min(inner) >= 1 and may_be:
-            follow = own
+            follow = described
     return (batches, channels, *follow)
 
 
-_OUTPUT_PADDING = own_rule(
+_OUTPUT_PADDING = operator_rule(
     "CONVOLUTION", "output-padding", "OutputPadding leaves at least one element of OutputTensor"
 )
-# The activations that the native kernel has as epilogues.
-STORED = ("IDENTITY", "RELU")
+
+
+def activation_in_registers(desc: OperatorDesc) -> Activation | None:
+    """The fused activation, if native kernels apply it before sums are rounded to the type of the output."""
+    activation = activation_of(desc.FusedActivation)
+    is_accepted = activation is not None and activation.name in ACCEPTS[desc.OutputTensor.dtype].activations
+    return activation if is_accepted else None
 
 
 @operator("CONVOLUTION")
@@ -116,7 +117,10 @@ class Convolution(Operator):
     """
 
     advises_sizes = True
-    has_epilogue = True
+
+    def accepts(self, desc: OperatorDesc) -> Accepts:
+        is_stored = activation_in_registers(desc) is not None and not is_backward(desc)
+        return ACCEPTS[desc.OutputTensor.dtype] if is_stored else PROGRAMS
 
     def attributes(self, desc: OperatorDesc, report: Report) -> None:
         if desc.OutputTensor is None:
@@ -140,12 +144,12 @@ class Convolution(Operator):
         inner = window.without_output_padding(desc.OutputTensor.sizes[2:])
         padding = [(0, 0), (0, 0), *((0, count) for count in window.output_padding)]
         spatial = tuple(range(2, 2 + len(inner)))
-        turned = desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION
+        is_flipped = desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION
         product = convolve_back if is_backward(desc) else convolve
         activation = activated(desc.FusedActivation)
 
         def convolution(x: Array, weights: Array, bias: Array | None, out: Array | None = None) -> Array:
-            rows = np.flip(weights, spatial) if turned else weights
+            rows = np.flip(weights, spatial) if is_flipped else weights
             is_padded = any(window.output_padding)
             result = product(x, rows, window, inner, groups, None if is_padded else out)
             if bias is not None:
@@ -159,99 +163,48 @@ class Convolution(Operator):
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         reference = adding_kernel(self.compute(desc))
-        fused = desc.FusedActivation
-        name = "IDENTITY" if fused is None else fused.name.removeprefix("ACTIVATION_")
-        is_half = desc.OutputTensor.dtype == np.float16
-        # The product with the slope must be rounded only once, to FLOAT16.
-        is_stored = name in STORED or (name == "LEAKY_RELU" and not is_half)
-        is_mapped = not is_stored and isinstance(operator_of(fused.name), ElementWise)
-        if backend.native is None or not (is_stored or is_mapped):
+        fused, stored = desc.FusedActivation, activation_in_registers(desc)
+        if backend.native is None or not (stored or is_of_elements(fused)):
             return reference
         window, activation, backward = filter_window(desc), activated(fused), is_backward(desc)
         options = {
-            "is_turned": desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION,
-            "activation": name if is_stored else "IDENTITY",
-            "slope": fused.Alpha if name == "LEAKY_RELU" else 0.0,
+            "is_flipped": desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION,
+            "activation": stored or IDENTITY,
         }
         sizes = desc.OutputTensor.sizes
-        memory = 4 * prod(sizes) if is_mapped and is_half else 0
+        memory = 4 * prod(sizes) if not stored and desc.OutputTensor.dtype == np.float16 else 0
         scratch_size = (
             scratch_of_back(desc.FilterTensor.sizes, sizes, window) if backward else transformed_size(desc)
         )
 
-        def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_kept: bool = False) -> Run:
+        def bind(
+            inputs: Inputs, outputs: Outputs, scratch: Array, post_ops: PostOps = (), is_kept: bool = False
+        ) -> Run:
             (x, filters, bias), (output,) = inputs, outputs
             if is_kept:
                 scratch, filters = kept_filter(desc, filters)
             sums = scratch[:memory].view(np.float32).reshape(sizes) if memory else output
+            mapped = [] if stored else [of_function(activation, [sums], [output])]
             task = (x, filters, bias, sums, window, desc.GroupCount)
-            run = (
-                convolution_back(*task, scratch[memory:], **options)
-                if backward
-                else depthwise_pool.products(*task, **options)
-                or convolution(*task, **options, scratch=scratch[memory:], is_transformed=is_kept)
-            )
-            if not run:
-                return reference.bind([x, filters, bias], outputs, scratch)
-            if is_mapped:
-                run = map_results(run, activation, [sums], output)
             if backward:
-                return partial(run_where_finite, filters, run, reference.bind(inputs, outputs, scratch))
-            return run
+                run = convolution_back(*task, scratch[memory:], **options)
+                run = run and partial(
+                    run_where_finite, filters, followed(run, mapped), reference.bind(inputs, outputs, scratch)
+                )
+            else:
+                chain = [*mapped, *post_ops]
+                run = depthwise_pool.products(*task, **options, post_ops=chain) or convolution(
+                    *task, **options, post_ops=chain, scratch=scratch[memory:], is_transformed=is_kept
+                )
+            return run or followed(reference.bind([x, filters, bias], outputs, scratch), post_ops)
 
-        return Kernel(
-            over_packed(bind) if backward else bind,
-            memory + scratch_size,
-            packed=prepacked_filter(desc, partial(bind, is_kept=True)),
-        )
-
-    def fused_kernel(self, desc: OperatorDesc, following: OperatorDesc) -> Kernel | None:
-        """With a per-channel batch norm as a post-op."""
-        fused, after = desc.FusedActivation, following.FusedActivation if is_of_channels(following) else None
-        names = [
-            "IDENTITY" if activation is None else activation.name.removeprefix("ACTIVATION_")
-            for activation in (fused, after)
-        ]
-        is_stored = all(name in STORED for name in names) and desc.OutputTensor.dtype == np.float32
-        if backend.native is None or not is_of_channels(following) or not is_stored or is_backward(desc):
-            return None
-        window, turned = filter_window(desc), desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION
-        one_by_one = [
-            operator_of(operator_desc.name).kernel(operator_desc) for operator_desc in (desc, following)
-        ]
-
-        def bind(inputs: Inputs, outputs: Outputs, scratch: Array, is_kept: bool = False) -> Run:
-            x, filters, bias, mean, variance, scale, shift = inputs
-            (output,) = outputs
-            if is_kept:
-                scratch, filters = kept_filter(desc, filters)
-            task = (x, filters, bias, output, window, desc.GroupCount)
-            post_op = BatchNormPostOp(mean, variance, scale, shift, following.Epsilon, names[1] == "RELU")
-            options = {"is_turned": turned, "activation": names[0], "post_op": post_op}
-            run = depthwise_pool.products(*task, **options) or convolution(
-                *task, **options, scratch=scratch, is_transformed=is_kept
-            )
-            if run:
-                return run
-            first, second = one_by_one
-            return launch_in_order(
-                [
-                    first.bind([x, filters, bias], outputs, NO_SCRATCH if is_kept else scratch),
-                    second.bind([output, mean, variance, scale, shift], outputs, scratch),
-                ]
-            )
-
-        return Kernel(
-            bind, transformed_size(desc), packed=prepacked_filter(desc, partial(bind, is_kept=True))
-        )
+        if backward:
+            return Kernel(over_packed(bind), memory + scratch_size)
+        packed = prepacked_filter(desc, partial(bind, is_kept=True))
+        return Kernel(bind, memory + scratch_size, packed=packed, fused=bind)
 
 
-NO_SCRATCH = np.empty(0, np.uint8)
-
-
-def prepacked_filter(
-    desc: OperatorDesc, bind: Callable[[Inputs, Outputs, Array], Run]
-) -> PrepackedKernel | None:
+def prepacked_filter(desc: OperatorDesc, bind: Callable[..., Run]) -> PrepackedKernel | None:
     """``bind`` over a prepacked Winograd-transformed filter, followed by the original, for non-finite values."""
     if not desc.FilterTensor.is_owned_by_dml or is_backward(desc):
         return None
@@ -260,11 +213,15 @@ def prepacked_filter(
         return None
 
     def store(filters: Array, memory: Array) -> None:
-        transformed, own = kept_filter(desc, memory)
-        own[...] = filters
-        transform(own, desc.GroupCount, transformed, desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION)
+        transformed, memory_of_filter = kept_filter(desc, memory)
+        memory_of_filter[...] = filters
+        transform(
+            memory_of_filter, desc.GroupCount, transformed, desc.Mode == DML_CONVOLUTION_MODE_CONVOLUTION
+        )
 
-    return PrepackedKernel(Kernel(bind), {1: WeightLayout(size + 4 * prod(desc.FilterTensor.sizes), store)})
+    return PrepackedKernel(
+        Kernel(bind, fused=bind), {1: WeightLayout(size + 4 * prod(desc.FilterTensor.sizes), store)}
+    )
 
 
 def kept_filter(desc: OperatorDesc, memory: Array) -> tuple[Array, Array]:
@@ -281,16 +238,6 @@ def transformed_size(desc: OperatorDesc) -> int:
         return 0
     sizes = desc.FilterTensor.sizes, desc.OutputTensor.sizes
     return scratch_of(*sizes, filter_window(desc), desc.GroupCount)
-
-
-def is_of_channels(desc: OperatorDesc) -> bool:
-    """Whether this is a per-channel batch norm over several elements per channel."""
-    if desc.name != "BATCH_NORMALIZATION":
-        return False
-    _, channels, *spatial = desc.InputTensor.sizes
-    alike = {(1, size, *(1,) * len(spatial)) for size in (1, channels)}
-    tensors = (desc.MeanTensor, desc.VarianceTensor, desc.ScaleTensor, desc.BiasTensor)
-    return prod(spatial) > 1 and all(tensor.sizes in alike for tensor in tensors)
 
 
 def run_where_finite(filters: Array, run: Run, other: Run) -> None:
@@ -339,11 +286,11 @@ class ConvolutionInteger(Operator):
 def integer_convolution(desc: OperatorDesc) -> Compute:
     """Convolution of 8-bit input and filter, each with a zero point, with exact INT64 sums."""
     window, groups, rank = filter_window(desc), desc.GroupCount, desc.InputTensor.dimension_count
-    steps = desc.OutputTensor.sizes[2:]
+    output_sizes = desc.OutputTensor.sizes[2:]
 
     def convolution(x: Array, x_zero: Array | None, weights: Array, weights_zero: Array | None) -> Array:
         values = centred(x, along(x_zero, 1, rank))
         # Output channels are the filter's first dimension.
-        return convolve(values, centred(weights, along(weights_zero, 0, rank)), window, steps, groups)
+        return convolve(values, centred(weights, along(weights_zero, 0, rank)), window, output_sizes, groups)
 
     return convolution

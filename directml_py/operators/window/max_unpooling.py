@@ -11,9 +11,9 @@ from ...kernels.gather_scatter_nd import exact_indices
 from ...kernels.native_arrays import Array, Run
 from ...validation.report import Report
 from ..indexing.base import check_range
-from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_sizes, operator, own_rule
+from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, of_sizes, operator, operator_rule
 
-INDEX_RANGE = own_rule(
+INDEX_RANGE = operator_rule(
     "MAX_UNPOOLING",
     "index-range",
     "Every index is less than the element count of OutputTensor",
@@ -63,12 +63,12 @@ class MaxUnpooling(Operator):
 
 def scatter(x: Array, indices: Array, output: Array) -> None:
     """Write the elements of ``x`` to linear ``indices`` of ``output``, in coordinate order."""
-    places, values = exact_indices(indices.reshape(-1), output.size - 1), x.reshape(-1)
-    if places.min() < 0:
-        inside = places >= 0
-        places, values = places[inside], values[inside]
+    targets, values = exact_indices(indices.reshape(-1), output.size - 1), x.reshape(-1)
+    if targets.min() < 0:
+        inside = targets >= 0
+        targets, values = targets[inside], values[inside]
     # NumPy applies 1-D indices in order, so that the last one wins.
     if output.flags.c_contiguous:
-        output.reshape(-1)[places] = values
+        output.reshape(-1)[targets] = values
     else:
-        output[np.unravel_index(places, output.shape)] = values
+        output[np.unravel_index(targets, output.shape)] = values

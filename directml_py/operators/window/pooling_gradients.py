@@ -11,8 +11,10 @@ import numpy as np
 from ...descs.operator_desc import OperatorDesc
 from ...kernels import depthwise_pool
 from ...kernels.csr import Plan, Taps, apply
+from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import Array, Run
 from ...kernels.windows import Window
+from ..attributes import any_output_sizes
 from ..operator import (
     Compute,
     Inputs,
@@ -28,7 +30,6 @@ from ..operator import (
 from ..sampling import blending_kernel
 from .pooling import (
     MOST_TAPS,
-    any_output_sizes,
     channel_starts,
     most_window_elements,
     pool_window,
@@ -53,15 +54,15 @@ class AveragePoolingGrad(Operator):
         """``output_sizes``: the sizes of the outgoing gradient, as pools of several input sizes have equal outputs."""
         if desc.OutputGradientTensor is None:
             return of_sizes(output_sizes, "OutputGradientTensor")
-        sizes, own = desc.OutputGradientTensor.sizes, desc.InputGradientTensor.sizes
-        return {"InputGradientTensor": any_output_sizes(pooled_sizes(pool_window(desc), sizes, own))}
+        sizes, described = desc.OutputGradientTensor.sizes, desc.InputGradientTensor.sizes
+        return {"InputGradientTensor": any_output_sizes(pooled_sizes(pool_window(desc), sizes, described))}
 
     def plan(self, desc: OperatorDesc) -> Plan:
         """The transposed plan of the averages as weighted sums."""
-        window, steps = pool_window(desc), desc.InputGradientTensor.sizes[2:]
+        window, window_counts = pool_window(desc), desc.InputGradientTensor.sizes[2:]
         sizes = desc.OutputGradientTensor.sizes[2:]
         plan: Plan = {}
-        for axis, counts in enumerate(window.counts(sizes, steps, desc.IncludePadding)):
+        for axis, counts in enumerate(window.counts(sizes, window_counts, desc.IncludePadding)):
             parts = Shares(window, axis, sizes[axis], 1 / np.maximum(counts, 1))
             plan[2 + axis] = parts if parts.length < parts.size else tuple(parts)
         return plan
@@ -88,9 +89,9 @@ class Shares:
 
     def __init__(self, window: Window, axis: int, size: int, shares: Array) -> None:
         self.window, self.axis, self.size, self.shares = window, axis, size, shares
-        steps = len(shares)
-        all_at_once = most_window_elements(window, axis, size, steps) <= MOST_TAPS
-        self.length = size if all_at_once else max(1, MOST_TAPS // steps)
+        count = len(shares)
+        all_at_once = most_window_elements(window, axis, size, count) <= MOST_TAPS
+        self.length = size if all_at_once else max(1, MOST_TAPS // count)
 
     def __iter__(self) -> Iterator[Taps]:
         for start in range(0, self.size, self.length):
@@ -113,60 +114,57 @@ class MaxPoolingGrad(Operator):
         sizes, window = desc.InputTensor.sizes, pool_window(desc)
         terms = zip(sizes[2:], window.paddings, window.extents, window.strides)
         # The library adds in 32 bits, and its subtraction saturates at 0.
-        steps = (
+        window_counts = (
             max(0, (size + padding) % WRAP - extent % WRAP) // stride + 1
             for size, padding, extent, stride in terms
         )
-        return {"InputGradientTensor": (*sizes[:2], *steps)}
+        return {"InputGradientTensor": (*sizes[:2], *window_counts)}
 
     def compute(self, desc: OperatorDesc) -> Compute:
         window, sizes = pool_window(desc), desc.InputTensor.sizes
-        steps, count = desc.InputGradientTensor.sizes[2:], int(np.prod(sizes))
+        window_counts, count = desc.InputGradientTensor.sizes[2:], int(np.prod(sizes))
 
         def gradient(x: Array, gradients: Array) -> Array:
-            _, offsets = window.first_largest(x, steps)
-            offsets = np.where((offsets < 0) & reaches_over_first(window, steps), 0, offsets)
-            places, inside = offsets + channel_starts(sizes), offsets >= 0
+            _, offsets = window.first_largest(x, window_counts)
+            offsets = np.where((offsets < 0) & reaches_over_first(window, window_counts), 0, offsets)
+            indices, inside = offsets + channel_starts(sizes), offsets >= 0
             # Sums are in FLOAT64.
-            sums: Array = np.bincount(places[inside], gradients[inside], count).reshape(sizes)
+            sums: Array = np.bincount(indices[inside], gradients[inside], count).reshape(sizes)
             return sums
 
         return gradient
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """MAX_POOLING2's kernel finds the indices, unless windows are empty."""
-        window, sizes, steps = pool_window(desc), desc.InputTensor.sizes, desc.InputGradientTensor.sizes
+        window, sizes, pooled = pool_window(desc), desc.InputTensor.sizes, desc.InputGradientTensor.sizes
         reference = computing_kernel(self.compute(desc))
 
         @cache
         def all_see_something() -> bool:
-            return all(count.all() for count in window.counts(sizes[2:], steps[2:], with_padding=False))
+            return all(count.all() for count in window.counts(sizes[2:], pooled[2:], with_padding=False))
 
-        number, itemsize = prod(steps), desc.InputTensor.dtype.itemsize
+        number, itemsize = prod(pooled), desc.InputTensor.dtype.itemsize
         parts = np.cumsum([8 * number, 8 * prod(sizes), itemsize * number])
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             (x, gradients), (output,) = inputs, outputs
-            places, sums, largest, _ = np.split(scratch, parts)
-            places = places.view(np.int64).reshape(steps)
-            find = depthwise_pool.maximum(x, largest.view(x.dtype).reshape(steps), places, window)
-            add = depthwise_pool.put_back(gradients, places, sums, output)
+            indices, sums, largest, _ = np.split(scratch, parts)
+            indices = indices.view(np.int64).reshape(pooled)
+            find = depthwise_pool.maximum(x, largest.view(x.dtype).reshape(pooled), indices, window)
+            add = depthwise_pool.put_back(gradients, indices, sums, output)
             if not find or not add or not all_see_something():
                 return reference.bind(inputs, outputs, scratch)
-
-            def run() -> None:
-                find()
-                add()
-
-            return run
+            return launch_in_order([find, add])
 
         return Kernel(bind, int(parts[-1]))
 
 
-def reaches_over_first(window: Window, steps: Sizes) -> Array:
+def reaches_over_first(window: Window, window_counts: Sizes) -> Array:
     """Whether the first element of the image lies between the first and the last element of each window, inclusive."""
     reaches = np.ones((), bool)
-    for count, stride, padding, extent in zip(steps, window.strides, window.start_padding, window.extents):
+    for count, stride, padding, extent in zip(
+        window_counts, window.strides, window.start_padding, window.extents
+    ):
         first = np.arange(count) * stride - padding
         reaches = np.logical_and.outer(reaches, (first <= 0) & (first + extent > 0))
     return reaches

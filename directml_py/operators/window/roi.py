@@ -30,14 +30,16 @@ from ..operator import (
     computing_kernel,
     of_sizes,
     operator,
-    own_rule,
+    operator_rule,
 )
 
 BATCHES = {
-    name: own_rule(name, "batch-range", "Every batch index is within the image's batches", debug=True)
+    name: operator_rule(name, "batch-range", "Every batch index is within the image's batches", debug=True)
     for name in ("ROI_POOLING", "ROI_ALIGN", "ROI_ALIGN1", "ROI_ALIGN_GRAD")
 }
-CORNERS = own_rule("ROI_POOLING", "corners", "No second corner of a region is before the first", debug=True)
+CORNERS = operator_rule(
+    "ROI_POOLING", "corners", "No second corner of a region is before the first", debug=True
+)
 
 
 def image_of(x: Array) -> Array:
@@ -86,7 +88,7 @@ class RoiPooling(Operator):
                     rule, "ROITensor", f"has {counted} {violation}; the first has the index {wrong[0]}"
                 )
 
-    def seen(
+    def windows_of_regions(
         self, desc: OperatorDesc, regions: Array
     ) -> tuple[Array, Callable[[slice], tuple[BinSamples, BinSamples]]]:
         """The batch indices of the regions, and a function that returns the windows of a slice of regions."""
@@ -106,7 +108,7 @@ class RoiPooling(Operator):
         numbers = self.numbers(desc)
 
         def pool(x: Array, regions: Array) -> Array:
-            batches, windows = self.seen(desc, regions)
+            batches, windows = self.windows_of_regions(desc, regions)
             result = np.empty((output[0] * output[2] * output[3], channels))
             for patch in patches(output[0], windows, numbers, channels):
                 result[patch.outputs] = patch.maximum(patch.read(image_of(x), batches, 0.0))
@@ -128,7 +130,7 @@ class RoiPooling(Operator):
 
             def run() -> None:
                 with np.errstate(all="ignore"):
-                    batches, windows = self.seen(desc, widened(regions))
+                    batches, windows = self.windows_of_regions(desc, widened(regions))
                     for part in parts_of(len(output), numbers):
                         largest_of_regions(x, batches[part], *windows(part), output[part])
 
@@ -166,8 +168,8 @@ class AlignedRegions(Operator):
         batches = self.image(desc).sizes[0]
         check_range(BATCHES[desc.name], inputs[-1], batches, report, field="BatchIndicesTensor")
 
-    def grids(self, desc: OperatorDesc, steps: Sequence[int]) -> tuple[Grid, Grid]:
-        """The sampling grids along rows and columns that give ``steps`` elements along each."""
+    def grids(self, desc: OperatorDesc, output_sizes: Sequence[int]) -> tuple[Grid, Grid]:
+        """The sampling grids along rows and columns that give ``output_sizes`` elements along each."""
         rows, columns = (
             Grid(
                 size,
@@ -181,26 +183,26 @@ class AlignedRegions(Operator):
                 desc.InterpolationMode == DML_INTERPOLATION_MODE_LINEAR,
             )
             for size, count, scale in zip(
-                self.image(desc).sizes[2:], steps, (desc.SpatialScaleY, desc.SpatialScaleX)
+                self.image(desc).sizes[2:], output_sizes, (desc.SpatialScaleY, desc.SpatialScaleX)
             )
         )
         return rows, columns
 
     def sampled(
-        self, desc: OperatorDesc, regions: Array, steps: Sequence[int], slopes: bool = False
+        self, desc: OperatorDesc, regions: Array, output_sizes: Sequence[int], slopes: bool = False
     ) -> tuple[Callable[[slice], tuple[BinSamples, BinSamples]], int]:
         """A function that returns the samples of a slice of regions, and the count of numbers per region."""
-        rows, columns = self.grids(desc, steps)
+        rows, columns = self.grids(desc, output_sizes)
         ends_alone = desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX
         corners = regions.reshape(-1, 2, 2)
 
         def sample(part: slice) -> tuple[BinSamples, BinSamples]:
             return (
-                rows.steps_of(corners[part, :, 1], ends_alone, slopes),
-                columns.steps_of(corners[part, :, 0], ends_alone, slopes),
+                rows.bin_samples(corners[part, :, 1], ends_alone, slopes),
+                columns.bin_samples(corners[part, :, 0], ends_alone, slopes),
             )
 
-        return sample, 2 * (rows.size + columns.size) + rows.steps * columns.steps
+        return sample, 2 * (rows.size + columns.size) + rows.output_size * columns.output_size
 
 
 @operator("ROI_ALIGN", "ROI_ALIGN1")
@@ -226,7 +228,7 @@ class RoiAlign(AlignedRegions):
         reference = computing_kernel(self.compute(desc))
         if desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX:
             return reference
-        count, steps, outside = (
+        count, output_sizes, outside = (
             desc.OutputTensor.sizes[0],
             desc.OutputTensor.sizes[2:],
             desc.OutOfBoundsInputValue,
@@ -240,7 +242,7 @@ class RoiAlign(AlignedRegions):
             def run() -> None:
                 batches = safe_indices(indices.reshape(-1), len(x) - 1)
                 with np.errstate(all="ignore"):
-                    sample, numbers = self.sampled(desc, widened(corners), steps)
+                    sample, numbers = self.sampled(desc, widened(corners), output_sizes)
                     for part in parts_of(count, numbers):
                         rows, columns = sample(part)
                         average_regions(x, batches[part], rows, columns, output[part], outside)

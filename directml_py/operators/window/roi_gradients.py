@@ -49,7 +49,7 @@ class RoiAlignGrad(AlignedRegions):
         }
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        sizes, (number, channels, *steps) = self.image(desc).sizes, desc.InputGradientTensor.sizes
+        sizes, (number, channels, *gradient_sizes) = self.image(desc).sizes, desc.InputGradientTensor.sizes
         is_maximum = desc.ReductionFunction == DML_REDUCE_FUNCTION_MAX
         wants_image, wants_regions = (
             desc.OutputGradientTensor is not None,
@@ -65,7 +65,7 @@ class RoiAlignGrad(AlignedRegions):
             outputs = image_of(incoming).reshape(-1, channels)
             of_image = np.zeros((sizes[0], *sizes[2:], channels)) if wants_image else None
             of_regions = np.zeros((number, 2, 2)) if wants_regions else None
-            sample, numbers = self.sampled(desc, regions, steps, slopes=wants_regions)
+            sample, numbers = self.sampled(desc, regions, gradient_sizes, slopes=wants_regions)
             # Without an image, as for means without gradients of the regions, no element is read.
             image = image_of(incoming if x is None else x)
             for patch in patches(number, sample, numbers, channels):
@@ -78,11 +78,11 @@ class RoiAlignGrad(AlignedRegions):
                     patch.add(of_image, named, parts)
                 if of_regions is not None:
                     outputs_of = np.arange(patch.outputs.start, patch.outputs.stop)[patch.owners]
-                    _, row, column = np.unravel_index(outputs_of, (number, *steps))
-                    places = np.stack([column, row], axis=1)
+                    _, row, column = np.unravel_index(outputs_of, (number, *gradient_sizes))
+                    coordinates = np.stack([column, row], axis=1)
                     pulled = pulls(patch, image, batches, parts)
-                    np.add.at(of_regions[:, 0], patch.regions, pulled * (ends - places))
-                    np.add.at(of_regions[:, 1], patch.regions, pulled * places)
+                    np.add.at(of_regions[:, 0], patch.regions, pulled * (ends - coordinates))
+                    np.add.at(of_regions[:, 1], patch.regions, pulled * coordinates)
             return (
                 None if of_image is None else by_channel(of_image, sizes),
                 None if of_regions is None else of_regions.reshape(desc.ROITensor.sizes),

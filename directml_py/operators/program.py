@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from math import isqrt, prod
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
 from ..kernels.backend import backend
 from ..kernels.native_arrays import Run
-from ..operators import kernel_of, operator_of
-from ..operators.operator import Kernel, Operator, WeightLayout
 from ..validation.report import Report
+from .operator import Kernel, Operator, WeightLayout, operator_of
+from .validate import kernel_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ..kernels.post_ops import PostOps
 
 # The families of sums of products, whose number grows faster than the size of their tensors.
 FAMILIES = frozenset(("matrix", "window", "quantized", "recurrent"))
@@ -25,7 +29,7 @@ FAMILIES = frozenset(("matrix", "window", "quantized", "recurrent"))
 LONG = 1 << 29
 LONG_IN_NUMPY = 1 << 26
 
-Bytes = npt.NDArray[np.uint8]
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 Notify: TypeAlias = Callable[[Report], None]
 # Selects the kernel of an operator.
 Kernels: TypeAlias = Callable[[OperatorDesc], Kernel]
@@ -67,6 +71,10 @@ class DispatchProgram(Protocol):
     @property
     def operators(self) -> Iterable[OperatorDesc]:
         """The operators that it consists of."""
+
+    @property
+    def shows_temporary(self) -> bool:
+        """Whether a result may depend on what was in temporary memory before."""
 
     def works_in_place(self, input: int, output: int) -> bool:
         """Whether ``output`` may be bound to the memory of ``input``."""
@@ -111,13 +119,14 @@ def bound_call(
     outputs: Sequence[Any],
     scratch: Bytes,
     inspect: Inspect | None = None,
+    post_ops: PostOps = (),
 ) -> Run:
     """A kernel bound to arrays, ``Nibbles`` and None; ``Nibbles`` are unpacked before it runs and packed after it.
 
     ``inspect`` is called with the inputs before the kernel runs.
     """
     arrays = list(map(array_of, inputs))
-    call = kernel.bind(arrays, list(map(array_of, outputs)), scratch)
+    call = kernel.bind_with(arrays, list(map(array_of, outputs)), scratch, post_ops)
     packed = [array for array in inputs if isinstance(array, Nibbles)]
     unpacked = [array for array in outputs if isinstance(array, Nibbles)]
     if not packed and not unpacked and inspect is None:
@@ -196,6 +205,7 @@ class OperatorProgram:
         self.results: Mapping[int, Results] = (
             {} if are_all_defined(desc) else {index: Results(desc, index, positions) for index in positions}
         )
+        self.shows_temporary = bool(self.results)
 
     def works_in_place(self, input: int, output: int) -> bool:
         return input in self.in_place and self._lie_alike(input, output)

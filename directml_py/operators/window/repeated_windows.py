@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ...kernels.native_arrays import Array, Run
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Sizes
 
 
-class RepeatedSteps(Operator):
+class RepeatedWindows(Operator):
     """Base of pools. ``moving_compute`` and ``moving_kernel`` get descs whose strides are at least 1.
 
     No page forbids strides of 0, and Microsoft's library accepts them, as for the upsampling that PyTorch calls an
@@ -28,7 +27,7 @@ class RepeatedSteps(Operator):
         raise NotImplementedError
 
     def compute(self, desc: OperatorDesc) -> Compute:
-        compute = self.moving_compute(first_steps(desc))
+        compute = self.moving_compute(first_windows(desc))
         if all(desc.Strides):
             return compute
         sizes = desc.OutputTensor.sizes
@@ -42,7 +41,7 @@ class RepeatedSteps(Operator):
         return repeated
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
-        kernel = self.moving_kernel(first_steps(desc))
+        kernel = self.moving_kernel(first_windows(desc))
         if all(desc.Strides):
             return kernel
         still = [2 + axis for axis, stride in enumerate(desc.Strides) if not stride]
@@ -52,11 +51,11 @@ class RepeatedSteps(Operator):
             copies = [copy for output in outputs if output is not None for copy in spread(output, still)]
             return launch_in_order([kernel.bind(inputs, firsts, scratch), *copies])
 
-        return kernel._replace(bind=bind)
+        return kernel._replace(bind=bind, fused=None)
 
 
-def first_steps(desc: OperatorDesc) -> OperatorDesc:
-    """``desc`` with one step along the dimensions with a stride of 0."""
+def first_windows(desc: OperatorDesc) -> OperatorDesc:
+    """``desc`` with one window along the dimensions with a stride of 0."""
     if all(desc.Strides):
         return desc
     sizes: Sizes = (
@@ -64,7 +63,7 @@ def first_steps(desc: OperatorDesc) -> OperatorDesc:
         *(size if stride else 1 for size, stride in zip(desc.OutputTensor.sizes[2:], desc.Strides)),
     )
     changes = {
-        slot.field: replace(slot.tensor, sizes=sizes) for slot in desc.outputs if slot.tensor is not None
+        slot.field: slot.tensor.replace(sizes=sizes) for slot in desc.outputs if slot.tensor is not None
     }
     return desc.replace(Strides=[max(1, stride) for stride in desc.Strides], **changes)
 
