@@ -78,17 +78,17 @@ def check_hazards(dispatchable: IDMLDispatchable, views: Views, report: Report) 
         dispatchable.check_pair(one, other, report)
 
 
-def pairs(views: Views, place: Callable[[BufferRange], int]) -> Iterator[tuple[Bound, Bound]]:
-    """The pairs of ranges in the same ``place``, an input first.
+def pairs(views: Views, key_of: Callable[[BufferRange], int]) -> Iterator[tuple[Bound, Bound]]:
+    """The pairs of ranges with the same ``key_of``, an input first.
 
     Pairs of ranges that are only read, such as hundreds of weights in one buffer, are skipped.
     """
-    places: dict[int, tuple[list[Bound], list[Bound]]] = {}
+    groups: dict[int, tuple[list[Bound], list[Bound]]] = {}
     for slot, view in views.items():
         if view is not None:
-            inputs, others = places.setdefault(place(view), ([], []))
+            inputs, others = groups.setdefault(key_of(view), ([], []))
             (inputs if slot.kind == "input" else others).append(Bound(slot, view))
-    for inputs, others in places.values():
+    for inputs, others in groups.values():
         yield from product(inputs, others)
         yield from combinations(others, 2)
 

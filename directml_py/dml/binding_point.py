@@ -64,20 +64,20 @@ class DescriptorRange:
         """None if the heap was released."""
         return self._heap()
 
-    def read(self, place: int) -> BufferRange | None:
+    def read(self, index: int) -> BufferRange | None:
         heap = self.heap
-        view = None if heap is None else heap.read(self.start + place)
+        view = None if heap is None else heap.read(self.start + index)
         return view if isinstance(view, BufferRange) else None
 
-    def is_empty(self, place: int) -> bool:
-        """Whether the heap is there and nothing is written at ``place``."""
+    def is_empty(self, index: int) -> bool:
+        """Whether the heap is there and nothing is written at ``index``."""
         heap = self.heap
-        return heap is not None and heap.read(self.start + place) is None
+        return heap is not None and heap.read(self.start + index) is None
 
-    def writer(self, place: int) -> str:
+    def writer(self, index: int) -> str:
         """The call that has written a descriptor, as far as it is known."""
         heap = self.heap
-        return "" if heap is None else heap.writer(self.start + place)
+        return "" if heap is None else heap.writer(self.start + index)
 
 
 def do_overlap(ranges: Iterable[tuple[int, int]]) -> bool:

@@ -192,11 +192,11 @@ def read_bindings(
         report.add(COUNT, "bindingCount", f"is {count}, but bindings is a single struct")
         return None
     start = locate(second, "bindings")
-    step = ctypes.sizeof(DML_BINDING_DESC)
+    stride = ctypes.sizeof(DML_BINDING_DESC)
     if count > 1 << 16:
         report.add(COUNT, "bindingCount", f"is {count}, more than any dispatchable has")
         return None
-    return [_read(start.address + index * step, f"bindings[{index}]", report) for index in range(count)]
+    return [_read(start.address + index * stride, f"bindings[{index}]", report) for index in range(count)]
 
 
 def read_binding(value: Any, report: Report, names: Names | None = None) -> Binding:

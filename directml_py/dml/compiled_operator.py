@@ -17,8 +17,10 @@ from ..d3d12.d3d12_constants import UINT_MAX
 from ..descs.operator_desc import OperatorDesc, TensorSlot, summary
 from ..descs.tensor import TensorDesc
 from ..late import lazy
+from ..operators.program import NO_BYTES, Bytes, DispatchProgram, is_long
 from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind
+from ..text.plural import counted_words
 from ..validation.decode_rules import FAULT_RULES
 from ..validation.report import Report
 from .binding_aliasing import (
@@ -40,7 +42,6 @@ from .dispatchable import DebugCheck, IDMLDispatchable, Run, tensor_points
 from .dml_object import SAME_DEVICE, IDMLDeviceChild, OwnerDevice
 from .kept_bindings import KeptBindings
 from .profiles import poisoned
-from .program import NO_BYTES, Bytes, DispatchProgram, is_long
 from .separation import Separation
 from .tensor_accesses import resource_access, results_access, share_elements, tensor_access
 
@@ -221,7 +222,7 @@ class IDMLCompiledOperator(IDMLDispatchable):
         return views
 
     def describe_count(self, kind: str, count: int) -> str:
-        return f"the operator has {count} {kind}s, absent optional ones among them"
+        return f"the operator has {counted_words(count, kind)}, absent optional ones among them"
 
     def _tensor_slot(self, slot: BindingPoint) -> TensorSlot:
         return (self.inputs if slot.kind == "input" else self.outputs)[slot.position]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.lifetime import Lifetime
 from ..abi.rules import rule
@@ -15,6 +14,8 @@ from ..validation.report import Report
 from .binding_point import PERSISTENT, DescriptorRange, Views
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ..runtime.buffer import BufferRange
 
 OVERWRITTEN = rule(

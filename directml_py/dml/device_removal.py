@@ -20,7 +20,7 @@ from ..abi.hresult import (
 from ..abi.rules import Diagnostic, Rule, Severity
 from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_CREATE_DEVICE_FLAGS
 from ..d3d12.debug_output import SEVERITIES, debug_output
-from ..d3d12.rule_messages import message_of
+from ..late import loading
 from ..runtime.observers import watchers
 from ..validation.decode_rules import FAULT_RULES
 from ..validation.report import Report, failure
@@ -130,12 +130,12 @@ class Removal:
         """For executing commands: report messages, which neither remove the device nor stop the commands."""
         if not self.debug:
             return
-        monitor = self._d3d12_device.sync_validator
-        if monitor is None or self.muted:
+        validator = self._d3d12_device.sync_validator
+        if validator is None or self.muted:
             self.announce(report.diagnostics, at_call=False)
             return
         for diagnostic in report.diagnostics:
-            monitor.report_diagnostic(diagnostic)
+            validator.report_diagnostic(diagnostic)
 
     def announce(self, diagnostics: Sequence[Diagnostic], at_call: bool = True) -> bool:
         """Send the diagnostics to the debug layer's outputs; True if it breaks on one of them.
@@ -198,6 +198,8 @@ def make_removal(d3d12_device: ID3D12Device, flags: DML_CREATE_DEVICE_FLAGS, pro
 def report_to_observers(found: Diagnostic) -> None:
     """Report a diagnostic to the observers, where there is no info queue."""
     if watchers.all:
+        with loading:
+            from ..d3d12.rule_messages import message_of
         message = message_of(found)
         for observer in watchers.all:
             observer.reported(message)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.lifetime import Lifetime
 from ..abi.rules import LIBRARY, rule
 from ..api.iids import IID_IDMLDispatchable
 from ..api.structs import DML_BINDING_PROPERTIES
+from ..operators.program import NO_BYTES
 from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access
 from ..validation.report import Report
@@ -21,7 +21,9 @@ from .binding_point import NO_VIEWS, TEMPORARY, BindingPoint, Bound, Views
 from .bindings import BUFFER_ARRAY, NONE, Binding, Names, Need, bindable_heaps, binds_nothing, single_view
 from .dml_object import IDMLPageable
 from .kept_bindings import KeptBindings
-from .program import NO_BYTES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 RESOURCE_ALIGNMENT = 256
 

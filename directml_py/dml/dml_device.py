@@ -20,14 +20,14 @@ from ..api.enums import (
 )
 from ..api.iids import IID_IDMLDebugDevice, IID_IDMLDevice, IID_IDMLDevice1
 from ..d3d12 import ID3D12Device
-from ..d3d12.debug import debug_layer_enabled
-from ..descs.operator_desc import OperatorDesc
 from ..garbage_collector import paused
 from ..late import loading
 from ..operators import check, kernel_of, operator_of
+from ..operators.program import Kernels, OperatorProgram
 from ..runtime.observers import created, watchers
 from ..validation.decode_rules import FAULT_RULES
 from ..validation.report import Report
+from ..validation.support_rules import HIGHEST_FEATURE_LEVEL, LEVEL
 from ..validation.tensor_rules import level_name
 from .binding_table import IDMLBindingTable
 from .command_recorder import IDMLCommandRecorder
@@ -37,20 +37,13 @@ from .dml_object import SAME_DEVICE, IDMLPageable, OwnerDevice
 from .feature_support import check_feature_support, check_types
 from .initializer import IDMLOperatorInitializer, read_operators
 from .profiles import KIND, Profile, ProfileLike, profile_of
-from .program import Kernels, OperatorProgram
 
 KNOWN_LEVELS = frozenset(DML_FEATURE_LEVEL)
-HIGHEST_FEATURE_LEVEL = max(KNOWN_LEVELS)
 
 CREATE_FLAGS = rule(
     "DML-CreateDevice-flags",
     "flags has only bits of DML_CREATE_DEVICE_FLAGS",
     "ne-directml-dml_create_device_flags",
-)
-LEVEL = rule(
-    "DML-CreateDevice-feature-level",
-    "A feature level is one of DML_FEATURE_LEVEL",
-    "nf-directml-dmlcreatedevice1",
 )
 # A number above all known levels may be a level of a later version, which is not supported.
 MINIMUM_LEVEL = rule(
@@ -88,11 +81,6 @@ PAGEABLE_COUNT = rule(
     "DML-Pageable-count", "count is the number of objects given", "nf-directml-idmldevice-makeresident"
 )
 PAGEABLES = rule("DML-Pageable-null", "ppObjects is not null, even where count is 0", LIBRARY)
-
-
-def are_new_devices_observed(profile: Profile) -> bool:
-    """What ``is_observed`` would say of a new device of ``profile`` without flags."""
-    return bool(watchers.all or debug_layer_enabled() or profile != KIND)
 
 
 class IDMLDevice(OwnerDevice):
@@ -170,10 +158,7 @@ class IDMLDevice(OwnerDevice):
         """Validate an operator desc. Raises ``DMLError`` ``E_INVALIDARG`` with a diagnostic for every violation,
         including types that the device does not support, ``DXGI_ERROR_UNSUPPORTED`` for operator types internal to
         Microsoft's library, and ``TypeError`` if it is not a desc."""
-        return self.checked_operator(*check(desc, self.feature_level))
-
-    def checked_operator(self, decoded: OperatorDesc | None, report: Report) -> IDMLOperator:
-        """CreateOperator of a desc that was checked at the device's feature level."""
+        decoded, report = check(desc, self.feature_level)
         if self.profile.denied and decoded is not None:
             check_types(self.profile, decoded, report)
         if report.diagnostics:

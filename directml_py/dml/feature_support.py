@@ -125,8 +125,8 @@ def check_feature_support(
     put(target.address, DML_FEATURE_DATA_TENSOR_DATA_TYPE_SUPPORT(supported))
 
 
-def check_size(given: Any, expected: int, name: str, report: Report) -> None:
-    size = expected if given is None else integer(given, name)
+def check_size(size_argument: Any, expected: int, name: str, report: Report) -> None:
+    size = expected if size_argument is None else integer(size_argument, name)
     if size != expected:
         broken = SIZE if size < expected else EXACT_SIZE
         report.add(broken, name, f"is {size}; the struct has {expected} bytes")

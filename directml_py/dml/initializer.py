@@ -194,7 +194,7 @@ class IDMLOperatorInitializer(IDMLDispatchable):
             report.add(
                 COUNTS["input"],
                 f"{path}.BindingCount",
-                f"is {len(ranges)}; the operator has {len(op.inputs)} inputs",
+                f"is {len(ranges)}; the operator has {counted_words(len(op.inputs), 'input')}",
             )
             return
         for part, (item, need) in enumerate(zip(ranges, op.owned_needs)):

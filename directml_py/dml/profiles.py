@@ -11,10 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.hresult import E_INVALIDARG
 from ..abi.rules import rule, violation
@@ -28,10 +27,13 @@ from ..api.enums import (
 from ..kernels.native_arrays import Run
 from ..runtime.allocation import PATTERN
 from ..runtime.buffer import BufferRange
+from ..runtime.observers import PROFILE_VARIABLE
 
-Bytes = npt.NDArray[np.uint8]
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-PROFILE_VARIABLE = "DIRECTML_PY_PROFILE"
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
+
 REMOVAL = "removal_after="
 # Sizes are rounded up to this before a profile adds to them, so that the addend determines their alignment.
 UNIT = 16

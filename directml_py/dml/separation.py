@@ -15,7 +15,7 @@ import numpy as np
 from ..descs.tensor import TensorDesc
 from ..kernels.launch import launch_in_order
 from ..kernels.native_arrays import Run
-from .program import Bytes
+from ..operators.program import Bytes
 
 
 class Separation:
@@ -27,15 +27,15 @@ class Separation:
 
     def copy(self, memory: Bytes) -> Bytes:
         """Memory that has the content of ``memory`` at the beginning of the dispatch."""
-        own = np.empty_like(memory)
-        self._before.append(partial(np.copyto, own, memory))
-        return own
+        copied = np.empty_like(memory)
+        self._before.append(partial(np.copyto, copied, memory))
+        return copied
 
     def output(self, tensor: TensorDesc, memory: Bytes) -> Bytes:
         """Memory whose elements are stored to ``memory`` at the end; those that are not written keep their values."""
-        own = self.copy(memory)
-        self._after.append(lambda: tensor.store(memory, tensor.view(own)))
-        return own
+        copied = self.copy(memory)
+        self._after.append(lambda: tensor.store(memory, tensor.view(copied)))
+        return copied
 
     def around(self, run: Run) -> Run:
         """``run`` between the copies."""

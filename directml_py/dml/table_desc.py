@@ -124,11 +124,11 @@ def _check(
 
 
 def _range(device: OwnerDevice, name: str, pointer: int, size: int, report: Report) -> DescriptorRange | None:
-    place = device.d3d12_device.find_descriptors(pointer)
-    if place is None or place[0].has_cpu_handle(pointer) is not (name == "CPUDescriptorHandle"):
+    found = device.d3d12_device.find_descriptors(pointer)
+    if found is None or found[0].has_cpu_handle(pointer) is not (name == "CPUDescriptorHandle"):
         report.add(HANDLE, name, f"is 0x{pointer:X}, which is not a descriptor in a heap of this device")
         return None
-    heap, start = place
+    heap, start = found
     if heap.type != CBV_SRV_UAV:
         report.add(HEAP_TYPE, name, f"points into a heap of {heap.type.name}; it must be {CBV_SRV_UAV.name}")
     if start + size > heap.size:

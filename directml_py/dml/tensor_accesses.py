@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..api.d3d12_enums import D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 from ..api.enums import DML_TENSOR_DATA_TYPE_UINT8
 from ..descs.tensor import TensorDesc
 from ..operators.operator import OPERATORS
+from ..operators.program import Results
 from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind
-from .program import Results
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 UNORDERED_ACCESS = D3D12_RESOURCE_STATE_UNORDERED_ACCESS
 
-Bytes = npt.NDArray[np.uint8]
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 
 def tensor_access(tensor: TensorDesc, view: BufferRange, start: int, use: AccessKind, name: str) -> Access:
@@ -61,7 +62,7 @@ def elements_of(tensor: TensorDesc, use: AccessKind) -> Callable[[Bytes], npt.ND
     if tensor.element_bits >= 8:
         return tensor.view
     if use is AccessKind.READ:
-        marks = replace(tensor, data_type=DML_TENSOR_DATA_TYPE_UINT8)
+        marks = tensor.replace(data_type=DML_TENSOR_DATA_TYPE_UINT8)
         return lambda memory: marks.view(memory.repeat(2))
     end = (tensor.last_element_offset + 2) // 2
     return lambda memory: memory[:end]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...descs.operator_desc import OperatorDesc
 from ...operators import kernel_of, operator_of
 from ...operators.operator import Operator
-from ..program import Kernels
+from ...operators.program import Kernels
 from .graph_desc import GraphDesc, GraphInput, Port, Value
 from .graph_validation import topological_order
 
@@ -48,7 +48,7 @@ class DataFlow:
             return False
         return not self.is_inspected or type(operator_of(desc.name)).inspect is Operator.inspect
 
-    def is_seen_alike(self, value: Value, port: Port) -> bool:
+    def is_read_as_written(self, value: Value, port: Port) -> bool:
         """Whether a node reads ``value`` with the layout that its producer wrote."""
         tensor = self.graph.output_tensor(value)
         return tensor is not None and tensor.is_same_view(self.graph.input_tensor(port))

@@ -83,7 +83,7 @@ def fusible_parts(plan: Plan) -> dict[int, FusiblePart]:
 class Group:
     """Nodes that run together, what they need outside, and of all dependencies those that none may be fused with.
 
-    ``start`` is the turn of the first node.
+    ``start`` is the position of the first node.
     """
 
     nodes: set[int]
@@ -93,28 +93,28 @@ class Group:
 
 
 class Starts:
-    """For each turn, the earliest start of the groups that have a node in this or a later turn: a Fenwick tree."""
+    """For each position, the earliest start of the groups that have a node there or later: a Fenwick tree."""
 
     def __init__(self, count: int) -> None:
         self._count = count
         self._least = [count] * (count + 1)
 
-    def add(self, turn: int, start: int) -> None:
-        place = self._count - turn
-        while place <= self._count:
-            self._least[place] = min(self._least[place], start)
-            place += place & -place
+    def add(self, position: int, start: int) -> None:
+        node = self._count - position
+        while node <= self._count:
+            self._least[node] = min(self._least[node], start)
+            node += node & -node
 
-    def horizon(self, turn: int) -> int:
-        """The latest turn up to ``turn`` such that no group has nodes both in it or later and before it."""
+    def horizon(self, position: int) -> int:
+        """The latest position up to ``position`` such that no group has nodes both there or later and before it."""
         while True:
-            start, place = turn, self._count - turn
-            while place:
-                start = min(start, self._least[place])
-                place -= place & -place
-            if start == turn:
-                return turn
-            turn = start
+            start, node = position, self._count - position
+            while node:
+                start = min(start, self._least[node])
+                node -= node & -node
+            if start == position:
+                return position
+            position = start
 
 
 class Fusion:
@@ -125,7 +125,7 @@ class Fusion:
         self.graph = plan.graph
         self.steps = {step.node: step for step in plan.steps}
         self.order = list(self.steps)
-        self.turns = {node: turn for turn, node in enumerate(self.order)}
+        self.positions = {node: position for position, node in enumerate(self.order)}
         self.parts = parts
         # The value that an executed node writes, by the origin that all its aliases share.
         self.writers = {
@@ -152,7 +152,7 @@ class Fusion:
         sets = [
             part
             for group in dict.fromkeys(self.groups.values())
-            for part in self._cut(sorted(group.nodes, key=self.turns.__getitem__))
+            for part in self._cut(sorted(group.nodes, key=self.positions.__getitem__))
         ]
         return self._ordered(sets)
 
@@ -174,7 +174,7 @@ class Fusion:
     def _is_element_by_element(self, written: Value, source: Value, port: Port) -> bool:
         if port.node not in self.parts or self.parts[port.node].sizes != self.parts[written.node].sizes:
             return False
-        return self.plan.flow.is_seen_alike(source, port)
+        return self.plan.flow.is_read_as_written(source, port)
 
     def _readers(self) -> dict[Value, list[Port]]:
         """The ports that read a value, by its origin; ports of folded steps count for the values that lie in it."""
@@ -187,12 +187,12 @@ class Fusion:
         return readers
 
     def _join(self, node: int) -> None:
-        group = Group({node}, set(self.needs[node]), set(self.barred[node]), self.turns[node])
-        for link in sorted(self.links[node], key=self.turns.__getitem__, reverse=True):
+        group = Group({node}, set(self.needs[node]), set(self.barred[node]), self.positions[node])
+        for link in sorted(self.links[node], key=self.positions.__getitem__, reverse=True):
             if link not in group.nodes and self._may_run_at_once(group, self.groups[link]):
                 group = self._union(group, self.groups[link])
         self.groups[node] = group
-        self.starts.add(self.turns[node], group.start)
+        self.starts.add(self.positions[node], group.start)
 
     def _union(self, one: Group, other: Group) -> Group:
         """Both groups, in the larger, so that no node is moved often."""
@@ -217,7 +217,12 @@ class Fusion:
         while pending:
             node = pending.pop()
             together = self.groups.get(node, node)
-            if together is other or node in group.nodes or together in visited or self.turns[node] < horizon:
+            if (
+                together is other
+                or node in group.nodes
+                or together in visited
+                or self.positions[node] < horizon
+            ):
                 continue
             visited.add(together)
             needs = together.needs if isinstance(together, Group) else self.needs[node]
@@ -297,7 +302,9 @@ class Fusion:
             waiting.append(needs - {number})
             for need in waiting[number]:
                 followers[need].append(number)
-        ready = [(self.turns[step.node], number) for number, step in enumerate(steps) if not waiting[number]]
+        ready = [
+            (self.positions[step.node], number) for number, step in enumerate(steps) if not waiting[number]
+        ]
         heapify(ready)
         ordered: list[Step] = []
         while ready:
@@ -306,5 +313,5 @@ class Fusion:
             for follower in followers[number]:
                 waiting[follower].discard(number)
                 if not waiting[follower]:
-                    heappush(ready, (self.turns[steps[follower].node], follower))
+                    heappush(ready, (self.positions[steps[follower].node], follower))
         return ordered

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -12,13 +12,13 @@ import numpy as np
 from ...descs.operator_desc import TensorSlot
 from ...descs.tensor import TensorDesc
 from ...kernels.elementwise.lower import bound_code
-from ...kernels.epilogue import run_with_code
 from ...kernels.launch import launch_in_order
 from ...kernels.native_arrays import apart
+from ...kernels.post_ops import BatchNorm, PostOps, of_code
 from ...late import lazy
 from ...operators import kernel_of
 from ...operators.operator import Kernel, Move, WeightLayout, moving_kernel
-from ..program import (
+from ...operators.program import (
     NO_BYTES,
     Bytes,
     Kernels,
@@ -30,9 +30,10 @@ from ..program import (
     inspector,
     view_of,
 )
-from .graph_desc import GraphDesc, GraphInput, Port, Value
+from .graph_desc import Edge, GraphDesc, GraphInput, Port, Value
+from .graph_validation import covers_plainly
 from .in_place import Pairs, in_place_pairs, why_not_in_place
-from .plan import BlockRoot, Fused, OutputRoot, PartOf, Plan, Step
+from .plan import BlockRoot, Fused, Normalized, OutputRoot, PartOf, Plan, Step
 from .planner import plan_graph
 
 Call = Callable[[], Any]
@@ -57,7 +58,7 @@ class GraphProgram:
         self.results: Mapping[int, Results] = _results(graph)
         self.operators = [node.desc for node in graph.nodes if node is not None and node.desc is not None]
         self._kernels = {
-            step.node: step.kernel or self._kernel(step)
+            step.node: self._kernel(step)
             for step in self.plan.steps
             if step.operator != "CONSTANT" and step.fused is None
         }
@@ -79,6 +80,19 @@ class GraphProgram:
 
     def why_not_in_place(self, input: int, output: int) -> str:
         return why_not_in_place(self.graph, input, output)
+
+    @lazy
+    def shows_temporary(self) -> bool:
+        return not all(map(are_all_defined, self.operators)) or any(
+            self._shows_source(edge) for edge in self.graph.intermediate_edges
+        )
+
+    def _shows_source(self, edge: Edge) -> bool:
+        """Whether a node may read bytes that the one which feeds it leaves: those between the elements."""
+        assert isinstance(edge.source, Value)
+        assert isinstance(edge.target, Port)
+        written = self.graph.output_tensor(edge.source)
+        return written is not None and not covers_plainly(written, self.graph.input_tensor(edge.target))
 
     def bind(
         self,
@@ -102,8 +116,6 @@ class GraphProgram:
         for step in self.plan.steps:
             if step.fused is not None:
                 calls.append((step, _fused_call(step.fused, bound)))
-            elif step.epilogue is not None:
-                calls.append((step, self._call_with_epilogue(step, step.epilogue, bound, temporary, notify)))
             elif step.moves != []:
                 calls.append((step, self._call(step, bound, temporary, notify)))
             calls += [
@@ -120,11 +132,10 @@ class GraphProgram:
     def _call(self, step: Step, bound: _Bound, temporary: Bytes | None, notify: Notify | None) -> Call:
         node = self.graph.node(step.node)
         assert node.desc is not None
+        post_ops = self._post_ops(step, bound)
         inputs = [
-            None if slot.tensor is None else bound.port(Port(index, position))
-            for index in step.nodes[: step.nodes.index(step.node) + 1]
-            for position, slot in enumerate(self.graph.node(index).inputs)
-            if not self._is_of(step, Port(index, position))
+            None if slot.tensor is None else bound.port(Port(step.node, position))
+            for position, slot in enumerate(node.inputs)
         ]
         outputs = [
             None if slot.tensor is None else bound.value(Value(step.node, index))
@@ -136,23 +147,31 @@ class GraphProgram:
             block = self.plan.blocks[step.scratch]
             scratch = temporary[block.offset : block.end]
         inspect = inspector(node.desc, notify, f"Nodes[{node.index}].")
-        return bound_call(self._kernels[step.node], inputs, outputs, scratch, inspect)
+        return bound_call(self._kernels[step.node], inputs, outputs, scratch, inspect, post_ops)
 
-    def _call_with_epilogue(
-        self, step: Step, epilogue: Fused, bound: _Bound, temporary: Bytes | None, notify: Notify | None
-    ) -> Call:
-        """The kernel stores what the epilogue replaces; elsewhere if it would overwrite another of its inputs."""
+    def _post_ops(self, step: Step, bound: _Bound) -> PostOps:
+        """The kernel stores what a program replaces; elsewhere if it would overwrite another of that one's inputs."""
         value = Value(step.node, 0)
-        others = [port for port, _ in epilogue.inputs if self.plan.sources[port] != value]
-        if others and not apart(bound.value(value), [array_of(bound.port(port)) for port in others]):
-            bound.put_apart(value)
-        run = self._call(step, bound, temporary, notify)
-        return run_with_code(run, epilogue.code, *_arrays(epilogue, bound))
+        for one in step.post_ops:
+            if isinstance(one, Normalized):
+                value = Value(one.node, 0)
+                continue
+            others = [port for port, _ in one.inputs if self.plan.sources[port] != value]
+            if others and not apart(bound.value(value), [array_of(bound.port(port)) for port in others]):
+                bound.put_apart(value)
+        return [
+            self._batch_norm(one, bound)
+            if isinstance(one, Normalized)
+            else of_code(one.code, *_arrays(one, bound), one.role)
+            for one in step.post_ops
+        ]
 
-    def _is_of(self, step: Step, port: Port) -> bool:
-        """Whether a port reads a value that another node of the same step produces."""
-        source = self.plan.sources.get(port)
-        return isinstance(source, Value) and source.node in step.nodes
+    def _batch_norm(self, one: Normalized, bound: _Bound) -> BatchNorm:
+        statistics = [bound.port(Port(one.node, position)) for position in range(1, 5)]
+        desc, output = self.graph.node(one.node).desc, bound.value(Value(one.node, 0))
+        assert desc is not None
+        separate = partial(kernel_of(desc).bind, [output, *statistics], [output], NO_BYTES)
+        return BatchNorm(statistics, one.role, separate)
 
 
 class _Bound:
@@ -194,12 +213,12 @@ class _Bound:
     def _view(self, value: Value) -> Any:
         location = self._plan.locations[value]
         if isinstance(location, PartOf):
-            return self.value(location.value)[location.place]
+            return self.value(location.value)[location.slices]
         if isinstance(location, (OutputRoot, BlockRoot)):
             tensor = self._plan.graph.output_tensor(value)
             assert tensor is not None
             return view_of(tensor, self._root_bytes(location))
-        return self.port(location.port)[location.place]
+        return self.port(location.port)[location.slices]
 
     def _root_bytes(self, location: OutputRoot | BlockRoot) -> Bytes:
         if isinstance(location, OutputRoot):
@@ -306,5 +325,5 @@ def _slot(field: str, position: int, tensors: Sequence[TensorDesc]) -> TensorSlo
     tensor = max(tensors, key=attrgetter("total_size"), default=None)
     if tensor is not None and len(tensors) > 1:
         alignment = max(tensor.alignment for tensor in tensors)
-        tensor = tensor if tensor.alignment == alignment else replace(tensor, alignment=alignment)
+        tensor = tensor if tensor.alignment == alignment else tensor.replace(alignment=alignment)
     return TensorSlot(f"{field}[{position}]", field, tensor)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from ...abi.rules import LIBRARY, OWN, Severity, rule
+from ...abi.rules import LIBRARY, THIS_PACKAGE, Severity, rule
 
 GRAPH = "ns-directml-dml_graph_desc"
 
 EDGE_TYPE = rule("DML-Graph-edge-type", "Each list of edges holds edges of its own type", GRAPH)
 # No page forbids an empty graph; but it has nothing to compile, and no binding could be described.
-EMPTY = rule("DML-Graph-nodes", "A graph has at least one node and at least one output", OWN)
+EMPTY = rule("DML-Graph-nodes", "A graph has at least one node and at least one output", THIS_PACKAGE)
 # The page allows unconnected graph inputs and outputs, and gives no limit.
-INPUT_COUNT = rule("DML-Graph-input-count", "A graph has at most 65536 inputs that feed nothing", OWN)
-OUTPUT_COUNT = rule("DML-Graph-output-count", "A graph has at most 65536 outputs that nothing writes", OWN)
+INPUT_COUNT = rule(
+    "DML-Graph-input-count", "A graph has at most 65536 inputs that feed nothing", THIS_PACKAGE
+)
+OUTPUT_COUNT = rule(
+    "DML-Graph-output-count", "A graph has at most 65536 outputs that nothing writes", THIS_PACKAGE
+)
 INDEX = rule(
     "DML-Graph-index",
     "An edge refers only to existing nodes, inputs and outputs of nodes, and graph inputs and outputs",
@@ -67,7 +71,7 @@ PADDING = rule(
 )
 # DML_CONSTANT_DATA_GRAPH_NODE_DESC has no page. Microsoft's library takes any size but 0, which crashes it. ONNX
 # Runtime passes only the bytes of the elements, which may be fewer than TotalTensorSizeInBytes.
-CONSTANT_EMPTY = rule("DML-Graph-constant-empty", "DataSize of a constant is at least 1", OWN)
+CONSTANT_EMPTY = rule("DML-Graph-constant-empty", "DataSize of a constant is at least 1", THIS_PACKAGE)
 # The library, which passes single elements to its shaders by value, then fails with E_UNEXPECTED.
 CONSTANT_ELEMENT = rule(
     "DML-Graph-constant-element",
@@ -79,7 +83,7 @@ CONSTANT_ELEMENT = rule(
 CONSTANT_SIZE = rule(
     "DML-Graph-constant-size",
     "DataSize of a constant suffices for the elements of each input that it feeds",
-    OWN,
+    THIS_PACKAGE,
     debug=True,
 )
 CONSTANT_LEVEL = rule(
@@ -88,7 +92,7 @@ CONSTANT_LEVEL = rule(
     "dml-feature-level-history",
 )
 # A constant has bytes but no tensor desc, so that an output of it would have no layout.
-CONSTANT_OUTPUT = rule("DML-Graph-constant-output", "A constant feeds nodes, not graph outputs", OWN)
+CONSTANT_OUTPUT = rule("DML-Graph-constant-output", "A constant feeds nodes, not graph outputs", THIS_PACKAGE)
 OWNED_SOURCE = rule(
     "DML-Graph-owned-source", "An input flagged OWNED_BY_DML is connected to a graph input", GRAPH
 )

@@ -259,11 +259,15 @@ def check_padding(graph: GraphDesc, report: Report) -> None:
             )
 
 
+def covers_plainly(written: TensorDesc, read: TensorDesc) -> bool:
+    """Whether ``_covers`` needs no look at single elements."""
+    is_within = written.is_packed and read.content_size <= written.content_size
+    return is_within or written.is_same_view(read)
+
+
 def _covers(written: TensorDesc, read: TensorDesc) -> bool:
     """Whether every byte of every element of ``read`` belongs to an element of ``written``."""
-    if written.is_packed and read.content_size <= written.content_size:
-        return True
-    if written.is_same_view(read):
+    if covers_plainly(written, read):
         return True
     marks = np.zeros(max(written.total_size, read.total_size), np.uint8)
     elements = elements_of(written, AccessKind.WRITE)(marks)

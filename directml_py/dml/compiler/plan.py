@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.elementwise.lower import Code
-from ...operators.operator import Kernel, Move, Slices
+from ...kernels.post_ops import Activation, Normalization, Sum
+from ...operators.operator import Move, Slices
 from ...text.plural import counted_words
 from .data_flow import DataFlow
 from .graph_desc import GraphDesc, GraphInput, Port, Value
@@ -21,18 +22,27 @@ from .prepacked import PackedInputs
 
 
 class Fused(NamedTuple):
-    """The program of several nodes, with the types of the ports that it loads and the values that it stores."""
+    """The program of several nodes, with the types of the ports that it loads and the values that it stores; and as a
+    post-operation the ``role`` of its operators."""
 
     code: Code
     inputs: Sequence[tuple[Port, np.dtype[Any]]]
     outputs: Sequence[tuple[Value, np.dtype[Any]]]
+    role: Activation | Sum | None = None
+
+
+class Normalized(NamedTuple):
+    """The batch norm of a ``node`` as a post-operation."""
+
+    node: int
+    role: Normalization
 
 
 @dataclass
 class Step:
-    """The execution of a node, or of several ``nodes`` that are ``fused`` or share a ``kernel``; then ``node`` is the
-    last of them, and names and operators are joined by " + ". More of ``nodes`` may follow, as the ``epilogue`` of the
-    kernel. A ``folded`` step has nothing left to do: its copies are elided."""
+    """The execution of a node, or of several ``nodes`` that are ``fused``, of which ``node`` is the last one, or that
+    follow ``node`` as ``post_ops`` of its kernel; names and operators are joined by " + ". A ``folded`` step has
+    nothing left to do: its copies are elided."""
 
     node: int
     name: str
@@ -44,8 +54,7 @@ class Step:
     copies: list[tuple[Value, int]] = field(default_factory=list)
     nodes: tuple[int, ...] = ()
     fused: Fused | None = None
-    kernel: Kernel | None = None
-    epilogue: Fused | None = None
+    post_ops: tuple[Normalized | Fused, ...] = ()
 
     def __post_init__(self) -> None:
         self.nodes = self.nodes or (self.node,)
@@ -67,14 +76,14 @@ class PartOf(NamedTuple):
     """A view into another value."""
 
     value: Value
-    place: Slices
+    slices: Slices
 
 
 class PartOfInput(NamedTuple):
     """A view into a node's source: a graph input or a constant."""
 
     port: Port
-    place: Slices
+    slices: Slices
 
 
 Location = OutputRoot | BlockRoot | PartOf | PartOfInput
@@ -114,7 +123,7 @@ class Plan:
         tensor = self.graph.output_tensor(value)
         if tensor is None or value in self.flow.graph_outputs or value in self.locations or tensor.is_nibbles:
             return False
-        return all(self.flow.is_seen_alike(value, port) for port in self.flow.consumers.get(value, ()))
+        return all(self.flow.is_read_as_written(value, port) for port in self.flow.consumers.get(value, ()))
 
     def origin(self, value: Value) -> Value:
         """The value that ``value`` is an alias of, through eliminated identities."""
@@ -138,7 +147,7 @@ class Plan:
 
     def _aliased(self, value: Value) -> Value | None:
         location = self.locations.get(value)
-        return location.value if isinstance(location, PartOf) and not location.place else None
+        return location.value if isinstance(location, PartOf) and not location.slices else None
 
 
 def _end(value: Value, following: Callable[[Value], Value | None], found: dict[Value, Value]) -> Value:
@@ -165,9 +174,9 @@ def headline(plan: Plan) -> str:
 
 def plan_text(plan: Plan) -> str:
     lines = [headline(plan)]
-    for turn, step in enumerate(plan.steps):
+    for index, step in enumerate(plan.steps):
         nodes = " + ".join(_title(plan, node) for node in step.nodes)
-        lines.append(f"step {turn}, {_fate(step)}: {nodes}")
+        lines.append(f"step {index}, {_fate(step)}: {nodes}")
         for node in step.nodes:
             for output, slot in enumerate(plan.graph.node(node).outputs):
                 location = _location_text(plan, Value(node, output))

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...operators import operator_of
-from ..program import Kernels
+from ...operators.program import Kernels
 from .copy_elision import view_inputs, write_in_place
 from .data_flow import DataFlow
 from .elementwise_fusion import fuse_elementwise
-from .epilogue_fusion import fuse_conv_batch_norm, fuse_epilogues
 from .graph_desc import GraphDesc, Value
 from .memory_planner import TemporaryBlock, pack
 from .plan import BlockRoot, OutputRoot, Plan, Step
+from .post_op_fusion import fuse_post_ops
 from .prepacked import PackedInputs
 
 
@@ -51,7 +51,7 @@ def _scratch_size(plan: Plan, step: Step) -> int:
     desc = plan.graph.node(step.node).desc
     if desc is None or step.folded or step.fused:
         return 0
-    return (step.kernel or plan.packed.kernel(step.node, desc)).scratch
+    return plan.packed.kernel(step.node, desc).scratch
 
 
 Pass = Callable[[Plan], Plan]
@@ -59,8 +59,7 @@ PASSES: tuple[Pass, ...] = (
     view_inputs,
     write_in_place,
     fuse_elementwise,
-    fuse_conv_batch_norm,
-    fuse_epilogues,
+    fuse_post_ops,
     assign_blocks,
 )
 

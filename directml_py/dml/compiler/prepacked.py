@@ -6,7 +6,7 @@ from collections import Counter
 
 from ...descs.operator_desc import OperatorDesc
 from ...operators.operator import Kernel, WeightLayout
-from ..program import Kernels
+from ...operators.program import Kernels
 from .graph_desc import GraphDesc, GraphInput, Port
 
 
@@ -34,10 +34,7 @@ class PackedInputs:
 
     def kernel(self, node: int, desc: OperatorDesc) -> Kernel:
         """The kernel of a node, over prepacked inputs if it has any."""
-        return self.taken(node, self._kernels(desc))
-
-    def taken(self, node: int, kernel: Kernel) -> Kernel:
-        """``kernel``, of a node alone or fused with others, in its form for the node's prepacked inputs."""
+        kernel = self._kernels(desc)
         is_packed = kernel.packed is not None and Port(node, next(iter(kernel.packed.inputs))) in self.ports
         return kernel.packed.kernel if kernel.packed is not None and is_packed else kernel
 
