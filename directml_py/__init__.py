@@ -37,11 +37,14 @@ from .api.exports import EXPORTS as _EXPORTS
 from .late import loading as _loading
 from .late import provide as _provide
 
+_provide("operator descs", lambda: _import_module(".api.operator_descs", __name__).DESCS)
 # How structs behave where they have pointers, which is the same whatever was imported before.
 _provide("struct values", lambda: _import_module(".descs.struct_values", __name__).VALUES)
 
 _DIRECT3D = "D3D", "ID3D", "CD3D", "DXGI", "IDXGI", "DXCore", "IDXCore"
 _LIMITS = "docs/reference/limits.md"
+# The submodules for programs, which may be used without an import of their own.
+_PACKAGES = "cffi", "dxdispatch", "graph", "onnx", "pydirectml", "samples", "session", "testing"
 
 # For type checkers; the table of exports is generated from it. No submodule may have the name of one of these, as its
 # import would shadow the name.
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from .abi.wintypes import *
     from .api.d3d12_enums import *
     from .api.d3d12_structs import *
+    from .api.descriptor_handles import *
     from .api.enums import *
     from .api.iids import *
     from .api.operator_descs import *
@@ -74,9 +78,9 @@ else:
     def __getattr__(name: str) -> object:
         if name == "__all__":
             return sorted(_EXPORTS)
-        if name == "onnx":
+        if name in _PACKAGES:
             with _loading:
-                return _import_module(".onnx", __name__)
+                return _import_module(f".{name}", __name__)
         module = _EXPORTS.get(name)
         if module is None:
             raise AttributeError(_no_attribute(name))
@@ -93,7 +97,7 @@ else:
         if name.startswith("_"):
             return text
         is_direct3d = name.startswith(_DIRECT3D)
-        similar = did_you_mean(name, _EXPORTS, 0.94 if is_direct3d else 0.75)
+        similar = did_you_mean(name, [*_EXPORTS, *_PACKAGES], 0.94 if is_direct3d else 0.75)
         if is_direct3d and not similar:
             return f"{text}: of Direct3D it has what DirectML needs, without graphics and shaders ({_LIMITS})"
         return text + similar

@@ -1,10 +1,11 @@
-"""Lazy attributes, the lock of lazy imports, and what lower rooms are given by higher ones."""
+"""Lazy attributes, names and enumerations, the lock of lazy imports, and what lower rooms are given by higher ones."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
@@ -42,6 +43,59 @@ class lazy(Generic[T]):
             return self
         value = instance.__dict__[self._name] = self._compute(instance)
         return value
+
+
+def imported_when_named(namespace: dict[str, Any], modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package with this ``namespace``: its names are in ``modules``, relative to it."""
+
+    def names_of(module: str) -> dict[str, Any]:
+        with loading:
+            home = import_module(module, namespace["__name__"])
+        return {name: getattr(home, name) for name, owner in modules.items() if owner == module}
+
+    return made_when_named(namespace, modules, names_of)
+
+
+def made_when_named(
+    namespace: dict[str, Any], owners: Mapping[str, str], make: Callable[[str], Mapping[str, Any]]
+) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module with this ``namespace``: the first time that one of the names ``owners`` is asked
+    for, ``make(owners[name])`` makes its value, with those of all names of that owner."""
+
+    def attribute(name: str) -> Any:
+        if name not in owners:
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        # Two threads must not make two classes of one name.
+        with loading:
+            if name not in namespace:
+                namespace.update(make(owners[name]))
+        return namespace[name]
+
+    return attribute
+
+
+def enumerations(
+    namespace: dict[str, Any],
+    members: Mapping[str, Mapping[str, int]],
+    flags: Collection[str],
+    scoped: Collection[str],
+) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module of enumerations, each made with its ``members`` when it, or one of these, is
+    first named. Those in ``flags`` are of flags; the members of those in ``scoped`` are not at module level."""
+    owners = dict(zip(members, members))
+    for enumeration, numbers in members.items():
+        if enumeration not in scoped:
+            owners.update(dict.fromkeys(numbers, enumeration))
+
+    def make(name: str) -> dict[str, Any]:
+        with loading:
+            from enum import IntEnum, IntFlag
+
+        kind: Any = IntFlag if name in flags else IntEnum
+        made = kind(name, members[name], module=namespace["__name__"])
+        return {name: made} if name in scoped else {name: made, **made.__members__}
+
+    return made_when_named(namespace, owners, make)
 
 
 _providers: dict[str, Callable[[], Any]] = {}

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from building import build_outputs
 from generators import (
     com_interfaces,
+    desc_classes,
     enums,
     expected_digest,
     exports,
@@ -31,7 +32,7 @@ from generators.operator_entries import Incomplete
 
 ROOT = Path(__file__).resolve().parents[1]
 ATTRIBUTES = ".gitattributes"
-GENERATORS = (header, enums, structs, stubs, schema, com_interfaces, expected_digest)
+GENERATORS = (header, enums, structs, desc_classes, stubs, schema, com_interfaces, expected_digest)
 
 
 def formatted(files: dict[str, str]) -> dict[str, str]:

@@ -102,8 +102,8 @@ class WrongObject(TypeError):
 def instance(value: Any, kind: type[C], name: str) -> C:
     """``value``, which must be an object of the interface ``kind``."""
     if not isinstance(value, kind):
-        given = "None" if value is None else type(value).__name__
-        raise WrongObject(name, f"must be an {kind.__name__}, not {given}")
+        actual = "None" if value is None else type(value).__name__
+        raise WrongObject(name, f"must be an {kind.__name__}, not {actual}")
     return value
 
 

@@ -51,12 +51,12 @@ def adopt(copy: Any, original: Any) -> None:
 def kept_objects(item: Any) -> list[Any]:
     """The ctypes objects that ``item`` keeps alive, itself included."""
     found: list[Any] = []
-    seen, waiting = set(), [item]
+    visited, waiting = set(), [item]
     while waiting:
         value = waiting.pop()
-        if id(value) in seen:
+        if id(value) in visited:
             continue
-        seen.add(id(value))
+        visited.add(id(value))
         if isinstance(value, _CData):
             found.append(value)
             waiting += value._objects, value._b_base_

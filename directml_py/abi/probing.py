@@ -25,7 +25,7 @@ class Forbidden(Exception):
 
 
 class Way(Protocol):
-    """A copy method: ``read`` copies up to ``size`` bytes from ``address`` to ``own``, ``write`` from ``own`` to
+    """A copy method: ``read`` copies up to ``size`` bytes from ``address`` to ``buffer``, ``write`` from ``buffer`` to
     ``address``.
 
     Both return the number of bytes copied, 0 if the first one is unmapped, and raise ``Forbidden``.
@@ -33,9 +33,9 @@ class Way(Protocol):
 
     title: str
 
-    def read(self, own: int, address: int, size: int) -> int: ...
+    def read(self, buffer: int, address: int, size: int) -> int: ...
 
-    def write(self, own: int, address: int, size: int) -> int: ...
+    def write(self, buffer: int, address: int, size: int) -> int: ...
 
 
 class CrossMemory:
@@ -51,15 +51,15 @@ class CrossMemory:
             call.restype = ctypes.c_ssize_t
             call.argtypes = (ctypes.c_int, vector, count, vector, count, count)
 
-    def read(self, own: int, address: int, size: int) -> int:
-        return self._copy(self._calls[0], own, address, size)
+    def read(self, buffer: int, address: int, size: int) -> int:
+        return self._copy(self._calls[0], buffer, address, size)
 
-    def write(self, own: int, address: int, size: int) -> int:
-        return self._copy(self._calls[1], own, address, size)
+    def write(self, buffer: int, address: int, size: int) -> int:
+        return self._copy(self._calls[1], buffer, address, size)
 
-    def _copy(self, call: Any, own: int, address: int, size: int) -> int:
+    def _copy(self, call: Any, buffer: int, address: int, size: int) -> int:
         size = min(size, MOST)
-        local, remote = (ctypes.c_uint64 * 2)(own, size), (ctypes.c_uint64 * 2)(address, size)
+        local, remote = (ctypes.c_uint64 * 2)(buffer, size), (ctypes.c_uint64 * 2)(address, size)
         copied: int = call(os.getpid(), ctypes.addressof(local), 1, ctypes.addressof(remote), 1, 0)
         return copied if copied > 0 else _fault()
 
@@ -96,17 +96,17 @@ class Pipe:
             ends = self._local.ends = _Ends()
         return ends
 
-    def read(self, own: int, address: int, size: int) -> int:
+    def read(self, buffer: int, address: int, size: int) -> int:
         ends = self._ends()
         copied: int = self._write(ends.into, address, min(size, ROOM))
         if copied <= 0:
             return _fault()
-        received: int = self._read(ends.out, own, copied)
+        received: int = self._read(ends.out, buffer, copied)
         return received
 
-    def write(self, own: int, address: int, size: int) -> int:
+    def write(self, buffer: int, address: int, size: int) -> int:
         ends = self._ends()
-        sent: int = self._write(ends.into, own, min(size, ROOM))
+        sent: int = self._write(ends.into, buffer, min(size, ROOM))
         copied: int = self._read(ends.out, address, sent)
         if copied != sent:
             # Discard the pipe: the bytes left in it must not reach the next read.

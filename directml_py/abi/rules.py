@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-from ..text.html import table
+from ..late import loading
 from .hresult import E_INVALIDARG, DMLError
 
 # The source of a rule that no page states; a comment beside the rule gives the reason.
-OWN = "directml-py"
+THIS_PACKAGE = "directml-py"
 # The source of a rule that no page states but Microsoft's library enforces: the version that was tested.
 LIBRARY = "DirectML 1.13"
 
@@ -73,6 +73,8 @@ class Diagnostics(list[Diagnostic]):
         return "\n".join(map(str, self)) or "[]"
 
     def _repr_html_(self) -> str:
+        with loading:
+            from ..text.html import table
         rows = [
             (diagnostic.severity.value, diagnostic.path, diagnostic.message, diagnostic.rule)
             for diagnostic in self

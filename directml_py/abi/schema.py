@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..late import lazy
 
@@ -47,12 +47,17 @@ class StructSchema:
     """A struct: its fields in C order and, if ``Type`` determines the type of ``Desc``, the struct for each value. Of a
     union, ``variants`` are the members for the values of the field that governs it."""
 
+    # ``fields`` are the arguments of each ``FieldSchema``: a program needs those of few structs.
     def __init__(
-        self, name: str, fields: tuple[FieldSchema, ...], variants: Mapping[int, str] = NOTHING
+        self, name: str, fields: tuple[tuple[Any, ...], ...], variants: Mapping[int, str] = NOTHING
     ) -> None:
         self.name = name
-        self.fields = fields
+        self._fields = fields
         self.variants = variants
+
+    @lazy
+    def fields(self) -> tuple[FieldSchema, ...]:
+        return tuple(FieldSchema(*arguments) for arguments in self._fields)
 
     @lazy
     def index(self) -> dict[str, int]:

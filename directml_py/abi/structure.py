@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import ctypes
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
-from ..late import provided
+from ..late import made_when_named, provided
 from ..text.similar import did_you_mean
 from .convert import FLOATS, UNSIGNED, Convert, address, converters, integer_ranges, length
 from .keepalive import adopt, settle
@@ -17,7 +16,7 @@ from .wintypes import GUID
 
 _Field = type(GUID.Data1)
 
-Own = TypeVar("Own", bound="Structure")
+StructureT = TypeVar("StructureT", bound="Structure")
 
 
 class Values(Protocol):
@@ -84,15 +83,15 @@ class _Fields:
         names = kind._names_
         if len(args) > len(names):
             raise TypeError(f"{kind.__name__} has {len(names)} fields, but {len(args)} values were given")
-        given = dict(zip(names, args))
+        values = dict(zip(names, args))
         for name, value in kwargs.items():
-            if name in given:
+            if name in values:
                 raise TypeError(f"{kind.__name__}.{name} was given twice")
             # Members of anonymous unions are fields too.
             if name not in kind._keywords_ and not isinstance(getattr(kind, name, None), _Field):
                 raise TypeError(_no_field(kind, name))
-            given[name] = value
-        return given
+            values[name] = value
+        return values
 
     def _convert(self, name: str) -> Convert | None:
         kind = type(self)
@@ -160,24 +159,24 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
         else:
             self._fill(self._values_by_field(args, kwargs))
 
-    def _fill(self, given: dict[str, Any]) -> None:
+    def _fill(self, values: dict[str, Any]) -> None:
         for array in self._counts_:
-            if isinstance(given.get(array), Iterator):
-                given[array] = list(given[array])
-        for name, value in given.items():
+            if isinstance(values.get(array), Iterator):
+                values[array] = list(values[array])
+        for name, value in values.items():
             setattr(self, name, value)
         for array, count in self._counts_.items():
-            if count in given:
+            if count in values:
                 # An explicit count takes precedence, even if it is 0 and its array was assigned later.
-                setattr(self, count, given[count])
+                setattr(self, count, values[count])
                 continue
             in_bytes = self._convert(array) is address
-            if isinstance(given.get(array), (ctypes.Structure, ctypes.Union)) and not in_bytes:
+            if isinstance(values.get(array), (ctypes.Structure, ctypes.Union)) and not in_bytes:
                 raise TypeError(
-                    f"{type(self).__name__}.{array} must be a list, not one {type(given[array]).__name__}; "
+                    f"{type(self).__name__}.{array} must be a list, not one {type(values[array]).__name__}; "
                     f"pass {count}=1 as well if a pointer to it is meant"
                 )
-            elements = length(given.get(array), in_bytes)
+            elements = length(values.get(array), in_bytes)
             if elements is not None and getattr(self, count) != elements:
                 raise ValueError(
                     f"{type(self).__name__}.{array} has {elements} elements, but {count} is "
@@ -198,12 +197,12 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
     # Structs are mutable. Decoded ones, which are equal when the structs are, are hashable.
     __hash__ = None  # type: ignore[assignment]
 
-    def __copy__(self: Own) -> Own:
+    def __copy__(self: StructureT) -> StructureT:
         new = type(self).__new__(type(self))
         new._take(self)
         return new
 
-    def __deepcopy__(self: Own, memo: object) -> Own:
+    def __deepcopy__(self: StructureT, memo: object) -> StructureT:
         new = type(self).__new__(type(self))
         new._take(_values().duplicate(self))
         return new
@@ -211,17 +210,17 @@ class Structure(_Fields, ctypes.Structure):  # type: ignore[misc]
     def __reduce__(self) -> tuple[Any, ...]:
         return _values().reduce(self)
 
-    def replace(self: Own, **changes: Any) -> Own:
+    def replace(self: StructureT, **changes: Any) -> StructureT:
         """A shallow copy with some fields replaced.
 
         A count is set from a new array unless it is also given. Raises the same errors as the constructor.
         """
-        new = copy.copy(self)
-        given = new._values_by_field((), changes)
+        new = self.__copy__()
+        values = new._values_by_field((), changes)
         for array, count in self._counts_.items():
-            if array in given and count not in given:
+            if array in values and count not in values:
                 setattr(new, count, 0)
-        new._fill(given)
+        new._fill(values)
         return new
 
     __replace__ = replace
@@ -238,10 +237,10 @@ class Union(_Fields, ctypes.Union):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        given = self._values_by_field(args, kwargs)
-        if len(given) > 1:
-            raise TypeError(f"{type(self).__name__} holds one member, but {', '.join(given)} were given")
-        for name, value in given.items():
+        values = self._values_by_field(args, kwargs)
+        if len(values) > 1:
+            raise TypeError(f"{type(self).__name__} holds one member, but {', '.join(values)} were given")
+        for name, value in values.items():
             setattr(self, name, value)
 
     def __eq__(self, other: object) -> bool:
@@ -268,14 +267,36 @@ class TypedOperatorDesc(Structure):
     _operator_: ClassVar[int]
 
 
+Descs: TypeAlias = Mapping[str, Mapping[str, Any]]
+
+
+def operator_descs(
+    namespace: dict[str, Any], descs: Descs, aliases: Mapping[str, str]
+) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module of operator descs, each made when it is first named; ``descs`` are the bodies of
+    the classes, ``aliases`` further names of some."""
+
+    def make(name: str) -> dict[str, Any]:
+        body = {"__module__": namespace["__name__"], **descs[name]}
+        kind: Any = type(TypedOperatorDesc)
+        made = kind(name, (TypedOperatorDesc,), body)
+        return {name: made, **{alias: made for alias, named in aliases.items() if named == name}}
+
+    return made_when_named(namespace, {**dict(zip(descs, descs)), **aliases}, make)
+
+
+@cache
+def _descs() -> Descs:
+    """The bodies of all operator descs, whose room is above this one."""
+    bodies: Descs = provided("operator descs")
+    return bodies
+
+
 class AnyOperatorDesc(Structure):
     """Base class of DML_OPERATOR_DESC, which wraps typed operator descs automatically."""
 
     @classmethod
     def _wrap_(cls, value: Any) -> Any:
         """``value``, or a desc that points to it if it is or points to a typed operator desc."""
-        name = claimed_type(value)
-        for kind in TypedOperatorDesc.__subclasses__():
-            if kind.__name__ == name:
-                return cls(kind._operator_, value)
-        return value
+        body = _descs().get(claimed_type(value) or "")
+        return value if body is None else cls(body["_operator_"], value)

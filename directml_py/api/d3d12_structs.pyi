@@ -81,7 +81,6 @@ __all__ = [
     "D3D12_CACHED_PIPELINE_STATE",
     "D3D12_COMMAND_QUEUE_DESC",
     "D3D12_COMPUTE_PIPELINE_STATE_DESC",
-    "D3D12_CPU_DESCRIPTOR_HANDLE",
     "D3D12_DESCRIPTOR_HEAP_DESC",
     "D3D12_DESCRIPTOR_RANGE",
     "D3D12_DESCRIPTOR_RANGE1",
@@ -97,7 +96,6 @@ __all__ = [
     "D3D12_FEATURE_DATA_GPU_VIRTUAL_ADDRESS_SUPPORT",
     "D3D12_FEATURE_DATA_ROOT_SIGNATURE",
     "D3D12_FEATURE_DATA_SHADER_MODEL",
-    "D3D12_GPU_DESCRIPTOR_HANDLE",
     "D3D12_HEAP_DESC",
     "D3D12_HEAP_PROPERTIES",
     "D3D12_INFO_QUEUE_FILTER",
@@ -555,16 +553,6 @@ class D3D12_DESCRIPTOR_HEAP_DESC(Structure):
         Flags: D3D12_DESCRIPTOR_HEAP_FLAGS | Integer = ...,
         NodeMask: Integer = ...,
     ) -> Self: ...
-
-class D3D12_CPU_DESCRIPTOR_HANDLE(Structure):
-    ptr: IntegerField
-    def __init__(self, ptr: Integer | D3D12_CPU_DESCRIPTOR_HANDLE = ...) -> None: ...
-    def replace(self, *, ptr: Integer = ...) -> Self: ...
-
-class D3D12_GPU_DESCRIPTOR_HANDLE(Structure):
-    ptr: IntegerField
-    def __init__(self, ptr: Integer | D3D12_GPU_DESCRIPTOR_HANDLE = ...) -> None: ...
-    def replace(self, *, ptr: Integer = ...) -> Self: ...
 
 class D3D12_BUFFER_UAV(Structure):
     FirstElement: IntegerField

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ctypes import POINTER
 
-from ..abi.structure import TypedOperatorDesc
+from ..abi.structure import operator_descs
 from ..abi.wintypes import BOOL, ENUM, FLOAT, INT, UINT
 from .structs import DML_OPERATOR_DESC, DML_SCALAR_UNION, DML_SCALE_BIAS, DML_SIZE_2D, DML_TENSOR_DESC
 
@@ -190,9 +190,9 @@ __all__ = [
     "DML_VALUE_SCALE_2D_OPERATOR_DESC",
 ]
 
-
-class DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
-    """A copy: f(x) = x, or x * Scale + Bias.
+DESCS = {
+    "DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC": {
+        "__doc__": """A copy: f(x) = x, or x * Scale + Bias.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -201,18 +201,16 @@ class DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_identity_operator_desc
-    """
-
-    _operator_ = 1
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_ABS_OPERATOR_DESC(TypedOperatorDesc):
-    """The absolute value: f(x) = abs(x).
+    """,
+        "_operator_": 1,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ABS_OPERATOR_DESC": {
+        "__doc__": """The absolute value: f(x) = abs(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64
@@ -221,18 +219,16 @@ class DML_ELEMENT_WISE_ABS_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_abs_operator_desc
-    """
-
-    _operator_ = 2
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_ACOS_OPERATOR_DESC(TypedOperatorDesc):
-    """The arccosine in radians: f(x) = acos(x), NaN outside [-1, 1].
+    """,
+        "_operator_": 2,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ACOS_OPERATOR_DESC": {
+        "__doc__": """The arccosine in radians: f(x) = acos(x), NaN outside [-1, 1].
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -241,18 +237,16 @@ class DML_ELEMENT_WISE_ACOS_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_acos_operator_desc
-    """
-
-    _operator_ = 3
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_ADD_OPERATOR_DESC(TypedOperatorDesc):
-    """The sum: f(a, b) = a + b.
+    """,
+        "_operator_": 3,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ADD_OPERATOR_DESC": {
+        "__doc__": """The sum: f(a, b) = a + b.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -261,18 +255,16 @@ class DML_ELEMENT_WISE_ADD_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_add_operator_desc
-    """
-
-    _operator_ = 4
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_ASIN_OPERATOR_DESC(TypedOperatorDesc):
-    """The arcsine in radians: f(x) = asin(x), NaN outside [-1, 1].
+    """,
+        "_operator_": 4,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ASIN_OPERATOR_DESC": {
+        "__doc__": """The arcsine in radians: f(x) = asin(x), NaN outside [-1, 1].
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -281,18 +273,16 @@ class DML_ELEMENT_WISE_ASIN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_asin_operator_desc
-    """
-
-    _operator_ = 5
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_ATAN_OPERATOR_DESC(TypedOperatorDesc):
-    """The arctangent in radians: f(x) = atan(x).
+    """,
+        "_operator_": 5,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ATAN_OPERATOR_DESC": {
+        "__doc__": """The arctangent in radians: f(x) = atan(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -301,18 +291,16 @@ class DML_ELEMENT_WISE_ATAN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_atan_operator_desc
-    """
-
-    _operator_ = 6
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_CEIL_OPERATOR_DESC(TypedOperatorDesc):
-    """The smallest integer that is not less: f(x) = ceil(x).
+    """,
+        "_operator_": 6,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_CEIL_OPERATOR_DESC": {
+        "__doc__": """The smallest integer that is not less: f(x) = ceil(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -321,18 +309,16 @@ class DML_ELEMENT_WISE_CEIL_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_ceil_operator_desc
-    """
-
-    _operator_ = 7
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_CLIP_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements limited to the range from Min to Max: f(x) = max(Min, min(x, Max)).
+    """,
+        "_operator_": 7,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_CLIP_OPERATOR_DESC": {
+        "__doc__": """Elements limited to the range from Min to Max: f(x) = max(Min, min(x, Max)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -343,20 +329,18 @@ class DML_ELEMENT_WISE_CLIP_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip_operator_desc
-    """
-
-    _operator_ = 8
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-        ("Min", FLOAT),
-        ("Max", FLOAT),
-    )
-
-
-class DML_ELEMENT_WISE_COS_OPERATOR_DESC(TypedOperatorDesc):
-    """The cosine of an angle in radians: f(x) = cos(x).
+    """,
+        "_operator_": 8,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+            ("Min", FLOAT),
+            ("Max", FLOAT),
+        ),
+    },
+    "DML_ELEMENT_WISE_COS_OPERATOR_DESC": {
+        "__doc__": """The cosine of an angle in radians: f(x) = cos(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -365,18 +349,16 @@ class DML_ELEMENT_WISE_COS_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_cos_operator_desc
-    """
-
-    _operator_ = 9
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC(TypedOperatorDesc):
-    """The quotient: f(a, b) = a / b; for integers its whole part.
+    """,
+        "_operator_": 9,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC": {
+        "__doc__": """The quotient: f(a, b) = a / b; for integers its whole part.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -385,18 +367,16 @@ class DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_divide_operator_desc
-    """
-
-    _operator_ = 10
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_EXP_OPERATOR_DESC(TypedOperatorDesc):
-    """The exponential function: f(x) = e^x.
+    """,
+        "_operator_": 10,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_EXP_OPERATOR_DESC": {
+        "__doc__": """The exponential function: f(x) = e^x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -405,18 +385,16 @@ class DML_ELEMENT_WISE_EXP_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_exp_operator_desc
-    """
-
-    _operator_ = 11
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
-    """The largest integer that is not greater: f(x) = floor(x).
+    """,
+        "_operator_": 11,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC": {
+        "__doc__": """The largest integer that is not greater: f(x) = floor(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -425,18 +403,16 @@ class DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_floor_operator_desc
-    """
-
-    _operator_ = 12
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_LOG_OPERATOR_DESC(TypedOperatorDesc):
-    """The natural logarithm: f(x) = ln(x), NaN below 0.
+    """,
+        "_operator_": 12,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOG_OPERATOR_DESC": {
+        "__doc__": """The natural logarithm: f(x) = ln(x), NaN below 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -445,18 +421,16 @@ class DML_ELEMENT_WISE_LOG_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_log_operator_desc
-    """
-
-    _operator_ = 13
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where both elements are not 0, else 0: f(a, b) = a and b.
+    """,
+        "_operator_": 13,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC": {
+        "__doc__": """1 where both elements are not 0, else 0: f(a, b) = a and b.
 
     - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
     - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
@@ -465,18 +439,16 @@ class DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_and_operator_desc
-    """
-
-    _operator_ = 14
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_LOGICAL_EQUALS_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where elements are equal, else 0: f(a, b) = (a == b).
+    """,
+        "_operator_": 14,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOGICAL_EQUALS_OPERATOR_DESC": {
+        "__doc__": """1 where elements are equal, else 0: f(a, b) = (a == b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -486,18 +458,16 @@ class DML_ELEMENT_WISE_LOGICAL_EQUALS_OPERATOR_DESC(TypedOperatorDesc):
     same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_equals_operator_desc
-    """
-
-    _operator_ = 15
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where A is greater, else 0: f(a, b) = (a > b).
+    """,
+        "_operator_": 15,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OPERATOR_DESC": {
+        "__doc__": """1 where A is greater, else 0: f(a, b) = (a > b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -507,18 +477,16 @@ class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OPERATOR_DESC(TypedOperatorDesc):
     same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_greater_than_operator_desc
-    """
-
-    _operator_ = 16
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where A is less, else 0: f(a, b) = (a < b).
+    """,
+        "_operator_": 16,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OPERATOR_DESC": {
+        "__doc__": """1 where A is less, else 0: f(a, b) = (a < b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -528,18 +496,16 @@ class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OPERATOR_DESC(TypedOperatorDesc):
     same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_less_than_operator_desc
-    """
-
-    _operator_ = 17
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_LOGICAL_NOT_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where an element is 0, else 0: f(x) = not x.
+    """,
+        "_operator_": 17,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOGICAL_NOT_OPERATOR_DESC": {
+        "__doc__": """1 where an element is 0, else 0: f(x) = not x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of UINT8, UINT32
     - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
@@ -547,17 +513,15 @@ class DML_ELEMENT_WISE_LOGICAL_NOT_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_not_operator_desc
-    """
-
-    _operator_ = 18
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_LOGICAL_OR_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where at least one of two elements is not 0, else 0: f(a, b) = a or b.
+    """,
+        "_operator_": 18,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOGICAL_OR_OPERATOR_DESC": {
+        "__doc__": """1 where at least one of two elements is not 0, else 0: f(a, b) = a or b.
 
     - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
     - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
@@ -566,18 +530,16 @@ class DML_ELEMENT_WISE_LOGICAL_OR_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_or_operator_desc
-    """
-
-    _operator_ = 19
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_LOGICAL_XOR_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where exactly one of two elements is not 0, else 0: f(a, b) = (not a) != (not b).
+    """,
+        "_operator_": 19,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOGICAL_XOR_OPERATOR_DESC": {
+        "__doc__": """1 where exactly one of two elements is not 0, else 0: f(a, b) = (not a) != (not b).
 
     - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
     - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
@@ -586,18 +548,16 @@ class DML_ELEMENT_WISE_LOGICAL_XOR_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_xor_operator_desc
-    """
-
-    _operator_ = 20
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_MAX_OPERATOR_DESC(TypedOperatorDesc):
-    """The larger of two elements: f(a, b) = max(a, b).
+    """,
+        "_operator_": 20,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_MAX_OPERATOR_DESC": {
+        "__doc__": """The larger of two elements: f(a, b) = max(a, b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -606,18 +566,16 @@ class DML_ELEMENT_WISE_MAX_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_max_operator_desc
-    """
-
-    _operator_ = 21
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_MEAN_OPERATOR_DESC(TypedOperatorDesc):
-    """The mean of two elements: f(a, b) = (a + b) / 2.
+    """,
+        "_operator_": 21,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_MEAN_OPERATOR_DESC": {
+        "__doc__": """The mean of two elements: f(a, b) = (a + b) / 2.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
@@ -626,18 +584,16 @@ class DML_ELEMENT_WISE_MEAN_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_mean_operator_desc
-    """
-
-    _operator_ = 22
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_MIN_OPERATOR_DESC(TypedOperatorDesc):
-    """The smaller of two elements: f(a, b) = min(a, b).
+    """,
+        "_operator_": 22,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_MIN_OPERATOR_DESC": {
+        "__doc__": """The smaller of two elements: f(a, b) = min(a, b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -646,18 +602,16 @@ class DML_ELEMENT_WISE_MIN_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_min_operator_desc
-    """
-
-    _operator_ = 23
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
-    """The product: f(a, b) = a * b.
+    """,
+        "_operator_": 23,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_MULTIPLY_OPERATOR_DESC": {
+        "__doc__": """The product: f(a, b) = a * b.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -666,18 +620,16 @@ class DML_ELEMENT_WISE_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_multiply_operator_desc
-    """
-
-    _operator_ = 24
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_POW_OPERATOR_DESC(TypedOperatorDesc):
-    """Powers with a tensor of exponents: f(x, exponent) = x^exponent.
+    """,
+        "_operator_": 24,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_POW_OPERATOR_DESC": {
+        "__doc__": """Powers with a tensor of exponents: f(x, exponent) = x^exponent.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
     - ``ExponentTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
@@ -688,19 +640,17 @@ class DML_ELEMENT_WISE_POW_OPERATOR_DESC(TypedOperatorDesc):
     OutputTensor have the same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_pow_operator_desc
-    """
-
-    _operator_ = 25
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ExponentTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC(TypedOperatorDesc):
-    """Powers with one exponent for all elements: f(x) = x^Exponent.
+    """,
+        "_operator_": 25,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ExponentTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC": {
+        "__doc__": """Powers with one exponent for all elements: f(x) = x^Exponent.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -710,19 +660,17 @@ class DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_constant_pow_operator_desc
-    """
-
-    _operator_ = 26
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-        ("Exponent", FLOAT),
-    )
-
-
-class DML_ELEMENT_WISE_RECIP_OPERATOR_DESC(TypedOperatorDesc):
-    """The reciprocal: f(x) = 1 / x.
+    """,
+        "_operator_": 26,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+            ("Exponent", FLOAT),
+        ),
+    },
+    "DML_ELEMENT_WISE_RECIP_OPERATOR_DESC": {
+        "__doc__": """The reciprocal: f(x) = 1 / x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -731,18 +679,16 @@ class DML_ELEMENT_WISE_RECIP_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_recip_operator_desc
-    """
-
-    _operator_ = 27
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_SIN_OPERATOR_DESC(TypedOperatorDesc):
-    """The sine of an angle in radians: f(x) = sin(x).
+    """,
+        "_operator_": 27,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_SIN_OPERATOR_DESC": {
+        "__doc__": """The sine of an angle in radians: f(x) = sin(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -751,18 +697,16 @@ class DML_ELEMENT_WISE_SIN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sin_operator_desc
-    """
-
-    _operator_ = 28
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_SQRT_OPERATOR_DESC(TypedOperatorDesc):
-    """The square root: f(x) = sqrt(x), NaN below 0.
+    """,
+        "_operator_": 28,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_SQRT_OPERATOR_DESC": {
+        "__doc__": """The square root: f(x) = sqrt(x), NaN below 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -771,18 +715,16 @@ class DML_ELEMENT_WISE_SQRT_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sqrt_operator_desc
-    """
-
-    _operator_ = 29
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_SUBTRACT_OPERATOR_DESC(TypedOperatorDesc):
-    """The difference: f(a, b) = a - b.
+    """,
+        "_operator_": 29,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_SUBTRACT_OPERATOR_DESC": {
+        "__doc__": """The difference: f(a, b) = a - b.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -791,18 +733,16 @@ class DML_ELEMENT_WISE_SUBTRACT_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_subtract_operator_desc
-    """
-
-    _operator_ = 30
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_TAN_OPERATOR_DESC(TypedOperatorDesc):
-    """The tangent of an angle in radians: f(x) = tan(x).
+    """,
+        "_operator_": 30,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_TAN_OPERATOR_DESC": {
+        "__doc__": """The tangent of an angle in radians: f(x) = tan(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -811,18 +751,16 @@ class DML_ELEMENT_WISE_TAN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_tan_operator_desc
-    """
-
-    _operator_ = 31
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_THRESHOLD_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements that are at least Min: f(x) = max(x, Min).
+    """,
+        "_operator_": 31,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_THRESHOLD_OPERATOR_DESC": {
+        "__doc__": """Elements that are at least Min: f(x) = max(x, Min).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
@@ -832,19 +770,17 @@ class DML_ELEMENT_WISE_THRESHOLD_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_threshold_operator_desc
-    """
-
-    _operator_ = 32
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-        ("Min", FLOAT),
-    )
-
-
-class DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
-    """Floats quantized to 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).
+    """,
+        "_operator_": 32,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+            ("Min", FLOAT),
+        ),
+    },
+    "DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC": {
+        "__doc__": """Floats quantized to 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -855,19 +791,17 @@ class DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
     OutputTensor and ZeroPointTensor have the same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_quantize_linear_operator_desc
-    """
-
-    _operator_ = 33
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("ZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
-    """Quantized integers as floats: f(x, scale, zero) = (x - zero) * scale.
+    """,
+        "_operator_": 33,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("ZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC": {
+        "__doc__": """Quantized integers as floats: f(x, scale, zero) = (x - zero) * scale.
 
     - ``InputTensor``: input, 1 to 8 dimensions of INT8-32, UINT8-32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -879,19 +813,17 @@ class DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
     DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_dequantize_linear_operator_desc
-    """
-
-    _operator_ = 34
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("ZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_ELU_OPERATOR_DESC(TypedOperatorDesc):
-    """The exponential linear unit: f(x) = x where x >= 0, else Alpha * (e^x - 1).
+    """,
+        "_operator_": 34,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("ZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_ELU_OPERATOR_DESC": {
+        "__doc__": """The exponential linear unit: f(x) = x where x >= 0, else Alpha * (e^x - 1).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -900,18 +832,16 @@ class DML_ACTIVATION_ELU_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_elu_operator_desc
-    """
-
-    _operator_ = 35
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-    )
-
-
-class DML_ACTIVATION_HARDMAX_OPERATOR_DESC(TypedOperatorDesc):
-    """1 at the first largest element of each row, 0 elsewhere.
+    """,
+        "_operator_": 35,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_HARDMAX_OPERATOR_DESC": {
+        "__doc__": """1 at the first largest element of each row, 0 elsewhere.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -919,17 +849,15 @@ class DML_ACTIVATION_HARDMAX_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hardmax_operator_desc
-    """
-
-    _operator_ = 36
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
-    """A piecewise linear sigmoid: f(x) = max(0, min(Alpha * x + Beta, 1)).
+    """,
+        "_operator_": 36,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC": {
+        "__doc__": """A piecewise linear sigmoid: f(x) = max(0, min(Alpha * x + Beta, 1)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -939,19 +867,17 @@ class DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hard_sigmoid_operator_desc
-    """
-
-    _operator_ = 37
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-        ("Beta", FLOAT),
-    )
-
-
-class DML_ACTIVATION_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
-    """A copy: f(x) = x.
+    """,
+        "_operator_": 37,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+            ("Beta", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_IDENTITY_OPERATOR_DESC": {
+        "__doc__": """A copy: f(x) = x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -959,17 +885,15 @@ class DML_ACTIVATION_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_identity_operator_desc
-    """
-
-    _operator_ = 38
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(TypedOperatorDesc):
-    """The leaky rectified linear unit: f(x) = x where x >= 0, else Alpha * x.
+    """,
+        "_operator_": 38,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC": {
+        "__doc__": """The leaky rectified linear unit: f(x) = x where x >= 0, else Alpha * x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -978,18 +902,16 @@ class DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_leaky_relu_operator_desc
-    """
-
-    _operator_ = 39
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-    )
-
-
-class DML_ACTIVATION_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
-    """A linear function: f(x) = Alpha * x + Beta.
+    """,
+        "_operator_": 39,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_LINEAR_OPERATOR_DESC": {
+        "__doc__": """A linear function: f(x) = Alpha * x + Beta.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -999,19 +921,17 @@ class DML_ACTIVATION_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_linear_operator_desc
-    """
-
-    _operator_ = 40
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-        ("Beta", FLOAT),
-    )
-
-
-class DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
-    """The natural logarithm of the softmax of each row: f(x) = x - ln(sum(e^row)).
+    """,
+        "_operator_": 40,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+            ("Beta", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC": {
+        "__doc__": """The natural logarithm of the softmax of each row: f(x) = x - ln(sum(e^row)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1019,17 +939,15 @@ class DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_log_softmax_operator_desc
-    """
-
-    _operator_ = 41
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_PARAMETERIZED_RELU_OPERATOR_DESC(TypedOperatorDesc):
-    """The rectified linear unit with a tensor of slopes: f(x, slope) = x where x >= 0, else slope * x.
+    """,
+        "_operator_": 41,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_PARAMETERIZED_RELU_OPERATOR_DESC": {
+        "__doc__": """The rectified linear unit with a tensor of slopes: f(x, slope) = x where x >= 0, else slope * x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
     - ``SlopeTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
@@ -1038,18 +956,16 @@ class DML_ACTIVATION_PARAMETERIZED_RELU_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor, OutputTensor and SlopeTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_parameterized_relu_operator_desc
-    """
-
-    _operator_ = 42
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("SlopeTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_PARAMETRIC_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
-    """The softplus with two factors: f(x) = Alpha * ln(1 + e^(Beta * x)).
+    """,
+        "_operator_": 42,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("SlopeTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_PARAMETRIC_SOFTPLUS_OPERATOR_DESC": {
+        "__doc__": """The softplus with two factors: f(x) = Alpha * ln(1 + e^(Beta * x)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1059,19 +975,17 @@ class DML_ACTIVATION_PARAMETRIC_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_parametric_softplus_operator_desc
-    """
-
-    _operator_ = 43
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-        ("Beta", FLOAT),
-    )
-
-
-class DML_ACTIVATION_RELU_OPERATOR_DESC(TypedOperatorDesc):
-    """The rectified linear unit: f(x) = max(0, x).
+    """,
+        "_operator_": 43,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+            ("Beta", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_RELU_OPERATOR_DESC": {
+        "__doc__": """The rectified linear unit: f(x) = max(0, x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32
@@ -1079,17 +993,15 @@ class DML_ACTIVATION_RELU_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_relu_operator_desc
-    """
-
-    _operator_ = 44
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC(TypedOperatorDesc):
-    """The scaled exponential linear unit: f(x) = Gamma * x where x > 0, else Gamma * Alpha * (e^x - 1).
+    """,
+        "_operator_": 44,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC": {
+        "__doc__": """The scaled exponential linear unit: f(x) = Gamma * x where x > 0, else Gamma * Alpha * (e^x - 1).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1099,19 +1011,17 @@ class DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_scaled_elu_operator_desc
-    """
-
-    _operator_ = 45
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-        ("Gamma", FLOAT),
-    )
-
-
-class DML_ACTIVATION_SCALED_TANH_OPERATOR_DESC(TypedOperatorDesc):
-    """The scaled hyperbolic tangent: f(x) = Alpha * tanh(Beta * x).
+    """,
+        "_operator_": 45,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+            ("Gamma", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_SCALED_TANH_OPERATOR_DESC": {
+        "__doc__": """The scaled hyperbolic tangent: f(x) = Alpha * tanh(Beta * x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1121,19 +1031,17 @@ class DML_ACTIVATION_SCALED_TANH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_scaled_tanh_operator_desc
-    """
-
-    _operator_ = 46
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-        ("Beta", FLOAT),
-    )
-
-
-class DML_ACTIVATION_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
-    """The logistic function: f(x) = 1 / (1 + e^-x).
+    """,
+        "_operator_": 46,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+            ("Beta", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_SIGMOID_OPERATOR_DESC": {
+        "__doc__": """The logistic function: f(x) = 1 / (1 + e^-x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1141,17 +1049,15 @@ class DML_ACTIVATION_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_sigmoid_operator_desc
-    """
-
-    _operator_ = 47
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
-    """Each row normalized to positive numbers whose sum is 1: f(x) = e^x / sum(e^row).
+    """,
+        "_operator_": 47,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_SOFTMAX_OPERATOR_DESC": {
+        "__doc__": """Each row normalized to positive numbers whose sum is 1: f(x) = e^x / sum(e^row).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1159,17 +1065,15 @@ class DML_ACTIVATION_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softmax_operator_desc
-    """
-
-    _operator_ = 48
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
-    """A smooth rectified linear unit: f(x) = ln(1 + e^(Steepness * x)) / Steepness.
+    """,
+        "_operator_": 48,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC": {
+        "__doc__": """A smooth rectified linear unit: f(x) = ln(1 + e^(Steepness * x)) / Steepness.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1178,18 +1082,16 @@ class DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softplus_operator_desc
-    """
-
-    _operator_ = 49
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Steepness", FLOAT),
-    )
-
-
-class DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC(TypedOperatorDesc):
-    """The softsign: f(x) = x / (1 + abs(x)).
+    """,
+        "_operator_": 49,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Steepness", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC": {
+        "__doc__": """The softsign: f(x) = x / (1 + abs(x)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1197,17 +1099,15 @@ class DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softsign_operator_desc
-    """
-
-    _operator_ = 50
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_TANH_OPERATOR_DESC(TypedOperatorDesc):
-    """The hyperbolic tangent: f(x) = tanh(x).
+    """,
+        "_operator_": 50,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_TANH_OPERATOR_DESC": {
+        "__doc__": """The hyperbolic tangent: f(x) = tanh(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1215,17 +1115,15 @@ class DML_ACTIVATION_TANH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_tanh_operator_desc
-    """
-
-    _operator_ = 51
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements above a threshold: f(x) = x where x > Alpha, else 0.
+    """,
+        "_operator_": 51,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC": {
+        "__doc__": """Elements above a threshold: f(x) = x where x > Alpha, else 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1234,18 +1132,16 @@ class DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_thresholded_relu_operator_desc
-    """
-
-    _operator_ = 52
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-    )
-
-
-class DML_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
-    """A convolution or cross-correlation, forward or backward, in groups, with bias and activation.
+    """,
+        "_operator_": 52,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+        ),
+    },
+    "DML_CONVOLUTION_OPERATOR_DESC": {
+        "__doc__": """A convolution or cross-correlation, forward or backward, in groups, with bias and activation.
 
     - ``InputTensor``: input, 3 to 5 dimensions of FLOAT16-32
     - ``FilterTensor``: input, 3 to 5 dimensions of FLOAT16-32
@@ -1265,36 +1161,34 @@ class DML_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
     BiasTensor, FilterTensor, InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_convolution_operator_desc
-    """
-
-    _operator_ = 53
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("FilterTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Mode", ENUM),
-        ("Direction", ENUM),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("OutputPadding", POINTER(UINT)),
-        ("GroupCount", UINT),
-        ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "Dilations": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-        "OutputPadding": "DimensionCount",
-    }
-
-
-class DML_GEMM_OPERATOR_DESC(TypedOperatorDesc):
-    """A product of matrices: activation(Alpha * A x B + Beta * C), with A and B optionally transposed.
+    """,
+        "_operator_": 53,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("FilterTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Mode", ENUM),
+            ("Direction", ENUM),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("OutputPadding", POINTER(UINT)),
+            ("GroupCount", UINT),
+            ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "Dilations": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+            "OutputPadding": "DimensionCount",
+        },
+    },
+    "DML_GEMM_OPERATOR_DESC": {
+        "__doc__": """A product of matrices: activation(Alpha * A x B + Beta * C), with A and B optionally transposed.
 
     - ``ATensor``: input, 2 to 4 dimensions of FLOAT16-32
     - ``BTensor``: input, 2 to 4 dimensions of FLOAT16-32
@@ -1310,24 +1204,22 @@ class DML_GEMM_OPERATOR_DESC(TypedOperatorDesc):
     OutputTensor have the same Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gemm_operator_desc
-    """
-
-    _operator_ = 54
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("CTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("TransA", ENUM),
-        ("TransB", ENUM),
-        ("Alpha", FLOAT),
-        ("Beta", FLOAT),
-        ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
-    )
-
-
-class DML_REDUCE_OPERATOR_DESC(TypedOperatorDesc):
-    """A reduction along Axes by Function, such as a sum, a mean or a maximum.
+    """,
+        "_operator_": 54,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("CTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("TransA", ENUM),
+            ("TransB", ENUM),
+            ("Alpha", FLOAT),
+            ("Beta", FLOAT),
+            ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
+        ),
+    },
+    "DML_REDUCE_OPERATOR_DESC": {
+        "__doc__": """A reduction along Axes by Function, such as a sum, a mean or a maximum.
 
     - ``Function``: DML_REDUCE_FUNCTION
     - ``InputTensor``: input, data types by Function
@@ -1338,21 +1230,19 @@ class DML_REDUCE_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_reduce_operator_desc
-    """
-
-    _operator_ = 55
-    _fields_ = (
-        ("Function", ENUM),
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("AxisCount", UINT),
-        ("Axes", POINTER(UINT)),
-    )
-    _counts_ = {"Axes": "AxisCount"}
-
-
-class DML_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
-    """The mean of the elements under a sliding window, with the padding counted or not.
+    """,
+        "_operator_": 55,
+        "_fields_": (
+            ("Function", ENUM),
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("AxisCount", UINT),
+            ("Axes", POINTER(UINT)),
+        ),
+        "_counts_": {"Axes": "AxisCount"},
+    },
+    "DML_AVERAGE_POOLING_OPERATOR_DESC": {
+        "__doc__": """The mean of the elements under a sliding window, with the padding counted or not.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -1366,29 +1256,27 @@ class DML_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_average_pooling_operator_desc
-    """
-
-    _operator_ = 56
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("IncludePadding", BOOL),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-    }
-
-
-class DML_LP_POOLING_OPERATOR_DESC(TypedOperatorDesc):
-    """The Lp norm of the elements under a sliding window: sum(abs(x)^P)^(1 / P).
+    """,
+        "_operator_": 56,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("IncludePadding", BOOL),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+        },
+    },
+    "DML_LP_POOLING_OPERATOR_DESC": {
+        "__doc__": """The Lp norm of the elements under a sliding window: sum(abs(x)^P)^(1 / P).
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -1402,29 +1290,27 @@ class DML_LP_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lp_pooling_operator_desc
-    """
-
-    _operator_ = 57
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("P", UINT),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-    }
-
-
-class DML_MAX_POOLING_OPERATOR_DESC(TypedOperatorDesc):
-    """The largest element under a sliding window.
+    """,
+        "_operator_": 57,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("P", UINT),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+        },
+    },
+    "DML_MAX_POOLING_OPERATOR_DESC": {
+        "__doc__": """The largest element under a sliding window.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -1437,28 +1323,26 @@ class DML_MAX_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling_operator_desc
-    """
-
-    _operator_ = 58
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-    }
-
-
-class DML_ROI_POOLING_OPERATOR_DESC(TypedOperatorDesc):
-    """The largest element in each cell of a grid laid over regions of interest.
+    """,
+        "_operator_": 58,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+        },
+    },
+    "DML_ROI_POOLING_OPERATOR_DESC": {
+        "__doc__": """The largest element in each cell of a grid laid over regions of interest.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``ROITensor``: input, 4 dimensions of FLOAT16-32
@@ -1469,20 +1353,18 @@ class DML_ROI_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor, OutputTensor and ROITensor have the same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_pooling_operator_desc
-    """
-
-    _operator_ = 59
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ROITensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("SpatialScale", FLOAT),
-        ("PooledSize", DML_SIZE_2D),
-    )
-
-
-class DML_SLICE_OPERATOR_DESC(TypedOperatorDesc):
-    """A strided slice of the input: from Offsets on, every Strides-th element.
+    """,
+        "_operator_": 59,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ROITensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("SpatialScale", FLOAT),
+            ("PooledSize", DML_SIZE_2D),
+        ),
+    },
+    "DML_SLICE_OPERATOR_DESC": {
+        "__doc__": """A strided slice of the input: from Offsets on, every Strides-th element.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1494,22 +1376,20 @@ class DML_SLICE_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_slice_operator_desc
-    """
-
-    _operator_ = 60
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Offsets", POINTER(UINT)),
-        ("Sizes", POINTER(UINT)),
-        ("Strides", POINTER(UINT)),
-    )
-    _counts_ = {"Offsets": "DimensionCount", "Sizes": "DimensionCount", "Strides": "DimensionCount"}
-
-
-class DML_CAST_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements converted to another data type.
+    """,
+        "_operator_": 60,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Offsets", POINTER(UINT)),
+            ("Sizes", POINTER(UINT)),
+            ("Strides", POINTER(UINT)),
+        ),
+        "_counts_": {"Offsets": "DimensionCount", "Sizes": "DimensionCount", "Strides": "DimensionCount"},
+    },
+    "DML_CAST_OPERATOR_DESC": {
+        "__doc__": """Elements converted to another data type.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1517,17 +1397,15 @@ class DML_CAST_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_cast_operator_desc
-    """
-
-    _operator_ = 61
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_SPLIT_OPERATOR_DESC(TypedOperatorDesc):
-    """The input cut into several tensors along Axis.
+    """,
+        "_operator_": 61,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_SPLIT_OPERATOR_DESC": {
+        "__doc__": """The input cut into several tensors along Axis.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputCount``: UINT, the length of OutputTensors
@@ -1537,20 +1415,18 @@ class DML_SPLIT_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensors have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_split_operator_desc
-    """
-
-    _operator_ = 62
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputCount", UINT),
-        ("OutputTensors", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-    )
-    _counts_ = {"OutputTensors": "OutputCount"}
-
-
-class DML_JOIN_OPERATOR_DESC(TypedOperatorDesc):
-    """Several tensors one after another along Axis.
+    """,
+        "_operator_": 62,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputCount", UINT),
+            ("OutputTensors", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+        ),
+        "_counts_": {"OutputTensors": "OutputCount"},
+    },
+    "DML_JOIN_OPERATOR_DESC": {
+        "__doc__": """Several tensors one after another along Axis.
 
     - ``InputCount``: UINT, the length of InputTensors
     - ``InputTensors``: inputs, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1560,20 +1436,18 @@ class DML_JOIN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensors and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_join_operator_desc
-    """
-
-    _operator_ = 63
-    _fields_ = (
-        ("InputCount", UINT),
-        ("InputTensors", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-    )
-    _counts_ = {"InputTensors": "InputCount"}
-
-
-class DML_PADDING_OPERATOR_DESC(TypedOperatorDesc):
-    """The input with a border of PaddingValue, or of elements at its edges.
+    """,
+        "_operator_": 63,
+        "_fields_": (
+            ("InputCount", UINT),
+            ("InputTensors", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+        ),
+        "_counts_": {"InputTensors": "InputCount"},
+    },
+    "DML_PADDING_OPERATOR_DESC": {
+        "__doc__": """The input with a border of PaddingValue, or of elements at its edges.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1586,23 +1460,21 @@ class DML_PADDING_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_padding_operator_desc
-    """
-
-    _operator_ = 64
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("PaddingMode", ENUM),
-        ("PaddingValue", FLOAT),
-        ("DimensionCount", UINT),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-    )
-    _counts_ = {"StartPadding": "DimensionCount", "EndPadding": "DimensionCount"}
-
-
-class DML_VALUE_SCALE_2D_OPERATOR_DESC(TypedOperatorDesc):
-    """All elements scaled, and a bias added for each channel: f(x) = Scale * x + Bias[channel].
+    """,
+        "_operator_": 64,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("PaddingMode", ENUM),
+            ("PaddingValue", FLOAT),
+            ("DimensionCount", UINT),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+        ),
+        "_counts_": {"StartPadding": "DimensionCount", "EndPadding": "DimensionCount"},
+    },
+    "DML_VALUE_SCALE_2D_OPERATOR_DESC": {
+        "__doc__": """All elements scaled, and a bias added for each channel: f(x) = Scale * x + Bias[channel].
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
@@ -1613,21 +1485,19 @@ class DML_VALUE_SCALE_2D_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_value_scale_2d_operator_desc
-    """
-
-    _operator_ = 65
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Scale", FLOAT),
-        ("ChannelCount", UINT),
-        ("Bias", POINTER(FLOAT)),
-    )
-    _counts_ = {"Bias": "ChannelCount"}
-
-
-class DML_UPSAMPLE_2D_OPERATOR_DESC(TypedOperatorDesc):
-    """Images enlarged by integer factors, by repetition or by linear interpolation.
+    """,
+        "_operator_": 65,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Scale", FLOAT),
+            ("ChannelCount", UINT),
+            ("Bias", POINTER(FLOAT)),
+        ),
+        "_counts_": {"Bias": "ChannelCount"},
+    },
+    "DML_UPSAMPLE_2D_OPERATOR_DESC": {
+        "__doc__": """Images enlarged by integer factors, by repetition or by linear interpolation.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -1637,19 +1507,17 @@ class DML_UPSAMPLE_2D_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_upsample_2d_operator_desc
-    """
-
-    _operator_ = 66
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleSize", DML_SIZE_2D),
-        ("InterpolationMode", ENUM),
-    )
-
-
-class DML_GATHER_OPERATOR_DESC(TypedOperatorDesc):
-    """Slices chosen by indices along Axis: output[..., i, ...] = input[..., indices[i], ...].
+    """,
+        "_operator_": 66,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleSize", DML_SIZE_2D),
+            ("InterpolationMode", ENUM),
+        ),
+    },
+    "DML_GATHER_OPERATOR_DESC": {
+        "__doc__": """Slices chosen by indices along Axis: output[..., i, ...] = input[..., indices[i], ...].
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -1661,20 +1529,18 @@ class DML_GATHER_OPERATOR_DESC(TypedOperatorDesc):
     have the same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_operator_desc
-    """
-
-    _operator_ = 67
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-        ("IndexDimensions", UINT),
-    )
-
-
-class DML_SPACE_TO_DEPTH_OPERATOR_DESC(TypedOperatorDesc):
-    """Each block of height and width as elements of the depth; the inverse of DEPTH_TO_SPACE.
+    """,
+        "_operator_": 67,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+            ("IndexDimensions", UINT),
+        ),
+    },
+    "DML_SPACE_TO_DEPTH_OPERATOR_DESC": {
+        "__doc__": """Each block of height and width as elements of the depth; the inverse of DEPTH_TO_SPACE.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1683,18 +1549,16 @@ class DML_SPACE_TO_DEPTH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_space_to_depth_operator_desc
-    """
-
-    _operator_ = 68
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("BlockSize", UINT),
-    )
-
-
-class DML_DEPTH_TO_SPACE_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements of the depth as blocks of height and width; the inverse of SPACE_TO_DEPTH.
+    """,
+        "_operator_": 68,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("BlockSize", UINT),
+        ),
+    },
+    "DML_DEPTH_TO_SPACE_OPERATOR_DESC": {
+        "__doc__": """Elements of the depth as blocks of height and width; the inverse of SPACE_TO_DEPTH.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1703,18 +1567,16 @@ class DML_DEPTH_TO_SPACE_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_depth_to_space_operator_desc
-    """
-
-    _operator_ = 69
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("BlockSize", UINT),
-    )
-
-
-class DML_TILE_OPERATOR_DESC(TypedOperatorDesc):
-    """Copies of the input side by side, Repeats in each dimension.
+    """,
+        "_operator_": 69,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("BlockSize", UINT),
+        ),
+    },
+    "DML_TILE_OPERATOR_DESC": {
+        "__doc__": """Copies of the input side by side, Repeats in each dimension.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -1724,20 +1586,18 @@ class DML_TILE_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_tile_operator_desc
-    """
-
-    _operator_ = 70
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("RepeatsCount", UINT),
-        ("Repeats", POINTER(UINT)),
-    )
-    _counts_ = {"Repeats": "RepeatsCount"}
-
-
-class DML_TOP_K_OPERATOR_DESC(TypedOperatorDesc):
-    """The K largest elements along Axis, the largest first, and their indices.
+    """,
+        "_operator_": 70,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("RepeatsCount", UINT),
+            ("Repeats", POINTER(UINT)),
+        ),
+        "_counts_": {"Repeats": "RepeatsCount"},
+    },
+    "DML_TOP_K_OPERATOR_DESC": {
+        "__doc__": """The K largest elements along Axis, the largest first, and their indices.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputValueTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -1749,20 +1609,18 @@ class DML_TOP_K_OPERATOR_DESC(TypedOperatorDesc):
     OutputValueTensor have the same DataType.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_top_k_operator_desc
-    """
-
-    _operator_ = 71
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputIndexTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-        ("K", UINT),
-    )
-
-
-class DML_BATCH_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
-    """Batch normalization with given statistics: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).
+    """,
+        "_operator_": 71,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputIndexTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+            ("K", UINT),
+        ),
+    },
+    "DML_BATCH_NORMALIZATION_OPERATOR_DESC": {
+        "__doc__": """Batch normalization with given statistics: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``MeanTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -1778,24 +1636,22 @@ class DML_BATCH_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
     and DimensionCount. InputTensor and OutputTensor have the same Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_operator_desc
-    """
-
-    _operator_ = 72
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("MeanTensor", POINTER(DML_TENSOR_DESC)),
-        ("VarianceTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Spatial", BOOL),
-        ("Epsilon", FLOAT),
-        ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
-    )
-
-
-class DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
-    """Normalization by the input's mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
+    """,
+        "_operator_": 72,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("MeanTensor", POINTER(DML_TENSOR_DESC)),
+            ("VarianceTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Spatial", BOOL),
+            ("Epsilon", FLOAT),
+            ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
+        ),
+    },
+    "DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC": {
+        "__doc__": """Normalization by the input's mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 4 dimensions of FLOAT16-32; may be None
@@ -1810,23 +1666,21 @@ class DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
     have the same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_mean_variance_normalization_operator_desc
-    """
-
-    _operator_ = 73
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("CrossChannel", BOOL),
-        ("NormalizeVariance", BOOL),
-        ("Epsilon", FLOAT),
-        ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
-    )
-
-
-class DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements divided by a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.
+    """,
+        "_operator_": 73,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("CrossChannel", BOOL),
+            ("NormalizeVariance", BOOL),
+            ("Epsilon", FLOAT),
+            ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
+        ),
+    },
+    "DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC": {
+        "__doc__": """Elements divided by a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
@@ -1839,22 +1693,20 @@ class DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_local_response_normalization_operator_desc
-    """
-
-    _operator_ = 74
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("CrossChannel", BOOL),
-        ("LocalSize", UINT),
-        ("Alpha", FLOAT),
-        ("Beta", FLOAT),
-        ("Bias", FLOAT),
-    )
-
-
-class DML_LP_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements divided by the Lp norm of their sequence along Axis, for P of 1 or 2.
+    """,
+        "_operator_": 74,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("CrossChannel", BOOL),
+            ("LocalSize", UINT),
+            ("Alpha", FLOAT),
+            ("Beta", FLOAT),
+            ("Bias", FLOAT),
+        ),
+    },
+    "DML_LP_NORMALIZATION_OPERATOR_DESC": {
+        "__doc__": """Elements divided by the Lp norm of their sequence along Axis, for P of 1 or 2.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -1865,20 +1717,18 @@ class DML_LP_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lp_normalization_operator_desc
-    """
-
-    _operator_ = 75
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-        ("Epsilon", FLOAT),
-        ("P", UINT),
-    )
-
-
-class DML_RNN_OPERATOR_DESC(TypedOperatorDesc):
-    """One layer of a simple recurrent network: H' = activation(x W^T + H R^T + bias), step by step.
+    """,
+        "_operator_": 75,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+            ("Epsilon", FLOAT),
+            ("P", UINT),
+        ),
+    },
+    "DML_RNN_OPERATOR_DESC": {
+        "__doc__": """One layer of a simple recurrent network: H' = activation(x W^T + H R^T + bias), step by step.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``WeightTensor``: input, 4 dimensions of FLOAT16-32
@@ -1896,27 +1746,25 @@ class DML_RNN_OPERATOR_DESC(TypedOperatorDesc):
     WeightTensor have the same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_rnn_operator_desc
-    """
-
-    _operator_ = 76
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("WeightTensor", POINTER(DML_TENSOR_DESC)),
-        ("RecurrenceTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("HiddenInitTensor", POINTER(DML_TENSOR_DESC)),
-        ("SequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputSequenceTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputSingleTensor", POINTER(DML_TENSOR_DESC)),
-        ("ActivationDescCount", UINT),
-        ("ActivationDescs", POINTER(DML_OPERATOR_DESC)),
-        ("Direction", ENUM),
-    )
-    _counts_ = {"ActivationDescs": "ActivationDescCount"}
-
-
-class DML_LSTM_OPERATOR_DESC(TypedOperatorDesc):
-    """One layer of long short-term memory: input, output, forget and cell gates, step by step.
+    """,
+        "_operator_": 76,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("WeightTensor", POINTER(DML_TENSOR_DESC)),
+            ("RecurrenceTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("HiddenInitTensor", POINTER(DML_TENSOR_DESC)),
+            ("SequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputSequenceTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputSingleTensor", POINTER(DML_TENSOR_DESC)),
+            ("ActivationDescCount", UINT),
+            ("ActivationDescs", POINTER(DML_OPERATOR_DESC)),
+            ("Direction", ENUM),
+        ),
+        "_counts_": {"ActivationDescs": "ActivationDescCount"},
+    },
+    "DML_LSTM_OPERATOR_DESC": {
+        "__doc__": """One layer of long short-term memory: input, output, forget and cell gates, step by step.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``WeightTensor``: input, 4 dimensions of FLOAT16-32
@@ -1941,33 +1789,31 @@ class DML_LSTM_OPERATOR_DESC(TypedOperatorDesc):
     DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lstm_operator_desc
-    """
-
-    _operator_ = 77
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("WeightTensor", POINTER(DML_TENSOR_DESC)),
-        ("RecurrenceTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("HiddenInitTensor", POINTER(DML_TENSOR_DESC)),
-        ("CellMemInitTensor", POINTER(DML_TENSOR_DESC)),
-        ("SequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
-        ("PeepholeTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputSequenceTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputSingleTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputCellSingleTensor", POINTER(DML_TENSOR_DESC)),
-        ("ActivationDescCount", UINT),
-        ("ActivationDescs", POINTER(DML_OPERATOR_DESC)),
-        ("Direction", ENUM),
-        ("ClipThreshold", FLOAT),
-        ("UseClipThreshold", BOOL),
-        ("CoupleInputForget", BOOL),
-    )
-    _counts_ = {"ActivationDescs": "ActivationDescCount"}
-
-
-class DML_GRU_OPERATOR_DESC(TypedOperatorDesc):
-    """One layer of gated recurrent units: update, reset and hidden gates, step by step.
+    """,
+        "_operator_": 77,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("WeightTensor", POINTER(DML_TENSOR_DESC)),
+            ("RecurrenceTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("HiddenInitTensor", POINTER(DML_TENSOR_DESC)),
+            ("CellMemInitTensor", POINTER(DML_TENSOR_DESC)),
+            ("SequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
+            ("PeepholeTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputSequenceTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputSingleTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputCellSingleTensor", POINTER(DML_TENSOR_DESC)),
+            ("ActivationDescCount", UINT),
+            ("ActivationDescs", POINTER(DML_OPERATOR_DESC)),
+            ("Direction", ENUM),
+            ("ClipThreshold", FLOAT),
+            ("UseClipThreshold", BOOL),
+            ("CoupleInputForget", BOOL),
+        ),
+        "_counts_": {"ActivationDescs": "ActivationDescCount"},
+    },
+    "DML_GRU_OPERATOR_DESC": {
+        "__doc__": """One layer of gated recurrent units: update, reset and hidden gates, step by step.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``WeightTensor``: input, 4 dimensions of FLOAT16-32
@@ -1986,28 +1832,26 @@ class DML_GRU_OPERATOR_DESC(TypedOperatorDesc):
     WeightTensor have the same DataType.
 
     Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gru_operator_desc
-    """
-
-    _operator_ = 78
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("WeightTensor", POINTER(DML_TENSOR_DESC)),
-        ("RecurrenceTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("HiddenInitTensor", POINTER(DML_TENSOR_DESC)),
-        ("SequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputSequenceTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputSingleTensor", POINTER(DML_TENSOR_DESC)),
-        ("ActivationDescCount", UINT),
-        ("ActivationDescs", POINTER(DML_OPERATOR_DESC)),
-        ("Direction", ENUM),
-        ("LinearBeforeReset", BOOL),
-    )
-    _counts_ = {"ActivationDescs": "ActivationDescCount"}
-
-
-class DML_ELEMENT_WISE_SIGN_OPERATOR_DESC(TypedOperatorDesc):
-    """The sign: f(x) = 1, 0 or -1 for positive x, 0 and negative x.
+    """,
+        "_operator_": 78,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("WeightTensor", POINTER(DML_TENSOR_DESC)),
+            ("RecurrenceTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("HiddenInitTensor", POINTER(DML_TENSOR_DESC)),
+            ("SequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputSequenceTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputSingleTensor", POINTER(DML_TENSOR_DESC)),
+            ("ActivationDescCount", UINT),
+            ("ActivationDescs", POINTER(DML_OPERATOR_DESC)),
+            ("Direction", ENUM),
+            ("LinearBeforeReset", BOOL),
+        ),
+        "_counts_": {"ActivationDescs": "ActivationDescCount"},
+    },
+    "DML_ELEMENT_WISE_SIGN_OPERATOR_DESC": {
+        "__doc__": """The sign: f(x) = 1, 0 or -1 for positive x, 0 and negative x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -2015,17 +1859,15 @@ class DML_ELEMENT_WISE_SIGN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sign_operator_desc
-    """
-
-    _operator_ = 79
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where an element is NaN, else 0.
+    """,
+        "_operator_": 79,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC": {
+        "__doc__": """1 where an element is NaN, else 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
@@ -2033,17 +1875,15 @@ class DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_is_nan_operator_desc
-    """
-
-    _operator_ = 80
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_ERF_OPERATOR_DESC(TypedOperatorDesc):
-    """The Gauss error function: f(x) = erf(x).
+    """,
+        "_operator_": 80,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ERF_OPERATOR_DESC": {
+        "__doc__": """The Gauss error function: f(x) = erf(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -2052,18 +1892,16 @@ class DML_ELEMENT_WISE_ERF_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_erf_operator_desc
-    """
-
-    _operator_ = 81
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_SINH_OPERATOR_DESC(TypedOperatorDesc):
-    """The hyperbolic sine: f(x) = sinh(x).
+    """,
+        "_operator_": 81,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_SINH_OPERATOR_DESC": {
+        "__doc__": """The hyperbolic sine: f(x) = sinh(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -2072,18 +1910,16 @@ class DML_ELEMENT_WISE_SINH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sinh_operator_desc
-    """
-
-    _operator_ = 82
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_COSH_OPERATOR_DESC(TypedOperatorDesc):
-    """The hyperbolic cosine: f(x) = cosh(x).
+    """,
+        "_operator_": 82,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_COSH_OPERATOR_DESC": {
+        "__doc__": """The hyperbolic cosine: f(x) = cosh(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -2092,18 +1928,16 @@ class DML_ELEMENT_WISE_COSH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_cosh_operator_desc
-    """
-
-    _operator_ = 83
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_TANH_OPERATOR_DESC(TypedOperatorDesc):
-    """The hyperbolic tangent: f(x) = tanh(x).
+    """,
+        "_operator_": 83,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_TANH_OPERATOR_DESC": {
+        "__doc__": """The hyperbolic tangent: f(x) = tanh(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -2112,18 +1946,16 @@ class DML_ELEMENT_WISE_TANH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_tanh_operator_desc
-    """
-
-    _operator_ = 84
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_ASINH_OPERATOR_DESC(TypedOperatorDesc):
-    """The inverse hyperbolic sine: f(x) = asinh(x).
+    """,
+        "_operator_": 84,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ASINH_OPERATOR_DESC": {
+        "__doc__": """The inverse hyperbolic sine: f(x) = asinh(x).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -2132,18 +1964,16 @@ class DML_ELEMENT_WISE_ASINH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_asinh_operator_desc
-    """
-
-    _operator_ = 85
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_ACOSH_OPERATOR_DESC(TypedOperatorDesc):
-    """The inverse hyperbolic cosine: f(x) = acosh(x), NaN below 1.
+    """,
+        "_operator_": 85,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ACOSH_OPERATOR_DESC": {
+        "__doc__": """The inverse hyperbolic cosine: f(x) = acosh(x), NaN below 1.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -2152,18 +1982,16 @@ class DML_ELEMENT_WISE_ACOSH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_acosh_operator_desc
-    """
-
-    _operator_ = 86
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_ATANH_OPERATOR_DESC(TypedOperatorDesc):
-    """The inverse hyperbolic tangent: f(x) = atanh(x), NaN outside [-1, 1].
+    """,
+        "_operator_": 86,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ATANH_OPERATOR_DESC": {
+        "__doc__": """The inverse hyperbolic tangent: f(x) = atanh(x), NaN outside [-1, 1].
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -2172,18 +2000,16 @@ class DML_ELEMENT_WISE_ATANH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_atanh_operator_desc
-    """
-
-    _operator_ = 87
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-    )
-
-
-class DML_ELEMENT_WISE_IF_OPERATOR_DESC(TypedOperatorDesc):
-    """A choice between two tensors: f(condition, a, b) = condition ? a : b.
+    """,
+        "_operator_": 87,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+        ),
+    },
+    "DML_ELEMENT_WISE_IF_OPERATOR_DESC": {
+        "__doc__": """A choice between two tensors: f(condition, a, b) = condition ? a : b.
 
     - ``ConditionTensor``: input, 1 to 8 dimensions of UINT8
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -2194,19 +2020,17 @@ class DML_ELEMENT_WISE_IF_OPERATOR_DESC(TypedOperatorDesc):
     BTensor and OutputTensor have the same DataType.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_if_operator_desc
-    """
-
-    _operator_ = 88
-    _fields_ = (
-        ("ConditionTensor", POINTER(DML_TENSOR_DESC)),
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).
+    """,
+        "_operator_": 88,
+        "_fields_": (
+            ("ConditionTensor", POINTER(DML_TENSOR_DESC)),
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ADD1_OPERATOR_DESC": {
+        "__doc__": """Like ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -2216,19 +2040,17 @@ class DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_add1_operator_desc
-    """
-
-    _operator_ = 89
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_SHRINK_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements shrunk toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.
+    """,
+        "_operator_": 89,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_SHRINK_OPERATOR_DESC": {
+        "__doc__": """Elements shrunk toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
@@ -2238,19 +2060,17 @@ class DML_ACTIVATION_SHRINK_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_shrink_operator_desc
-    """
-
-    _operator_ = 90
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Bias", FLOAT),
-        ("Threshold", FLOAT),
-    )
-
-
-class DML_MAX_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like MAX_POOLING, with the indices of the largest elements as a second output.
+    """,
+        "_operator_": 90,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Bias", FLOAT),
+            ("Threshold", FLOAT),
+        ),
+    },
+    "DML_MAX_POOLING1_OPERATOR_DESC": {
+        "__doc__": """Like MAX_POOLING, with the indices of the largest elements as a second output.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -2265,29 +2085,27 @@ class DML_MAX_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
     OutputTensor have the same DataType.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling1_operator_desc
-    """
-
-    _operator_ = 91
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputIndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-    }
-
-
-class DML_MAX_UNPOOLING_OPERATOR_DESC(TypedOperatorDesc):
-    """The inverse of MAX_POOLING1: each element at its index, 0 elsewhere.
+    """,
+        "_operator_": 91,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputIndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+        },
+    },
+    "DML_MAX_UNPOOLING_OPERATOR_DESC": {
+        "__doc__": """The inverse of MAX_POOLING1: each element at its index, 0 elsewhere.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``IndicesTensor``: input, 4 dimensions of UINT32-64
@@ -2296,36 +2114,32 @@ class DML_MAX_UNPOOLING_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_unpooling_operator_desc
-    """
-
-    _operator_ = 92
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_DIAGONAL_MATRIX_OPERATOR_DESC(TypedOperatorDesc):
-    """Matrices with Value on one diagonal, which Offset shifts to the right, and 0 elsewhere.
+    """,
+        "_operator_": 92,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_DIAGONAL_MATRIX_OPERATOR_DESC": {
+        "__doc__": """Matrices with Value on one diagonal, which Offset shifts to the right, and 0 elsewhere.
 
     - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``Offset``: INT
     - ``Value``: FLOAT
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_diagonal_matrix_operator_desc
-    """
-
-    _operator_ = 93
-    _fields_ = (
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Offset", INT),
-        ("Value", FLOAT),
-    )
-
-
-class DML_SCATTER_OPERATOR_DESC(TypedOperatorDesc):
-    """A copy of the input in which each update replaces the element at its index along Axis.
+    """,
+        "_operator_": 93,
+        "_fields_": (
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Offset", INT),
+            ("Value", FLOAT),
+        ),
+    },
+    "DML_SCATTER_OPERATOR_DESC": {
+        "__doc__": """A copy of the input in which each update replaces the element at its index along Axis.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -2338,23 +2152,18 @@ class DML_SCATTER_OPERATOR_DESC(TypedOperatorDesc):
     IndicesTensor and UpdatesTensor have the same Sizes.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_scatter_operator_desc
-    """
-
-    _operator_ = 94
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("UpdatesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-    )
-
-
-DML_SCATTER_ELEMENTS_OPERATOR_DESC = DML_SCATTER_OPERATOR_DESC
-
-
-class DML_ONE_HOT_OPERATOR_DESC(TypedOperatorDesc):
-    """For each index a sequence along Axis with the second of two values at the index, the first elsewhere.
+    """,
+        "_operator_": 94,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("UpdatesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+        ),
+    },
+    "DML_ONE_HOT_OPERATOR_DESC": {
+        "__doc__": """For each index a sequence along Axis with the second of two values at the index, the first elsewhere.
 
     - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
     - ``ValuesTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -2365,19 +2174,17 @@ class DML_ONE_HOT_OPERATOR_DESC(TypedOperatorDesc):
     DataType.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_one_hot_operator_desc
-    """
-
-    _operator_ = 95
-    _fields_ = (
-        ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("ValuesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-    )
-
-
-class DML_RESAMPLE_OPERATOR_DESC(TypedOperatorDesc):
-    """Tensors enlarged or reduced by Scales, with the nearest element or linear interpolation.
+    """,
+        "_operator_": 95,
+        "_fields_": (
+            ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("ValuesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+        ),
+    },
+    "DML_RESAMPLE_OPERATOR_DESC": {
+        "__doc__": """Tensors enlarged or reduced by Scales, with the nearest element or linear interpolation.
 
     - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
     - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
@@ -2388,21 +2195,19 @@ class DML_RESAMPLE_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample_operator_desc
-    """
-
-    _operator_ = 96
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InterpolationMode", ENUM),
-        ("ScaleCount", UINT),
-        ("Scales", POINTER(FLOAT)),
-    )
-    _counts_ = {"Scales": "ScaleCount"}
-
-
-class DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC(TypedOperatorDesc):
-    """Bits shifted left: f(a, b) = a << b.
+    """,
+        "_operator_": 96,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InterpolationMode", ENUM),
+            ("ScaleCount", UINT),
+            ("Scales", POINTER(FLOAT)),
+        ),
+        "_counts_": {"Scales": "ScaleCount"},
+    },
+    "DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC": {
+        "__doc__": """Bits shifted left: f(a, b) = a << b.
 
     - ``ATensor``: input, 1 to 8 dimensions of UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of UINT8-64
@@ -2411,18 +2216,16 @@ class DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_shift_left_operator_desc
-    """
-
-    _operator_ = 97
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC(TypedOperatorDesc):
-    """Bits shifted right: f(a, b) = a >> b.
+    """,
+        "_operator_": 97,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC": {
+        "__doc__": """Bits shifted right: f(a, b) = a >> b.
 
     - ``ATensor``: input, 1 to 8 dimensions of UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of UINT8-64
@@ -2431,18 +2234,16 @@ class DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_shift_right_operator_desc
-    """
-
-    _operator_ = 98
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_ROUND_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements rounded to integers, by RoundingMode.
+    """,
+        "_operator_": 98,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_ROUND_OPERATOR_DESC": {
+        "__doc__": """Elements rounded to integers, by RoundingMode.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -2451,18 +2252,16 @@ class DML_ELEMENT_WISE_ROUND_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_round_operator_desc
-    """
-
-    _operator_ = 99
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("RoundingMode", ENUM),
-    )
-
-
-class DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where an element is an infinity whose sign InfinityMode selects, else 0.
+    """,
+        "_operator_": 99,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("RoundingMode", ENUM),
+        ),
+    },
+    "DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC": {
+        "__doc__": """1 where an element is an infinity whose sign InfinityMode selects, else 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of UINT8
@@ -2471,18 +2270,16 @@ class DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DimensionCount and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_is_infinity_operator_desc
-    """
-
-    _operator_ = 100
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InfinityMode", ENUM),
-    )
-
-
-class DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC(TypedOperatorDesc):
-    """The remainder with the sign of A: f(a, b) = a - b * trunc(a / b).
+    """,
+        "_operator_": 100,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InfinityMode", ENUM),
+        ),
+    },
+    "DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC": {
+        "__doc__": """The remainder with the sign of A: f(a, b) = a - b * trunc(a / b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -2491,18 +2288,16 @@ class DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_modulus_truncate_operator_desc
-    """
-
-    _operator_ = 101
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
-    """The remainder with the sign of B: f(a, b) = a - b * floor(a / b).
+    """,
+        "_operator_": 101,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC": {
+        "__doc__": """The remainder with the sign of B: f(a, b) = a - b * floor(a / b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -2511,36 +2306,32 @@ class DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_modulus_floor_operator_desc
-    """
-
-    _operator_ = 102
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_FILL_VALUE_CONSTANT_OPERATOR_DESC(TypedOperatorDesc):
-    """The same value in every element.
+    """,
+        "_operator_": 102,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_FILL_VALUE_CONSTANT_OPERATOR_DESC": {
+        "__doc__": """The same value in every element.
 
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``ValueDataType``: DML_TENSOR_DATA_TYPE
     - ``Value``: DML_SCALAR_UNION of the type ValueDataType
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_fill_value_constant_operator_desc
-    """
-
-    _operator_ = 103
-    _fields_ = (
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ValueDataType", ENUM),
-        ("Value", DML_SCALAR_UNION),
-    )
-
-
-class DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC(TypedOperatorDesc):
-    """Evenly spaced numbers: element i is ValueStart + i * ValueDelta.
+    """,
+        "_operator_": 103,
+        "_fields_": (
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ValueDataType", ENUM),
+            ("Value", DML_SCALAR_UNION),
+        ),
+    },
+    "DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC": {
+        "__doc__": """Evenly spaced numbers: element i is ValueStart + i * ValueDelta.
 
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``ValueDataType``: DML_TENSOR_DATA_TYPE
@@ -2548,19 +2339,17 @@ class DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC(TypedOperatorDesc):
     - ``ValueDelta``: DML_SCALAR_UNION of the type ValueDataType
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_fill_value_sequence_operator_desc
-    """
-
-    _operator_ = 104
-    _fields_ = (
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ValueDataType", ENUM),
-        ("ValueStart", DML_SCALAR_UNION),
-        ("ValueDelta", DML_SCALAR_UNION),
-    )
-
-
-class DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(TypedOperatorDesc):
-    """Running sums along Axis, with or without the element itself, in either direction.
+    """,
+        "_operator_": 104,
+        "_fields_": (
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ValueDataType", ENUM),
+            ("ValueStart", DML_SCALAR_UNION),
+            ("ValueDelta", DML_SCALAR_UNION),
+        ),
+    },
+    "DML_CUMULATIVE_SUMMATION_OPERATOR_DESC": {
+        "__doc__": """Running sums along Axis, with or without the element itself, in either direction.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
@@ -2571,20 +2360,18 @@ class DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_cumulative_summation_operator_desc
-    """
-
-    _operator_ = 105
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-        ("AxisDirection", ENUM),
-        ("HasExclusiveSum", BOOL),
-    )
-
-
-class DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC(TypedOperatorDesc):
-    """The first elements along Axis in reverse order, as many as SequenceLengthsTensor says for each sequence.
+    """,
+        "_operator_": 105,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+            ("AxisDirection", ENUM),
+            ("HasExclusiveSum", BOOL),
+        ),
+    },
+    "DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC": {
+        "__doc__": """The first elements along Axis in reverse order, as many as SequenceLengthsTensor says for each sequence.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``SequenceLengthsTensor``: input, 1 to 8 dimensions of UINT32-64
@@ -2595,19 +2382,17 @@ class DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC(TypedOperatorDesc):
     OutputTensor have the same DataType and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_reverse_subsequences_desc
-    """
-
-    _operator_ = 106
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("SequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-    )
-
-
-class DML_GATHER_ELEMENTS_OPERATOR_DESC(TypedOperatorDesc):
-    """Single elements chosen along Axis: an index for each element of the output.
+    """,
+        "_operator_": 106,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("SequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+        ),
+    },
+    "DML_GATHER_ELEMENTS_OPERATOR_DESC": {
+        "__doc__": """Single elements chosen along Axis: an index for each element of the output.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -2618,19 +2403,17 @@ class DML_GATHER_ELEMENTS_OPERATOR_DESC(TypedOperatorDesc):
     have the same DataType. IndicesTensor and OutputTensor have the same Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_elements_operator_desc
-    """
-
-    _operator_ = 107
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-    )
-
-
-class DML_GATHER_ND_OPERATOR_DESC(TypedOperatorDesc):
-    """Elements or blocks chosen by coordinates, which are the rows of the indices.
+    """,
+        "_operator_": 107,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+        ),
+    },
+    "DML_GATHER_ND_OPERATOR_DESC": {
+        "__doc__": """Elements or blocks chosen by coordinates, which are the rows of the indices.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -2642,20 +2425,18 @@ class DML_GATHER_ND_OPERATOR_DESC(TypedOperatorDesc):
     have the same DataType.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_nd_operator_desc
-    """
-
-    _operator_ = 108
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputDimensionCount", UINT),
-        ("IndicesDimensionCount", UINT),
-    )
-
-
-class DML_SCATTER_ND_OPERATOR_DESC(TypedOperatorDesc):
-    """A copy of the input in which updates replace the elements or blocks at their coordinates.
+    """,
+        "_operator_": 108,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputDimensionCount", UINT),
+            ("IndicesDimensionCount", UINT),
+        ),
+    },
+    "DML_SCATTER_ND_OPERATOR_DESC": {
+        "__doc__": """A copy of the input in which updates replace the elements or blocks at their coordinates.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -2668,21 +2449,19 @@ class DML_SCATTER_ND_OPERATOR_DESC(TypedOperatorDesc):
     have the same DataType. InputTensor and OutputTensor have the same Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_scatter_nd_operator_desc
-    """
-
-    _operator_ = 109
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("UpdatesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputDimensionCount", UINT),
-        ("IndicesDimensionCount", UINT),
-    )
-
-
-class DML_MAX_POOLING2_OPERATOR_DESC(TypedOperatorDesc):
-    """Like MAX_POOLING1, with dilated windows.
+    """,
+        "_operator_": 109,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("UpdatesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputDimensionCount", UINT),
+            ("IndicesDimensionCount", UINT),
+        ),
+    },
+    "DML_MAX_POOLING2_OPERATOR_DESC": {
+        "__doc__": """Like MAX_POOLING1, with dilated windows.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -2698,31 +2477,29 @@ class DML_MAX_POOLING2_OPERATOR_DESC(TypedOperatorDesc):
     OutputTensor have the same DataType.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling2_operator_desc
-    """
-
-    _operator_ = 110
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputIndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-        "Dilations": "DimensionCount",
-    }
-
-
-class DML_SLICE1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like SLICE, with strides that may be negative and then read the window backwards.
+    """,
+        "_operator_": 110,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputIndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+            "Dilations": "DimensionCount",
+        },
+    },
+    "DML_SLICE1_OPERATOR_DESC": {
+        "__doc__": """Like SLICE, with strides that may be negative and then read the window backwards.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -2734,26 +2511,24 @@ class DML_SLICE1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_slice1_operator_desc
-    """
-
-    _operator_ = 111
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("InputWindowOffsets", POINTER(UINT)),
-        ("InputWindowSizes", POINTER(UINT)),
-        ("InputWindowStrides", POINTER(INT)),
-    )
-    _counts_ = {
-        "InputWindowOffsets": "DimensionCount",
-        "InputWindowSizes": "DimensionCount",
-        "InputWindowStrides": "DimensionCount",
-    }
-
-
-class DML_TOP_K1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like TOP_K, with a choice between the largest and the smallest elements.
+    """,
+        "_operator_": 111,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("InputWindowOffsets", POINTER(UINT)),
+            ("InputWindowSizes", POINTER(UINT)),
+            ("InputWindowStrides", POINTER(INT)),
+        ),
+        "_counts_": {
+            "InputWindowOffsets": "DimensionCount",
+            "InputWindowSizes": "DimensionCount",
+            "InputWindowStrides": "DimensionCount",
+        },
+    },
+    "DML_TOP_K1_OPERATOR_DESC": {
+        "__doc__": """Like TOP_K, with a choice between the largest and the smallest elements.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputValueTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -2766,21 +2541,19 @@ class DML_TOP_K1_OPERATOR_DESC(TypedOperatorDesc):
     OutputValueTensor have the same DataType.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_top_k1_operator_desc
-    """
-
-    _operator_ = 112
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputIndexTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-        ("K", UINT),
-        ("AxisDirection", ENUM),
-    )
-
-
-class DML_DEPTH_TO_SPACE1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like DEPTH_TO_SPACE, with a choice of the order in which the depth is read.
+    """,
+        "_operator_": 112,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputIndexTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+            ("K", UINT),
+            ("AxisDirection", ENUM),
+        ),
+    },
+    "DML_DEPTH_TO_SPACE1_OPERATOR_DESC": {
+        "__doc__": """Like DEPTH_TO_SPACE, with a choice of the order in which the depth is read.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -2790,19 +2563,17 @@ class DML_DEPTH_TO_SPACE1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_depth_to_space1_operator_desc
-    """
-
-    _operator_ = 113
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("BlockSize", UINT),
-        ("Order", ENUM),
-    )
-
-
-class DML_SPACE_TO_DEPTH1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like SPACE_TO_DEPTH, with a choice of the order in which the depth is written.
+    """,
+        "_operator_": 113,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("BlockSize", UINT),
+            ("Order", ENUM),
+        ),
+    },
+    "DML_SPACE_TO_DEPTH1_OPERATOR_DESC": {
+        "__doc__": """Like SPACE_TO_DEPTH, with a choice of the order in which the depth is written.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -2812,19 +2583,17 @@ class DML_SPACE_TO_DEPTH1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_space_to_depth1_operator_desc
-    """
-
-    _operator_ = 114
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("BlockSize", UINT),
-        ("Order", ENUM),
-    )
-
-
-class DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.
+    """,
+        "_operator_": 114,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("BlockSize", UINT),
+            ("Order", ENUM),
+        ),
+    },
+    "DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC": {
+        "__doc__": """Like MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
@@ -2839,25 +2608,23 @@ class DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC(TypedOperatorDesc):
     BiasTensor, InputTensor, OutputTensor and ScaleTensor have the same DataType and DimensionCount.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_mean_variance_normalization1_operator_desc
-    """
-
-    _operator_ = 115
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("AxisCount", UINT),
-        ("Axes", POINTER(UINT)),
-        ("NormalizeVariance", BOOL),
-        ("Epsilon", FLOAT),
-        ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
-    )
-    _counts_ = {"Axes": "AxisCount"}
-
-
-class DML_RESAMPLE1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like RESAMPLE, with offsets of the coordinates of input and output pixels.
+    """,
+        "_operator_": 115,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("AxisCount", UINT),
+            ("Axes", POINTER(UINT)),
+            ("NormalizeVariance", BOOL),
+            ("Epsilon", FLOAT),
+            ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
+        ),
+        "_counts_": {"Axes": "AxisCount"},
+    },
+    "DML_RESAMPLE1_OPERATOR_DESC": {
+        "__doc__": """Like RESAMPLE, with offsets of the coordinates of input and output pixels.
 
     - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
     - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
@@ -2870,27 +2637,25 @@ class DML_RESAMPLE1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample1_operator_desc
-    """
-
-    _operator_ = 116
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InterpolationMode", ENUM),
-        ("DimensionCount", UINT),
-        ("Scales", POINTER(FLOAT)),
-        ("InputPixelOffsets", POINTER(FLOAT)),
-        ("OutputPixelOffsets", POINTER(FLOAT)),
-    )
-    _counts_ = {
-        "Scales": "DimensionCount",
-        "InputPixelOffsets": "DimensionCount",
-        "OutputPixelOffsets": "DimensionCount",
-    }
-
-
-class DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
-    """A product of integer matrices minus their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).
+    """,
+        "_operator_": 116,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InterpolationMode", ENUM),
+            ("DimensionCount", UINT),
+            ("Scales", POINTER(FLOAT)),
+            ("InputPixelOffsets", POINTER(FLOAT)),
+            ("OutputPixelOffsets", POINTER(FLOAT)),
+        ),
+        "_counts_": {
+            "Scales": "DimensionCount",
+            "InputPixelOffsets": "DimensionCount",
+            "OutputPixelOffsets": "DimensionCount",
+        },
+    },
+    "DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC": {
+        "__doc__": """A product of integer matrices minus their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).
 
     - ``ATensor``: input, 2 to 4 dimensions of INT8, UINT8
     - ``AZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
@@ -2901,20 +2666,18 @@ class DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
     BTensor and BZeroPointTensor have the same DataType. ATensor and AZeroPointTensor have the same DataType.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_matrix_multiply_integer_operator_desc
-    """
-
-    _operator_ = 117
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("AZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("BZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
-    """A product of quantized matrices, quantized again: quantized(dequantized(A) x dequantized(B)).
+    """,
+        "_operator_": 117,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("AZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("BZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC": {
+        "__doc__": """A product of quantized matrices, quantized again: quantized(dequantized(A) x dequantized(B)).
 
     - ``ATensor``: input, 2 to 4 dimensions of INT8, UINT8
     - ``AScaleTensor``: input, 1 to 4 dimensions of FLOAT32
@@ -2932,24 +2695,22 @@ class DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
     OutputScaleTensor and OutputZeroPointTensor have the same DimensionCount and Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_matrix_multiply_operator_desc
-    """
-
-    _operator_ = 118
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("AScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("AZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("BScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("BZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_CONVOLUTION_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
-    """A cross-correlation of integers minus their zero points, in 32 bits.
+    """,
+        "_operator_": 118,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("AScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("AZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("BScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("BZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_CONVOLUTION_INTEGER_OPERATOR_DESC": {
+        "__doc__": """A cross-correlation of integers minus their zero points, in 32 bits.
 
     - ``InputTensor``: input, 3 to 4 dimensions of INT8, UINT8
     - ``InputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
@@ -2968,32 +2729,30 @@ class DML_CONVOLUTION_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
     FilterTensor and FilterZeroPointTensor have the same DataType.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_convolution_integer_operator_desc
-    """
-
-    _operator_ = 119
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("FilterTensor", POINTER(DML_TENSOR_DESC)),
-        ("FilterZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("GroupCount", UINT),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "Dilations": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-    }
-
-
-class DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
-    """A convolution of quantized tensors with a bias of integers, quantized again.
+    """,
+        "_operator_": 119,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("FilterTensor", POINTER(DML_TENSOR_DESC)),
+            ("FilterZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("GroupCount", UINT),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "Dilations": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+        },
+    },
+    "DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC": {
+        "__doc__": """A convolution of quantized tensors with a bias of integers, quantized again.
 
     - ``InputTensor``: input, 3 to 4 dimensions of INT8, UINT8
     - ``InputScaleTensor``: input, 1 to 4 dimensions of FLOAT32
@@ -3020,37 +2779,35 @@ class DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
     Sizes.
 
     Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_convolution_operator_desc
-    """
-
-    _operator_ = 120
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("FilterTensor", POINTER(DML_TENSOR_DESC)),
-        ("FilterScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("FilterZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("GroupCount", UINT),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "Dilations": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-    }
-
-
-class DML_ELEMENT_WISE_BIT_AND_OPERATOR_DESC(TypedOperatorDesc):
-    """Bits that are set in both elements: f(a, b) = a & b.
+    """,
+        "_operator_": 120,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("FilterTensor", POINTER(DML_TENSOR_DESC)),
+            ("FilterScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("FilterZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("GroupCount", UINT),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "Dilations": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+        },
+    },
+    "DML_ELEMENT_WISE_BIT_AND_OPERATOR_DESC": {
+        "__doc__": """Bits that are set in both elements: f(a, b) = a & b.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -3059,18 +2816,16 @@ class DML_ELEMENT_WISE_BIT_AND_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_and_operator_desc
-    """
-
-    _operator_ = 121
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_BIT_OR_OPERATOR_DESC(TypedOperatorDesc):
-    """Bits that are set in at least one of two elements: f(a, b) = a | b.
+    """,
+        "_operator_": 121,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_BIT_OR_OPERATOR_DESC": {
+        "__doc__": """Bits that are set in at least one of two elements: f(a, b) = a | b.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -3079,18 +2834,16 @@ class DML_ELEMENT_WISE_BIT_OR_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_or_operator_desc
-    """
-
-    _operator_ = 122
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_BIT_XOR_OPERATOR_DESC(TypedOperatorDesc):
-    """Bits in which two elements differ: f(a, b) = a ^ b.
+    """,
+        "_operator_": 122,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_BIT_XOR_OPERATOR_DESC": {
+        "__doc__": """Bits in which two elements differ: f(a, b) = a ^ b.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -3099,18 +2852,16 @@ class DML_ELEMENT_WISE_BIT_XOR_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_xor_operator_desc
-    """
-
-    _operator_ = 123
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC(TypedOperatorDesc):
-    """All bits of an element inverted: f(x) = ~x.
+    """,
+        "_operator_": 123,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC": {
+        "__doc__": """All bits of an element inverted: f(x) = ~x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -3118,17 +2869,15 @@ class DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_not_operator_desc
-    """
-
-    _operator_ = 124
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_BIT_COUNT_OPERATOR_DESC(TypedOperatorDesc):
-    """The number of bits that are set in an element.
+    """,
+        "_operator_": 124,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_BIT_COUNT_OPERATOR_DESC": {
+        "__doc__": """The number of bits that are set in an element.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
@@ -3136,17 +2885,15 @@ class DML_ELEMENT_WISE_BIT_COUNT_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DimensionCount and Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_count_operator_desc
-    """
-
-    _operator_ = 125
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where A is greater than or equal to B, else 0: f(a, b) = (a >= b).
+    """,
+        "_operator_": 125,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC": {
+        "__doc__": """1 where A is greater than or equal to B, else 0: f(a, b) = (a >= b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -3156,18 +2903,16 @@ class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperator
     same DataType.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_greater_than_or_equal_operator_desc
-    """
-
-    _operator_ = 126
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDesc):
-    """1 where A is less than or equal to B, else 0: f(a, b) = (a <= b).
+    """,
+        "_operator_": 126,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC": {
+        "__doc__": """1 where A is less than or equal to B, else 0: f(a, b) = (a <= b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -3177,18 +2922,16 @@ class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDes
     same DataType.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_less_than_or_equal_operator_desc
-    """
-
-    _operator_ = 127
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_CELU_OPERATOR_DESC(TypedOperatorDesc):
-    """The continuously differentiable ELU: f(x) = max(0, x) + min(0, Alpha * (e^(x / Alpha) - 1)).
+    """,
+        "_operator_": 127,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_CELU_OPERATOR_DESC": {
+        "__doc__": """The continuously differentiable ELU: f(x) = max(0, x) + min(0, Alpha * (e^(x / Alpha) - 1)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -3197,18 +2940,16 @@ class DML_ACTIVATION_CELU_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_celu_operator_desc
-    """
-
-    _operator_ = 128
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-    )
-
-
-class DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of ACTIVATION_RELU: f(x, dy) = dy where x > 0, else 0.
+    """,
+        "_operator_": 128,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradient of ACTIVATION_RELU: f(x, dy) = dy where x > 0, else 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
     - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
@@ -3218,18 +2959,16 @@ class DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_relu_grad_operator_desc
-    """
-
-    _operator_ = 129
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of AVERAGE_POOLING: each element is spread over its window.
+    """,
+        "_operator_": 129,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradient of AVERAGE_POOLING: each element is spread over its window.
 
     - ``InputGradientTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputGradientTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -3243,29 +2982,27 @@ class DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_average_pooling_grad_operator_desc
-    """
-
-    _operator_ = 130
-    _fields_ = (
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("IncludePadding", BOOL),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-    }
-
-
-class DML_MAX_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of MAX_POOLING2: each element goes to the position of the maximum of its window.
+    """,
+        "_operator_": 130,
+        "_fields_": (
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("IncludePadding", BOOL),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+        },
+    },
+    "DML_MAX_POOLING_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradient of MAX_POOLING2: each element goes to the position of the maximum of its window.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``InputGradientTensor``: input, 4 to 5 dimensions of FLOAT16-32
@@ -3281,31 +3018,29 @@ class DML_MAX_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputGradientTensor have the same Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling_grad_operator_desc
-    """
-
-    _operator_ = 131
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-        "Dilations": "DimensionCount",
-    }
-
-
-class DML_RANDOM_GENERATOR_OPERATOR_DESC(TypedOperatorDesc):
-    """Random bits from a counter and a key (Philox 4x32-10), and the state for the next call.
+    """,
+        "_operator_": 131,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+            "Dilations": "DimensionCount",
+        },
+    },
+    "DML_RANDOM_GENERATOR_OPERATOR_DESC": {
+        "__doc__": """Random bits from a counter and a key (Philox 4x32-10), and the state for the next call.
 
     - ``InputStateTensor``: input, 1 to 8 dimensions of UINT32
     - ``OutputTensor``: output, 1 to 8 dimensions of UINT32
@@ -3315,37 +3050,33 @@ class DML_RANDOM_GENERATOR_OPERATOR_DESC(TypedOperatorDesc):
     InputStateTensor and OutputStateTensor have the same DimensionCount and Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_random_generator_operator_desc
-    """
-
-    _operator_ = 132
-    _fields_ = (
-        ("InputStateTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputStateTensor", POINTER(DML_TENSOR_DESC)),
-        ("Type", ENUM),
-    )
-
-
-class DML_NONZERO_COORDINATES_OPERATOR_DESC(TypedOperatorDesc):
-    """The coordinates of all elements that are not 0, a row for each, and their number.
+    """,
+        "_operator_": 132,
+        "_fields_": (
+            ("InputStateTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputStateTensor", POINTER(DML_TENSOR_DESC)),
+            ("Type", ENUM),
+        ),
+    },
+    "DML_NONZERO_COORDINATES_OPERATOR_DESC": {
+        "__doc__": """The coordinates of all elements that are not 0, a row for each, and their number.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
     - ``OutputCountTensor``: output, 1 to 8 dimensions of UINT32
     - ``OutputCoordinatesTensor``: output, 2 to 8 dimensions of UINT32
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_nonzero_coordinates_operator_desc
-    """
-
-    _operator_ = 133
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputCountTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputCoordinatesTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_RESAMPLE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of RESAMPLE1: distributes each element, by its weights, to those that it was interpolated from.
+    """,
+        "_operator_": 133,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputCountTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputCoordinatesTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_RESAMPLE_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradient of RESAMPLE1: distributes each element, by its weights, to those that it was interpolated from.
 
     - ``InputGradientTensor``: input, 1 to 4 dimensions of FLOAT16-32
     - ``OutputGradientTensor``: output, 1 to 4 dimensions of FLOAT16-32
@@ -3358,27 +3089,25 @@ class DML_RESAMPLE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample_grad_operator_desc
-    """
-
-    _operator_ = 134
-    _fields_ = (
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("InterpolationMode", ENUM),
-        ("DimensionCount", UINT),
-        ("Scales", POINTER(FLOAT)),
-        ("InputPixelOffsets", POINTER(FLOAT)),
-        ("OutputPixelOffsets", POINTER(FLOAT)),
-    )
-    _counts_ = {
-        "Scales": "DimensionCount",
-        "InputPixelOffsets": "DimensionCount",
-        "OutputPixelOffsets": "DimensionCount",
-    }
-
-
-class DML_SLICE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of SLICE1: elements put back where they were sliced from, 0 elsewhere.
+    """,
+        "_operator_": 134,
+        "_fields_": (
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("InterpolationMode", ENUM),
+            ("DimensionCount", UINT),
+            ("Scales", POINTER(FLOAT)),
+            ("InputPixelOffsets", POINTER(FLOAT)),
+            ("OutputPixelOffsets", POINTER(FLOAT)),
+        ),
+        "_counts_": {
+            "Scales": "DimensionCount",
+            "InputPixelOffsets": "DimensionCount",
+            "OutputPixelOffsets": "DimensionCount",
+        },
+    },
+    "DML_SLICE_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradient of SLICE1: elements put back where they were sliced from, 0 elsewhere.
 
     - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -3390,26 +3119,24 @@ class DML_SLICE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_slice_grad_operator_desc
-    """
-
-    _operator_ = 135
-    _fields_ = (
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("InputWindowOffsets", POINTER(UINT)),
-        ("InputWindowSizes", POINTER(UINT)),
-        ("InputWindowStrides", POINTER(INT)),
-    )
-    _counts_ = {
-        "InputWindowOffsets": "DimensionCount",
-        "InputWindowSizes": "DimensionCount",
-        "InputWindowStrides": "DimensionCount",
-    }
-
-
-class DML_ADAM_OPTIMIZER_OPERATOR_DESC(TypedOperatorDesc):
-    """One step of Adam: updates parameters and estimates of first and second moments by a gradient.
+    """,
+        "_operator_": 135,
+        "_fields_": (
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("InputWindowOffsets", POINTER(UINT)),
+            ("InputWindowSizes", POINTER(UINT)),
+            ("InputWindowStrides", POINTER(INT)),
+        ),
+        "_counts_": {
+            "InputWindowOffsets": "DimensionCount",
+            "InputWindowSizes": "DimensionCount",
+            "InputWindowStrides": "DimensionCount",
+        },
+    },
+    "DML_ADAM_OPTIMIZER_OPERATOR_DESC": {
+        "__doc__": """One step of Adam: updates parameters and estimates of first and second moments by a gradient.
 
     - ``InputParametersTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``InputFirstMomentTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -3429,27 +3156,25 @@ class DML_ADAM_OPTIMIZER_OPERATOR_DESC(TypedOperatorDesc):
     DimensionCount and Sizes.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_adam_optimizer_operator_desc
-    """
-
-    _operator_ = 136
-    _fields_ = (
-        ("InputParametersTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputFirstMomentTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputSecondMomentTensor", POINTER(DML_TENSOR_DESC)),
-        ("GradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("TrainingStepTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputParametersTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputFirstMomentTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputSecondMomentTensor", POINTER(DML_TENSOR_DESC)),
-        ("LearningRate", FLOAT),
-        ("Beta1", FLOAT),
-        ("Beta2", FLOAT),
-        ("Epsilon", FLOAT),
-    )
-
-
-class DML_ARGMIN_OPERATOR_DESC(TypedOperatorDesc):
-    """The index of the smallest element along Axes; AxisDirection chooses among equal ones.
+    """,
+        "_operator_": 136,
+        "_fields_": (
+            ("InputParametersTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputFirstMomentTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputSecondMomentTensor", POINTER(DML_TENSOR_DESC)),
+            ("GradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("TrainingStepTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputParametersTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputFirstMomentTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputSecondMomentTensor", POINTER(DML_TENSOR_DESC)),
+            ("LearningRate", FLOAT),
+            ("Beta1", FLOAT),
+            ("Beta2", FLOAT),
+            ("Epsilon", FLOAT),
+        ),
+    },
+    "DML_ARGMIN_OPERATOR_DESC": {
+        "__doc__": """The index of the smallest element along Axes; AxisDirection chooses among equal ones.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -3460,21 +3185,19 @@ class DML_ARGMIN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DimensionCount.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_argmin_operator_desc
-    """
-
-    _operator_ = 137
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("AxisCount", UINT),
-        ("Axes", POINTER(UINT)),
-        ("AxisDirection", ENUM),
-    )
-    _counts_ = {"Axes": "AxisCount"}
-
-
-class DML_ARGMAX_OPERATOR_DESC(TypedOperatorDesc):
-    """The index of the largest element along Axes; AxisDirection chooses among equal ones.
+    """,
+        "_operator_": 137,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("AxisCount", UINT),
+            ("Axes", POINTER(UINT)),
+            ("AxisDirection", ENUM),
+        ),
+        "_counts_": {"Axes": "AxisCount"},
+    },
+    "DML_ARGMAX_OPERATOR_DESC": {
+        "__doc__": """The index of the largest element along Axes; AxisDirection chooses among equal ones.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -3485,21 +3208,19 @@ class DML_ARGMAX_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DimensionCount.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_argmax_operator_desc
-    """
-
-    _operator_ = 138
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("AxisCount", UINT),
-        ("Axes", POINTER(UINT)),
-        ("AxisDirection", ENUM),
-    )
-    _counts_ = {"Axes": "AxisCount"}
-
-
-class DML_ROI_ALIGN_OPERATOR_DESC(TypedOperatorDesc):
-    """Regions of interest resampled to one size: maxima or means of interpolated samples.
+    """,
+        "_operator_": 138,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("AxisCount", UINT),
+            ("Axes", POINTER(UINT)),
+            ("AxisDirection", ENUM),
+        ),
+        "_counts_": {"Axes": "AxisCount"},
+    },
+    "DML_ROI_ALIGN_OPERATOR_DESC": {
+        "__doc__": """Regions of interest resampled to one size: maxima or means of interpolated samples.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
@@ -3516,26 +3237,24 @@ class DML_ROI_ALIGN_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor, OutputTensor and ROITensor have the same DataType.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align_operator_desc
-    """
-
-    _operator_ = 139
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ROITensor", POINTER(DML_TENSOR_DESC)),
-        ("BatchIndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ReductionFunction", ENUM),
-        ("InterpolationMode", ENUM),
-        ("SpatialScaleX", FLOAT),
-        ("SpatialScaleY", FLOAT),
-        ("OutOfBoundsInputValue", FLOAT),
-        ("MinimumSamplesPerOutput", UINT),
-        ("MaximumSamplesPerOutput", UINT),
-    )
-
-
-class DML_GATHER_ND1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like GATHER_ND, with leading dimensions that input and indices share, as batches.
+    """,
+        "_operator_": 139,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ROITensor", POINTER(DML_TENSOR_DESC)),
+            ("BatchIndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ReductionFunction", ENUM),
+            ("InterpolationMode", ENUM),
+            ("SpatialScaleX", FLOAT),
+            ("SpatialScaleY", FLOAT),
+            ("OutOfBoundsInputValue", FLOAT),
+            ("MinimumSamplesPerOutput", UINT),
+            ("MaximumSamplesPerOutput", UINT),
+        ),
+    },
+    "DML_GATHER_ND1_OPERATOR_DESC": {
+        "__doc__": """Like GATHER_ND, with leading dimensions that input and indices share, as batches.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
@@ -3548,21 +3267,19 @@ class DML_GATHER_ND1_OPERATOR_DESC(TypedOperatorDesc):
     have the same DataType.
 
     Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_nd1_operator_desc
-    """
-
-    _operator_ = 140
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputDimensionCount", UINT),
-        ("IndicesDimensionCount", UINT),
-        ("BatchDimensionCount", UINT),
-    )
-
-
-class DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC(TypedOperatorDesc):
-    """The angle of the point (b, a) in radians, in its quadrant: f(a, b) = atan2(a, b).
+    """,
+        "_operator_": 140,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("IndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputDimensionCount", UINT),
+            ("IndicesDimensionCount", UINT),
+            ("BatchDimensionCount", UINT),
+        ),
+    },
+    "DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC": {
+        "__doc__": """The angle of the point (b, a) in radians, in its quadrant: f(a, b) = atan2(a, b).
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -3571,18 +3288,16 @@ class DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_atan_yx_operator_desc
-    """
-
-    _operator_ = 141
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of ELEMENT_WISE_CLIP: f(x, dy) = dy where Min < x < Max, else 0.
+    """,
+        "_operator_": 141,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradient of ELEMENT_WISE_CLIP: f(x, dy) = dy where Min < x < Max, else 0.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -3594,20 +3309,18 @@ class DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     Sizes.
 
     Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip_grad_operator_desc
-    """
-
-    _operator_ = 142
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("Min", FLOAT),
-        ("Max", FLOAT),
-    )
-
-
-class DML_ELEMENT_WISE_DIFFERENCE_SQUARE_OPERATOR_DESC(TypedOperatorDesc):
-    """The squared difference: f(a, b) = (a - b)^2.
+    """,
+        "_operator_": 142,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("Min", FLOAT),
+            ("Max", FLOAT),
+        ),
+    },
+    "DML_ELEMENT_WISE_DIFFERENCE_SQUARE_OPERATOR_DESC": {
+        "__doc__": """The squared difference: f(a, b) = (a - b)^2.
 
     - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
     - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
@@ -3616,18 +3329,16 @@ class DML_ELEMENT_WISE_DIFFERENCE_SQUARE_OPERATOR_DESC(TypedOperatorDesc):
     ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_difference_square_operator_desc
-    """
-
-    _operator_ = 143
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradient of LOCAL_RESPONSE_NORMALIZATION.
+    """,
+        "_operator_": 143,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradient of LOCAL_RESPONSE_NORMALIZATION.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``InputGradientTensor``: input, 4 dimensions of FLOAT16-32
@@ -3641,23 +3352,21 @@ class DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType and Sizes.
 
     Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_local_response_normalization_grad_operator_desc
-    """
-
-    _operator_ = 144
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("CrossChannel", BOOL),
-        ("LocalSize", UINT),
-        ("Alpha", FLOAT),
-        ("Beta", FLOAT),
-        ("Bias", FLOAT),
-    )
-
-
-class DML_CUMULATIVE_PRODUCT_OPERATOR_DESC(TypedOperatorDesc):
-    """Running products along Axis, with or without the element itself, in either direction.
+    """,
+        "_operator_": 144,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("CrossChannel", BOOL),
+            ("LocalSize", UINT),
+            ("Alpha", FLOAT),
+            ("Beta", FLOAT),
+            ("Bias", FLOAT),
+        ),
+    },
+    "DML_CUMULATIVE_PRODUCT_OPERATOR_DESC": {
+        "__doc__": """Running products along Axis, with or without the element itself, in either direction.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
@@ -3668,20 +3377,18 @@ class DML_CUMULATIVE_PRODUCT_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_cumulative_product_operator_desc
-    """
-
-    _operator_ = 145
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Axis", UINT),
-        ("AxisDirection", ENUM),
-        ("HasExclusiveProduct", BOOL),
-    )
-
-
-class DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradients of BATCH_NORMALIZATION for input, scale and bias; mean and variance are constants.
+    """,
+        "_operator_": 145,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Axis", UINT),
+            ("AxisDirection", ENUM),
+            ("HasExclusiveProduct", BOOL),
+        ),
+    },
+    "DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradients of BATCH_NORMALIZATION for input, scale and bias; mean and variance are constants.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -3699,24 +3406,22 @@ class DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     same Sizes. InputGradientTensor, InputTensor and OutputGradientTensor have the same Sizes.
 
     Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_grad_operator_desc
-    """
-
-    _operator_ = 146
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("MeanTensor", POINTER(DML_TENSOR_DESC)),
-        ("VarianceTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputScaleGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputBiasGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("Epsilon", FLOAT),
-    )
-
-
-class DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC(TypedOperatorDesc):
-    """A sum of quantized tensors, quantized again: f(a, b) = quantized(dequantized(a) + dequantized(b)).
+    """,
+        "_operator_": 146,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("MeanTensor", POINTER(DML_TENSOR_DESC)),
+            ("VarianceTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputScaleGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputBiasGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("Epsilon", FLOAT),
+        ),
+    },
+    "DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC": {
+        "__doc__": """A sum of quantized tensors, quantized again: f(a, b) = quantized(dequantized(a) + dequantized(b)).
 
     - ``ATensor``: input, 1 to 8 dimensions of INT8, UINT8
     - ``AScaleTensor``: input, 1 to 8 dimensions of FLOAT32
@@ -3734,24 +3439,22 @@ class DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC(TypedOperatorDesc):
     have the same DataType.
 
     Since feature level 4.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_quantized_linear_add_operator_desc
-    """
-
-    _operator_ = 147
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("AScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("AZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("BScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("BZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
-    """Floats as 8-bit integers, with a scale and a zero point derived from their range.
+    """,
+        "_operator_": 147,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("AScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("AZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("BScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("BZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC": {
+        "__doc__": """Floats as 8-bit integers, with a scale and a zero point derived from their range.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of INT8, UINT8
@@ -3762,19 +3465,17 @@ class DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
     OutputTensor and OutputZeroPointTensor have the same DataType.
 
     Since feature level 4.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_dynamic_quantize_linear_operator_desc
-    """
-
-    _operator_ = 148
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ROI_ALIGN1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like ROI_ALIGN, with offsets of the coordinates of pixels, and regions optionally aligned to corners.
+    """,
+        "_operator_": 148,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ROI_ALIGN1_OPERATOR_DESC": {
+        "__doc__": """Like ROI_ALIGN, with offsets of the coordinates of pixels, and regions optionally aligned to corners.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32
     - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
@@ -3794,29 +3495,27 @@ class DML_ROI_ALIGN1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor, OutputTensor and ROITensor have the same DataType.
 
     Since feature level 4.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align1_operator_desc
-    """
-
-    _operator_ = 149
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ROITensor", POINTER(DML_TENSOR_DESC)),
-        ("BatchIndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ReductionFunction", ENUM),
-        ("InterpolationMode", ENUM),
-        ("SpatialScaleX", FLOAT),
-        ("SpatialScaleY", FLOAT),
-        ("InputPixelOffset", FLOAT),
-        ("OutputPixelOffset", FLOAT),
-        ("OutOfBoundsInputValue", FLOAT),
-        ("MinimumSamplesPerOutput", UINT),
-        ("MaximumSamplesPerOutput", UINT),
-        ("AlignRegionsToCorners", BOOL),
-    )
-
-
-class DML_ROI_ALIGN_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradients of ROI_ALIGN1 for the input, the regions, or both.
+    """,
+        "_operator_": 149,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ROITensor", POINTER(DML_TENSOR_DESC)),
+            ("BatchIndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ReductionFunction", ENUM),
+            ("InterpolationMode", ENUM),
+            ("SpatialScaleX", FLOAT),
+            ("SpatialScaleY", FLOAT),
+            ("InputPixelOffset", FLOAT),
+            ("OutputPixelOffset", FLOAT),
+            ("OutOfBoundsInputValue", FLOAT),
+            ("MinimumSamplesPerOutput", UINT),
+            ("MaximumSamplesPerOutput", UINT),
+            ("AlignRegionsToCorners", BOOL),
+        ),
+    },
+    "DML_ROI_ALIGN_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradients of ROI_ALIGN1 for the input, the regions, or both.
 
     - ``InputTensor``: input, 4 dimensions of FLOAT16-32; may be None
     - ``InputGradientTensor``: input, 4 dimensions of FLOAT16-32
@@ -3839,30 +3538,28 @@ class DML_ROI_ALIGN_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     same DimensionCount and Sizes.
 
     Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align_grad_operator_desc
-    """
-
-    _operator_ = 150
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("ROITensor", POINTER(DML_TENSOR_DESC)),
-        ("BatchIndicesTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputROIGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("ReductionFunction", ENUM),
-        ("InterpolationMode", ENUM),
-        ("SpatialScaleX", FLOAT),
-        ("SpatialScaleY", FLOAT),
-        ("InputPixelOffset", FLOAT),
-        ("OutputPixelOffset", FLOAT),
-        ("MinimumSamplesPerOutput", UINT),
-        ("MaximumSamplesPerOutput", UINT),
-        ("AlignRegionsToCorners", BOOL),
-    )
-
-
-class DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC(TypedOperatorDesc):
-    """Like BATCH_NORMALIZATION, with the input's mean and variance, which are also outputs, and a tensor to add.
+    """,
+        "_operator_": 150,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("ROITensor", POINTER(DML_TENSOR_DESC)),
+            ("BatchIndicesTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputROIGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("ReductionFunction", ENUM),
+            ("InterpolationMode", ENUM),
+            ("SpatialScaleX", FLOAT),
+            ("SpatialScaleY", FLOAT),
+            ("InputPixelOffset", FLOAT),
+            ("OutputPixelOffset", FLOAT),
+            ("MinimumSamplesPerOutput", UINT),
+            ("MaximumSamplesPerOutput", UINT),
+            ("AlignRegionsToCorners", BOOL),
+        ),
+    },
+    "DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC": {
+        "__doc__": """Like BATCH_NORMALIZATION, with the input's mean and variance, which are also outputs, and a tensor to add.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -3879,24 +3576,22 @@ class DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC(TypedOperatorDesc):
     and ScaleTensor have the same Sizes. FusedAddTensor, InputTensor and OutputTensor have the same Sizes.
 
     Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_training_operator_desc
-    """
-
-    _operator_ = 151
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("FusedAddTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputMeanTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputVarianceTensor", POINTER(DML_TENSOR_DESC)),
-        ("Epsilon", FLOAT),
-        ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
-    )
-
-
-class DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
-    """The gradients of BATCH_NORMALIZATION_TRAINING for input, scale and bias.
+    """,
+        "_operator_": 151,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("FusedAddTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputMeanTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputVarianceTensor", POINTER(DML_TENSOR_DESC)),
+            ("Epsilon", FLOAT),
+            ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
+        ),
+    },
+    "DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC": {
+        "__doc__": """The gradients of BATCH_NORMALIZATION_TRAINING for input, scale and bias.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32
@@ -3914,24 +3609,22 @@ class DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     same Sizes. InputGradientTensor, InputTensor and OutputGradientTensor have the same Sizes.
 
     Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_training_grad_operator_desc
-    """
-
-    _operator_ = 152
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("MeanTensor", POINTER(DML_TENSOR_DESC)),
-        ("VarianceTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputScaleGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputBiasGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("Epsilon", FLOAT),
-    )
-
-
-class DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.
+    """,
+        "_operator_": 152,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("MeanTensor", POINTER(DML_TENSOR_DESC)),
+            ("VarianceTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputScaleGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputBiasGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("Epsilon", FLOAT),
+        ),
+    },
+    "DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC": {
+        "__doc__": """Like ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -3943,21 +3636,19 @@ class DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip1_operator_desc
-    """
-
-    _operator_ = 153
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleBias", POINTER(DML_SCALE_BIAS)),
-        ("MinMaxDataType", ENUM),
-        ("Min", DML_SCALAR_UNION),
-        ("Max", DML_SCALAR_UNION),
-    )
-
-
-class DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.
+    """,
+        "_operator_": 153,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleBias", POINTER(DML_SCALE_BIAS)),
+            ("MinMaxDataType", ENUM),
+            ("Min", DML_SCALAR_UNION),
+            ("Max", DML_SCALAR_UNION),
+        ),
+    },
+    "DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC": {
+        "__doc__": """Like ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
     - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
@@ -3970,21 +3661,19 @@ class DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
     Sizes.
 
     Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip_grad1_operator_desc
-    """
-
-    _operator_ = 154
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("MinMaxDataType", ENUM),
-        ("Min", DML_SCALAR_UNION),
-        ("Max", DML_SCALAR_UNION),
-    )
-
-
-class DML_PADDING1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like PADDING, with a PaddingValue in the data type of the tensors.
+    """,
+        "_operator_": 154,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("MinMaxDataType", ENUM),
+            ("Min", DML_SCALAR_UNION),
+            ("Max", DML_SCALAR_UNION),
+        ),
+    },
+    "DML_PADDING1_OPERATOR_DESC": {
+        "__doc__": """Like PADDING, with a PaddingValue in the data type of the tensors.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -3998,24 +3687,22 @@ class DML_PADDING1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_padding1_operator_desc
-    """
-
-    _operator_ = 155
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("PaddingMode", ENUM),
-        ("PaddingValueDataType", ENUM),
-        ("PaddingValue", DML_SCALAR_UNION),
-        ("DimensionCount", UINT),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-    )
-    _counts_ = {"StartPadding": "DimensionCount", "EndPadding": "DimensionCount"}
-
-
-class DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC(TypedOperatorDesc):
-    """The negation: f(x) = -x.
+    """,
+        "_operator_": 155,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("PaddingMode", ENUM),
+            ("PaddingValueDataType", ENUM),
+            ("PaddingValue", DML_SCALAR_UNION),
+            ("DimensionCount", UINT),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+        ),
+        "_counts_": {"StartPadding": "DimensionCount", "EndPadding": "DimensionCount"},
+    },
+    "DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC": {
+        "__doc__": """The negation: f(x) = -x.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64
@@ -4023,17 +3710,15 @@ class DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_negate_operator_desc
-    """
-
-    _operator_ = 156
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_GELU_OPERATOR_DESC(TypedOperatorDesc):
-    """The Gaussian error linear unit: f(x) = x / 2 * (1 + erf(x / sqrt(2))).
+    """,
+        "_operator_": 156,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_GELU_OPERATOR_DESC": {
+        "__doc__": """The Gaussian error linear unit: f(x) = x / 2 * (1 + erf(x / sqrt(2))).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4041,17 +3726,15 @@ class DML_ACTIVATION_GELU_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_gelu_operator_desc
-    """
-
-    _operator_ = 157
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like ACTIVATION_SOFTMAX, along Axes instead of rows.
+    """,
+        "_operator_": 157,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC": {
+        "__doc__": """Like ACTIVATION_SOFTMAX, along Axes instead of rows.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4061,20 +3744,18 @@ class DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softmax1_operator_desc
-    """
-
-    _operator_ = 158
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("AxisCount", UINT),
-        ("Axes", POINTER(UINT)),
-    )
-    _counts_ = {"Axes": "AxisCount"}
-
-
-class DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.
+    """,
+        "_operator_": 158,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("AxisCount", UINT),
+            ("Axes", POINTER(UINT)),
+        ),
+        "_counts_": {"Axes": "AxisCount"},
+    },
+    "DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC": {
+        "__doc__": """Like ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4084,20 +3765,18 @@ class DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_log_softmax1_operator_desc
-    """
-
-    _operator_ = 159
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("AxisCount", UINT),
-        ("Axes", POINTER(UINT)),
-    )
-    _counts_ = {"Axes": "AxisCount"}
-
-
-class DML_ACTIVATION_HARDMAX1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like ACTIVATION_HARDMAX, along Axes instead of rows.
+    """,
+        "_operator_": 159,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("AxisCount", UINT),
+            ("Axes", POINTER(UINT)),
+        ),
+        "_counts_": {"Axes": "AxisCount"},
+    },
+    "DML_ACTIVATION_HARDMAX1_OPERATOR_DESC": {
+        "__doc__": """Like ACTIVATION_HARDMAX, along Axes instead of rows.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4107,20 +3786,18 @@ class DML_ACTIVATION_HARDMAX1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hardmax1_operator_desc
-    """
-
-    _operator_ = 160
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("AxisCount", UINT),
-        ("Axes", POINTER(UINT)),
-    )
-    _counts_ = {"Axes": "AxisCount"}
-
-
-class DML_RESAMPLE2_OPERATOR_DESC(TypedOperatorDesc):
-    """Like RESAMPLE1, with a choice of the direction in which the nearest element is rounded.
+    """,
+        "_operator_": 160,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("AxisCount", UINT),
+            ("Axes", POINTER(UINT)),
+        ),
+        "_counts_": {"Axes": "AxisCount"},
+    },
+    "DML_RESAMPLE2_OPERATOR_DESC": {
+        "__doc__": """Like RESAMPLE1, with a choice of the direction in which the nearest element is rounded.
 
     - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
     - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
@@ -4134,28 +3811,26 @@ class DML_RESAMPLE2_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample2_operator_desc
-    """
-
-    _operator_ = 161
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InterpolationMode", ENUM),
-        ("RoundingDirection", ENUM),
-        ("DimensionCount", UINT),
-        ("Scales", POINTER(FLOAT)),
-        ("InputPixelOffsets", POINTER(FLOAT)),
-        ("OutputPixelOffsets", POINTER(FLOAT)),
-    )
-    _counts_ = {
-        "Scales": "DimensionCount",
-        "InputPixelOffsets": "DimensionCount",
-        "OutputPixelOffsets": "DimensionCount",
-    }
-
-
-class DML_RESAMPLE_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like RESAMPLE_GRAD, with a choice of the direction in which the nearest element is rounded.
+    """,
+        "_operator_": 161,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InterpolationMode", ENUM),
+            ("RoundingDirection", ENUM),
+            ("DimensionCount", UINT),
+            ("Scales", POINTER(FLOAT)),
+            ("InputPixelOffsets", POINTER(FLOAT)),
+            ("OutputPixelOffsets", POINTER(FLOAT)),
+        ),
+        "_counts_": {
+            "Scales": "DimensionCount",
+            "InputPixelOffsets": "DimensionCount",
+            "OutputPixelOffsets": "DimensionCount",
+        },
+    },
+    "DML_RESAMPLE_GRAD1_OPERATOR_DESC": {
+        "__doc__": """Like RESAMPLE_GRAD, with a choice of the direction in which the nearest element is rounded.
 
     - ``InputGradientTensor``: input, 1 to 4 dimensions of FLOAT16-32
     - ``OutputGradientTensor``: output, 1 to 4 dimensions of FLOAT16-32
@@ -4169,28 +3844,26 @@ class DML_RESAMPLE_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
     InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
 
     Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample_grad1_operator_desc
-    """
-
-    _operator_ = 162
-    _fields_ = (
-        ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
-        ("InterpolationMode", ENUM),
-        ("RoundingDirection", ENUM),
-        ("DimensionCount", UINT),
-        ("Scales", POINTER(FLOAT)),
-        ("InputPixelOffsets", POINTER(FLOAT)),
-        ("OutputPixelOffsets", POINTER(FLOAT)),
-    )
-    _counts_ = {
-        "Scales": "DimensionCount",
-        "InputPixelOffsets": "DimensionCount",
-        "OutputPixelOffsets": "DimensionCount",
-    }
-
-
-class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like DIAGONAL_MATRIX, with a band of diagonals, over the elements of an input or over zeros.
+    """,
+        "_operator_": 162,
+        "_fields_": (
+            ("InputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputGradientTensor", POINTER(DML_TENSOR_DESC)),
+            ("InterpolationMode", ENUM),
+            ("RoundingDirection", ENUM),
+            ("DimensionCount", UINT),
+            ("Scales", POINTER(FLOAT)),
+            ("InputPixelOffsets", POINTER(FLOAT)),
+            ("OutputPixelOffsets", POINTER(FLOAT)),
+        ),
+        "_counts_": {
+            "Scales": "DimensionCount",
+            "InputPixelOffsets": "DimensionCount",
+            "OutputPixelOffsets": "DimensionCount",
+        },
+    },
+    "DML_DIAGONAL_MATRIX1_OPERATOR_DESC": {
+        "__doc__": """Like DIAGONAL_MATRIX, with a band of diagonals, over the elements of an input or over zeros.
 
     - ``InputTensor``: input, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64; may be None
     - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -4202,21 +3875,19 @@ class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_diagonal_matrix1_operator_desc
-    """
-
-    _operator_ = 163
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ValueDataType", ENUM),
-        ("Value", DML_SCALAR_UNION),
-        ("DiagonalFillBegin", INT),
-        ("DiagonalFillEnd", INT),
-    )
-
-
-class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
-    """Multi-head attention: softmax(Scale * Query x Key^T + bias and mask) x Value for each head.
+    """,
+        "_operator_": 163,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ValueDataType", ENUM),
+            ("Value", DML_SCALAR_UNION),
+            ("DiagonalFillBegin", INT),
+            ("DiagonalFillEnd", INT),
+        ),
+    },
+    "DML_MULTIHEAD_ATTENTION_OPERATOR_DESC": {
+        "__doc__": """Multi-head attention: softmax(Scale * Query x Key^T + bias and mask) x Value for each head.
 
     - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
     - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
@@ -4242,33 +3913,31 @@ class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
     and ValueTensor have the same DimensionCount.
 
     Since feature level 6.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_multihead_attention_operator_desc
-    """
-
-    _operator_ = 164
-    _fields_ = (
-        ("QueryTensor", POINTER(DML_TENSOR_DESC)),
-        ("KeyTensor", POINTER(DML_TENSOR_DESC)),
-        ("ValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("StackedQueryKeyTensor", POINTER(DML_TENSOR_DESC)),
-        ("StackedKeyValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("StackedQueryKeyValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("MaskTensor", POINTER(DML_TENSOR_DESC)),
-        ("RelativePositionBiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("PastKeyTensor", POINTER(DML_TENSOR_DESC)),
-        ("PastValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputPresentKeyTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputPresentValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("Scale", FLOAT),
-        ("MaskFilterValue", FLOAT),
-        ("HeadCount", UINT),
-        ("MaskType", ENUM),
-    )
-
-
-class DML_LP_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like LP_POOLING, with dilated windows.
+    """,
+        "_operator_": 164,
+        "_fields_": (
+            ("QueryTensor", POINTER(DML_TENSOR_DESC)),
+            ("KeyTensor", POINTER(DML_TENSOR_DESC)),
+            ("ValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("StackedQueryKeyTensor", POINTER(DML_TENSOR_DESC)),
+            ("StackedKeyValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("StackedQueryKeyValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("MaskTensor", POINTER(DML_TENSOR_DESC)),
+            ("RelativePositionBiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("PastKeyTensor", POINTER(DML_TENSOR_DESC)),
+            ("PastValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputPresentKeyTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputPresentValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("Scale", FLOAT),
+            ("MaskFilterValue", FLOAT),
+            ("HeadCount", UINT),
+            ("MaskType", ENUM),
+        ),
+    },
+    "DML_LP_POOLING1_OPERATOR_DESC": {
+        "__doc__": """Like LP_POOLING, with dilated windows.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -4283,31 +3952,29 @@ class DML_LP_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lp_pooling1_operator_desc
-    """
-
-    _operator_ = 165
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-        ("P", UINT),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-        "Dilations": "DimensionCount",
-    }
-
-
-class DML_AVERAGE_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like AVERAGE_POOLING, with dilated windows.
+    """,
+        "_operator_": 165,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+            ("P", UINT),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+            "Dilations": "DimensionCount",
+        },
+    },
+    "DML_AVERAGE_POOLING1_OPERATOR_DESC": {
+        "__doc__": """Like AVERAGE_POOLING, with dilated windows.
 
     - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
@@ -4322,31 +3989,29 @@ class DML_AVERAGE_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_average_pooling1_operator_desc
-    """
-
-    _operator_ = 166
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-        ("IncludePadding", BOOL),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-        "Dilations": "DimensionCount",
-    }
-
-
-class DML_ACTIVATION_SWISH_OPERATOR_DESC(TypedOperatorDesc):
-    """The sigmoid-weighted linear unit: f(x) = x / (1 + e^(-SigmoidInputScale * x)).
+    """,
+        "_operator_": 166,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+            ("IncludePadding", BOOL),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+            "Dilations": "DimensionCount",
+        },
+    },
+    "DML_ACTIVATION_SWISH_OPERATOR_DESC": {
+        "__doc__": """The sigmoid-weighted linear unit: f(x) = x / (1 + e^(-SigmoidInputScale * x)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4355,18 +4020,16 @@ class DML_ACTIVATION_SWISH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_swish_operator_desc
-    """
-
-    _operator_ = 167
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("SigmoidInputScale", FLOAT),
-    )
-
-
-class DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC(TypedOperatorDesc):
-    """A piecewise linear swish: f(x) = x * max(0, min(Alpha * x + Beta, 1)).
+    """,
+        "_operator_": 167,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("SigmoidInputScale", FLOAT),
+        ),
+    },
+    "DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC": {
+        "__doc__": """A piecewise linear swish: f(x) = x * max(0, min(Alpha * x + Beta, 1)).
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
@@ -4376,19 +4039,17 @@ class DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
 
     Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hard_swish_operator_desc
-    """
-
-    _operator_ = 168
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("Alpha", FLOAT),
-        ("Beta", FLOAT),
-    )
-
-
-class DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
-    """AVERAGE_POOLING1 of a quantized tensor, quantized again.
+    """,
+        "_operator_": 168,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("Alpha", FLOAT),
+            ("Beta", FLOAT),
+        ),
+    },
+    "DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC": {
+        "__doc__": """AVERAGE_POOLING1 of a quantized tensor, quantized again.
 
     - ``InputTensor``: input, 4 to 5 dimensions of INT8, UINT8
     - ``InputScaleTensor``: input, 1 to 5 dimensions of FLOAT32
@@ -4411,35 +4072,33 @@ class DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     Sizes.
 
     Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_average_pooling_operator_desc
-    """
-
-    _operator_ = 169
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("InputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("Strides", POINTER(UINT)),
-        ("WindowSize", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-        ("IncludePadding", BOOL),
-    )
-    _counts_ = {
-        "Strides": "DimensionCount",
-        "WindowSize": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-        "Dilations": "DimensionCount",
-    }
-
-
-class DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC(TypedOperatorDesc):
-    """A product of quantized matrices as floats: dequantized(A) x dequantized(B) + Bias.
+    """,
+        "_operator_": 169,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("InputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("Strides", POINTER(UINT)),
+            ("WindowSize", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+            ("IncludePadding", BOOL),
+        ),
+        "_counts_": {
+            "Strides": "DimensionCount",
+            "WindowSize": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+            "Dilations": "DimensionCount",
+        },
+    },
+    "DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC": {
+        "__doc__": """A product of quantized matrices as floats: dequantized(A) x dequantized(B) + Bias.
 
     - ``ATensor``: input, 2 to 4 dimensions of INT8-32, UINT8-32
     - ``AScaleTensor``: input, 1 to 4 dimensions of FLOAT16-32
@@ -4456,23 +4115,21 @@ class DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC(TypedOperatorDesc):
     BZeroPointTensor have the same DimensionCount and Sizes.
 
     Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_matrix_multiply_integer_to_float_operator_desc
-    """
-
-    _operator_ = 170
-    _fields_ = (
-        ("ATensor", POINTER(DML_TENSOR_DESC)),
-        ("AScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("AZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("BTensor", POINTER(DML_TENSOR_DESC)),
-        ("BScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("BZeroPointTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-
-
-class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
-    """Like MEAN_VARIANCE_NORMALIZATION1, with the option to omit the mean too.
+    """,
+        "_operator_": 170,
+        "_fields_": (
+            ("ATensor", POINTER(DML_TENSOR_DESC)),
+            ("AScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("AZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("BTensor", POINTER(DML_TENSOR_DESC)),
+            ("BScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("BZeroPointTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+    },
+    "DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC": {
+        "__doc__": """Like MEAN_VARIANCE_NORMALIZATION1, with the option to omit the mean too.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
@@ -4488,26 +4145,24 @@ class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
     BiasTensor, InputTensor, OutputTensor and ScaleTensor have the same DataType and DimensionCount.
 
     Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_mean_variance_normalization2_operator_desc
-    """
-
-    _operator_ = 171
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("AxisCount", UINT),
-        ("Axes", POINTER(UINT)),
-        ("UseMean", BOOL),
-        ("UseVariance", BOOL),
-        ("Epsilon", FLOAT),
-        ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
-    )
-    _counts_ = {"Axes": "AxisCount"}
-
-
-class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
-    """Like MULTIHEAD_ATTENTION, with key and value heads shared by several query heads, and past sequence lengths.
+    """,
+        "_operator_": 171,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("ScaleTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("AxisCount", UINT),
+            ("Axes", POINTER(UINT)),
+            ("UseMean", BOOL),
+            ("UseVariance", BOOL),
+            ("Epsilon", FLOAT),
+            ("FusedActivation", POINTER(DML_OPERATOR_DESC)),
+        ),
+        "_counts_": {"Axes": "AxisCount"},
+    },
+    "DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC": {
+        "__doc__": """Like MULTIHEAD_ATTENTION, with key and value heads shared by several query heads, and past sequence lengths.
 
     - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
     - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
@@ -4535,35 +4190,33 @@ class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
     StackedQueryKeyValueTensor and ValueTensor have the same DataType.
 
     Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_multihead_attention1_operator_desc
-    """
-
-    _operator_ = 172
-    _fields_ = (
-        ("QueryTensor", POINTER(DML_TENSOR_DESC)),
-        ("KeyTensor", POINTER(DML_TENSOR_DESC)),
-        ("ValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("StackedQueryKeyTensor", POINTER(DML_TENSOR_DESC)),
-        ("StackedKeyValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("StackedQueryKeyValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("BiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("MaskTensor", POINTER(DML_TENSOR_DESC)),
-        ("RelativePositionBiasTensor", POINTER(DML_TENSOR_DESC)),
-        ("PastKeyTensor", POINTER(DML_TENSOR_DESC)),
-        ("PastValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("PastSequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputPresentKeyTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputPresentValueTensor", POINTER(DML_TENSOR_DESC)),
-        ("Scale", FLOAT),
-        ("MaskFilterValue", FLOAT),
-        ("QueryHeadCount", UINT),
-        ("KeyValueHeadCount", UINT),
-        ("MaskType", ENUM),
-    )
-
-
-class DML_QUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
-    """Floats as integers of 4 or 8 bits, with a scale and optionally a zero point for each block of elements.
+    """,
+        "_operator_": 172,
+        "_fields_": (
+            ("QueryTensor", POINTER(DML_TENSOR_DESC)),
+            ("KeyTensor", POINTER(DML_TENSOR_DESC)),
+            ("ValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("StackedQueryKeyTensor", POINTER(DML_TENSOR_DESC)),
+            ("StackedKeyValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("StackedQueryKeyValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("BiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("MaskTensor", POINTER(DML_TENSOR_DESC)),
+            ("RelativePositionBiasTensor", POINTER(DML_TENSOR_DESC)),
+            ("PastKeyTensor", POINTER(DML_TENSOR_DESC)),
+            ("PastValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("PastSequenceLengthsTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputPresentKeyTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputPresentValueTensor", POINTER(DML_TENSOR_DESC)),
+            ("Scale", FLOAT),
+            ("MaskFilterValue", FLOAT),
+            ("QueryHeadCount", UINT),
+            ("KeyValueHeadCount", UINT),
+            ("MaskType", ENUM),
+        ),
+    },
+    "DML_QUANTIZE_OPERATOR_DESC": {
+        "__doc__": """Floats as integers of 4 or 8 bits, with a scale and optionally a zero point for each block of elements.
 
     - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
     - ``QuantizationType``: DML_QUANTIZATION_TYPE
@@ -4574,21 +4227,19 @@ class DML_QUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor, OutputTensor and QuantizationTensors have the same DimensionCount.
 
     Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantize_operator_desc
-    """
-
-    _operator_ = 173
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("QuantizationType", ENUM),
-        ("QuantizationTensorCount", UINT),
-        ("QuantizationTensors", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-    _counts_ = {"QuantizationTensors": "QuantizationTensorCount"}
-
-
-class DML_DEQUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
-    """The inverse of QUANTIZE: f(x, scale, zero) = (x - zero) * scale, with parameters for each block of elements.
+    """,
+        "_operator_": 173,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("QuantizationType", ENUM),
+            ("QuantizationTensorCount", UINT),
+            ("QuantizationTensors", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+        "_counts_": {"QuantizationTensors": "QuantizationTensorCount"},
+    },
+    "DML_DEQUANTIZE_OPERATOR_DESC": {
+        "__doc__": """The inverse of QUANTIZE: f(x, scale, zero) = (x - zero) * scale, with parameters for each block of elements.
 
     - ``InputTensor``: input, 1 to 8 dimensions of INT4-8, UINT4-8
     - ``QuantizationType``: DML_QUANTIZATION_TYPE
@@ -4599,21 +4250,19 @@ class DML_DEQUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor, OutputTensor and QuantizationTensors have the same DimensionCount.
 
     Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_dequantize_operator_desc
-    """
-
-    _operator_ = 174
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("QuantizationType", ENUM),
-        ("QuantizationTensorCount", UINT),
-        ("QuantizationTensors", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-    )
-    _counts_ = {"QuantizationTensors": "QuantizationTensorCount"}
-
-
-class DML_RESAMPLE3_OPERATOR_DESC(TypedOperatorDesc):
-    """Like RESAMPLE2, with optional antialiasing where a tensor is reduced.
+    """,
+        "_operator_": 174,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("QuantizationType", ENUM),
+            ("QuantizationTensorCount", UINT),
+            ("QuantizationTensors", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+        ),
+        "_counts_": {"QuantizationTensors": "QuantizationTensorCount"},
+    },
+    "DML_RESAMPLE3_OPERATOR_DESC": {
+        "__doc__": """Like RESAMPLE2, with optional antialiasing where a tensor is reduced.
 
     - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
     - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
@@ -4628,29 +4277,27 @@ class DML_RESAMPLE3_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType and DimensionCount.
 
     Since feature level 6.4. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample3_operator_desc
-    """
-
-    _operator_ = 175
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("InterpolationMode", ENUM),
-        ("RoundingDirection", ENUM),
-        ("DimensionCount", UINT),
-        ("Scales", POINTER(FLOAT)),
-        ("InputPixelOffsets", POINTER(FLOAT)),
-        ("OutputPixelOffsets", POINTER(FLOAT)),
-        ("Antialiased", BOOL),
-    )
-    _counts_ = {
-        "Scales": "DimensionCount",
-        "InputPixelOffsets": "DimensionCount",
-        "OutputPixelOffsets": "DimensionCount",
-    }
-
-
-class DML_FOLD_OPERATOR_DESC(TypedOperatorDesc):
-    """The inverse of UNFOLD: each column is put back as a window, and overlapping windows are summed.
+    """,
+        "_operator_": 175,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("InterpolationMode", ENUM),
+            ("RoundingDirection", ENUM),
+            ("DimensionCount", UINT),
+            ("Scales", POINTER(FLOAT)),
+            ("InputPixelOffsets", POINTER(FLOAT)),
+            ("OutputPixelOffsets", POINTER(FLOAT)),
+            ("Antialiased", BOOL),
+        ),
+        "_counts_": {
+            "Scales": "DimensionCount",
+            "InputPixelOffsets": "DimensionCount",
+            "OutputPixelOffsets": "DimensionCount",
+        },
+    },
+    "DML_FOLD_OPERATOR_DESC": {
+        "__doc__": """The inverse of UNFOLD: each column is put back as a window, and overlapping windows are summed.
 
     - ``InputTensor``: input, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -4664,30 +4311,28 @@ class DML_FOLD_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType.
 
     Since feature level 6.4. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_fold_operator_desc
-    """
-
-    _operator_ = 176
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("WindowSizes", POINTER(UINT)),
-        ("Strides", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-    )
-    _counts_ = {
-        "WindowSizes": "DimensionCount",
-        "Strides": "DimensionCount",
-        "Dilations": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-    }
-
-
-class DML_UNFOLD_OPERATOR_DESC(TypedOperatorDesc):
-    """A column for each position of a sliding window, with the elements of the window.
+    """,
+        "_operator_": 176,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("WindowSizes", POINTER(UINT)),
+            ("Strides", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+        ),
+        "_counts_": {
+            "WindowSizes": "DimensionCount",
+            "Strides": "DimensionCount",
+            "Dilations": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+        },
+    },
+    "DML_UNFOLD_OPERATOR_DESC": {
+        "__doc__": """A column for each position of a sliding window, with the elements of the window.
 
     - ``InputTensor``: input, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
     - ``OutputTensor``: output, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
@@ -4701,23 +4346,27 @@ class DML_UNFOLD_OPERATOR_DESC(TypedOperatorDesc):
     InputTensor and OutputTensor have the same DataType.
 
     Since feature level 6.4. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_unfold_operator_desc
-    """
+    """,
+        "_operator_": 177,
+        "_fields_": (
+            ("InputTensor", POINTER(DML_TENSOR_DESC)),
+            ("OutputTensor", POINTER(DML_TENSOR_DESC)),
+            ("DimensionCount", UINT),
+            ("WindowSizes", POINTER(UINT)),
+            ("Strides", POINTER(UINT)),
+            ("Dilations", POINTER(UINT)),
+            ("StartPadding", POINTER(UINT)),
+            ("EndPadding", POINTER(UINT)),
+        ),
+        "_counts_": {
+            "WindowSizes": "DimensionCount",
+            "Strides": "DimensionCount",
+            "Dilations": "DimensionCount",
+            "StartPadding": "DimensionCount",
+            "EndPadding": "DimensionCount",
+        },
+    },
+}
+ALIASES = {"DML_SCATTER_ELEMENTS_OPERATOR_DESC": "DML_SCATTER_OPERATOR_DESC"}
 
-    _operator_ = 177
-    _fields_ = (
-        ("InputTensor", POINTER(DML_TENSOR_DESC)),
-        ("OutputTensor", POINTER(DML_TENSOR_DESC)),
-        ("DimensionCount", UINT),
-        ("WindowSizes", POINTER(UINT)),
-        ("Strides", POINTER(UINT)),
-        ("Dilations", POINTER(UINT)),
-        ("StartPadding", POINTER(UINT)),
-        ("EndPadding", POINTER(UINT)),
-    )
-    _counts_ = {
-        "WindowSizes": "DimensionCount",
-        "Strides": "DimensionCount",
-        "Dilations": "DimensionCount",
-        "StartPadding": "DimensionCount",
-        "EndPadding": "DimensionCount",
-    }
+__getattr__ = operator_descs(globals(), DESCS, ALIASES)

@@ -225,6 +225,17 @@ __all__ = [
 ]
 
 class DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
+    """A copy: f(x) = x, or x * Scale + Bias.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_identity_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -243,6 +254,17 @@ class DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ABS_OPERATOR_DESC(TypedOperatorDesc):
+    """The absolute value: f(x) = abs(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_abs_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -261,6 +283,17 @@ class DML_ELEMENT_WISE_ABS_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ACOS_OPERATOR_DESC(TypedOperatorDesc):
+    """The arccosine in radians: f(x) = acos(x), NaN outside [-1, 1].
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_acos_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -279,6 +312,17 @@ class DML_ELEMENT_WISE_ACOS_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ADD_OPERATOR_DESC(TypedOperatorDesc):
+    """The sum: f(a, b) = a + b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_add_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -297,6 +341,17 @@ class DML_ELEMENT_WISE_ADD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ASIN_OPERATOR_DESC(TypedOperatorDesc):
+    """The arcsine in radians: f(x) = asin(x), NaN outside [-1, 1].
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_asin_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -315,6 +370,17 @@ class DML_ELEMENT_WISE_ASIN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ATAN_OPERATOR_DESC(TypedOperatorDesc):
+    """The arctangent in radians: f(x) = atan(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_atan_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -333,6 +399,17 @@ class DML_ELEMENT_WISE_ATAN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_CEIL_OPERATOR_DESC(TypedOperatorDesc):
+    """The smallest integer that is not less: f(x) = ceil(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_ceil_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -351,6 +428,19 @@ class DML_ELEMENT_WISE_CEIL_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_CLIP_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements limited to the range from Min to Max: f(x) = max(Min, min(x, Max)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+    - ``Min``: FLOAT
+    - ``Max``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -375,6 +465,17 @@ class DML_ELEMENT_WISE_CLIP_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_COS_OPERATOR_DESC(TypedOperatorDesc):
+    """The cosine of an angle in radians: f(x) = cos(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_cos_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -393,6 +494,17 @@ class DML_ELEMENT_WISE_COS_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC(TypedOperatorDesc):
+    """The quotient: f(a, b) = a / b; for integers its whole part.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_divide_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -411,6 +523,17 @@ class DML_ELEMENT_WISE_DIVIDE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_EXP_OPERATOR_DESC(TypedOperatorDesc):
+    """The exponential function: f(x) = e^x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_exp_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -429,6 +552,17 @@ class DML_ELEMENT_WISE_EXP_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
+    """The largest integer that is not greater: f(x) = floor(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_floor_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -447,6 +581,17 @@ class DML_ELEMENT_WISE_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOG_OPERATOR_DESC(TypedOperatorDesc):
+    """The natural logarithm: f(x) = ln(x), NaN below 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_log_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -465,6 +610,17 @@ class DML_ELEMENT_WISE_LOG_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where both elements are not 0, else 0: f(a, b) = a and b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_and_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -483,6 +639,18 @@ class DML_ELEMENT_WISE_LOGICAL_AND_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOGICAL_EQUALS_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where elements are equal, else 0: f(a, b) = (a == b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_equals_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -501,6 +669,18 @@ class DML_ELEMENT_WISE_LOGICAL_EQUALS_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where A is greater, else 0: f(a, b) = (a > b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_greater_than_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -519,6 +699,18 @@ class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where A is less, else 0: f(a, b) = (a < b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_less_than_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -537,6 +729,16 @@ class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOGICAL_NOT_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where an element is 0, else 0: f(x) = not x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_not_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -549,6 +751,17 @@ class DML_ELEMENT_WISE_LOGICAL_NOT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOGICAL_OR_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where at least one of two elements is not 0, else 0: f(a, b) = a or b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_or_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -567,6 +780,17 @@ class DML_ELEMENT_WISE_LOGICAL_OR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOGICAL_XOR_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where exactly one of two elements is not 0, else 0: f(a, b) = (not a) != (not b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_xor_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -585,6 +809,17 @@ class DML_ELEMENT_WISE_LOGICAL_XOR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_MAX_OPERATOR_DESC(TypedOperatorDesc):
+    """The larger of two elements: f(a, b) = max(a, b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_max_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -603,6 +838,17 @@ class DML_ELEMENT_WISE_MAX_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_MEAN_OPERATOR_DESC(TypedOperatorDesc):
+    """The mean of two elements: f(a, b) = (a + b) / 2.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_mean_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -621,6 +867,17 @@ class DML_ELEMENT_WISE_MEAN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_MIN_OPERATOR_DESC(TypedOperatorDesc):
+    """The smaller of two elements: f(a, b) = min(a, b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_min_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -639,6 +896,17 @@ class DML_ELEMENT_WISE_MIN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
+    """The product: f(a, b) = a * b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_multiply_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -657,6 +925,19 @@ class DML_ELEMENT_WISE_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_POW_OPERATOR_DESC(TypedOperatorDesc):
+    """Powers with a tensor of exponents: f(x, exponent) = x^exponent.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``ExponentTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    ExponentTensor, InputTensor and OutputTensor have the same DimensionCount and Sizes. InputTensor and
+    OutputTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_pow_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ExponentTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -678,6 +959,18 @@ class DML_ELEMENT_WISE_POW_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC(TypedOperatorDesc):
+    """Powers with one exponent for all elements: f(x) = x^Exponent.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+    - ``Exponent``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_constant_pow_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -699,6 +992,17 @@ class DML_ELEMENT_WISE_CONSTANT_POW_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_RECIP_OPERATOR_DESC(TypedOperatorDesc):
+    """The reciprocal: f(x) = 1 / x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_recip_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -717,6 +1021,17 @@ class DML_ELEMENT_WISE_RECIP_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_SIN_OPERATOR_DESC(TypedOperatorDesc):
+    """The sine of an angle in radians: f(x) = sin(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sin_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -735,6 +1050,17 @@ class DML_ELEMENT_WISE_SIN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_SQRT_OPERATOR_DESC(TypedOperatorDesc):
+    """The square root: f(x) = sqrt(x), NaN below 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sqrt_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -753,6 +1079,17 @@ class DML_ELEMENT_WISE_SQRT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_SUBTRACT_OPERATOR_DESC(TypedOperatorDesc):
+    """The difference: f(a, b) = a - b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_subtract_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -771,6 +1108,17 @@ class DML_ELEMENT_WISE_SUBTRACT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_TAN_OPERATOR_DESC(TypedOperatorDesc):
+    """The tangent of an angle in radians: f(x) = tan(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_tan_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -789,6 +1137,18 @@ class DML_ELEMENT_WISE_TAN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_THRESHOLD_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements that are at least Min: f(x) = max(x, Min).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+    - ``Min``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_threshold_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -810,6 +1170,19 @@ class DML_ELEMENT_WISE_THRESHOLD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
+    """Floats quantized to 8-bit integers: f(x, scale, zero) = clamp(round(x / scale) + zero).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ZeroPointTensor``: input, 1 to 8 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT8, UINT8
+
+    InputTensor, OutputTensor, ScaleTensor and ZeroPointTensor have the same DimensionCount and Sizes.
+    OutputTensor and ZeroPointTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_quantize_linear_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ScaleTensor: PointerField[DML_TENSOR_DESC]
     ZeroPointTensor: PointerField[DML_TENSOR_DESC]
@@ -831,6 +1204,20 @@ class DML_ELEMENT_WISE_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
+    """Quantized integers as floats: f(x, scale, zero) = (x - zero) * scale.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of INT8-32, UINT8-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ZeroPointTensor``: input, 1 to 8 dimensions of INT8-32, UINT8-32; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor, OutputTensor, ScaleTensor and ZeroPointTensor have the same DimensionCount and Sizes.
+    InputTensor and ZeroPointTensor have the same DataType. OutputTensor and ScaleTensor have the same
+    DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_dequantize_linear_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ScaleTensor: PointerField[DML_TENSOR_DESC]
     ZeroPointTensor: PointerField[DML_TENSOR_DESC]
@@ -852,6 +1239,17 @@ class DML_ELEMENT_WISE_DEQUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_ELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The exponential linear unit: f(x) = x where x >= 0, else Alpha * (e^x - 1).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_elu_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -870,6 +1268,16 @@ class DML_ACTIVATION_ELU_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_HARDMAX_OPERATOR_DESC(TypedOperatorDesc):
+    """1 at the first largest element of each row, 0 elsewhere.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hardmax_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -882,6 +1290,18 @@ class DML_ACTIVATION_HARDMAX_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
+    """A piecewise linear sigmoid: f(x) = max(0, min(Alpha * x + Beta, 1)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hard_sigmoid_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -903,6 +1323,16 @@ class DML_ACTIVATION_HARD_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
+    """A copy: f(x) = x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_identity_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -915,6 +1345,17 @@ class DML_ACTIVATION_IDENTITY_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The leaky rectified linear unit: f(x) = x where x >= 0, else Alpha * x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_leaky_relu_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -933,6 +1374,18 @@ class DML_ACTIVATION_LEAKY_RELU_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
+    """A linear function: f(x) = Alpha * x + Beta.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_linear_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -954,6 +1407,16 @@ class DML_ACTIVATION_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
+    """The natural logarithm of the softmax of each row: f(x) = x - ln(sum(e^row)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_log_softmax_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -966,6 +1429,17 @@ class DML_ACTIVATION_LOG_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_PARAMETERIZED_RELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The rectified linear unit with a tensor of slopes: f(x, slope) = x where x >= 0, else slope * x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``SlopeTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32
+
+    InputTensor, OutputTensor and SlopeTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_parameterized_relu_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     SlopeTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -984,6 +1458,18 @@ class DML_ACTIVATION_PARAMETERIZED_RELU_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_PARAMETRIC_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
+    """The softplus with two factors: f(x) = Alpha * ln(1 + e^(Beta * x)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_parametric_softplus_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -1005,6 +1491,16 @@ class DML_ACTIVATION_PARAMETRIC_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_RELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The rectified linear unit: f(x) = max(0, x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_relu_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -1017,6 +1513,18 @@ class DML_ACTIVATION_RELU_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The scaled exponential linear unit: f(x) = Gamma * x where x > 0, else Gamma * Alpha * (e^x - 1).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Gamma``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_scaled_elu_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -1038,6 +1546,18 @@ class DML_ACTIVATION_SCALED_ELU_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_SCALED_TANH_OPERATOR_DESC(TypedOperatorDesc):
+    """The scaled hyperbolic tangent: f(x) = Alpha * tanh(Beta * x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_scaled_tanh_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -1059,6 +1579,16 @@ class DML_ACTIVATION_SCALED_TANH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
+    """The logistic function: f(x) = 1 / (1 + e^-x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_sigmoid_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -1071,6 +1601,16 @@ class DML_ACTIVATION_SIGMOID_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
+    """Each row normalized to positive numbers whose sum is 1: f(x) = e^x / sum(e^row).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softmax_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -1083,6 +1623,17 @@ class DML_ACTIVATION_SOFTMAX_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
+    """A smooth rectified linear unit: f(x) = ln(1 + e^(Steepness * x)) / Steepness.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Steepness``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softplus_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Steepness: RealField
@@ -1101,6 +1652,16 @@ class DML_ACTIVATION_SOFTPLUS_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC(TypedOperatorDesc):
+    """The softsign: f(x) = x / (1 + abs(x)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softsign_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -1113,6 +1674,16 @@ class DML_ACTIVATION_SOFTSIGN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_TANH_OPERATOR_DESC(TypedOperatorDesc):
+    """The hyperbolic tangent: f(x) = tanh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_tanh_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -1125,6 +1696,17 @@ class DML_ACTIVATION_TANH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements above a threshold: f(x) = x where x > Alpha, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_thresholded_relu_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -1143,6 +1725,28 @@ class DML_ACTIVATION_THRESHOLDED_RELU_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
+    """A convolution or cross-correlation, forward or backward, in groups, with bias and activation.
+
+    - ``InputTensor``: input, 3 to 5 dimensions of FLOAT16-32
+    - ``FilterTensor``: input, 3 to 5 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 3 to 5 dimensions of FLOAT16-32
+    - ``Mode``: DML_CONVOLUTION_MODE
+    - ``Direction``: DML_CONVOLUTION_DIRECTION
+    - ``DimensionCount``: UINT, the length of Strides, Dilations, StartPadding, EndPadding and OutputPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``OutputPadding``: UINT[DimensionCount]
+    - ``GroupCount``: UINT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, FilterTensor, InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_convolution_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     FilterTensor: PointerField[DML_TENSOR_DESC]
     BiasTensor: PointerField[DML_TENSOR_DESC]
@@ -1194,6 +1798,24 @@ class DML_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_GEMM_OPERATOR_DESC(TypedOperatorDesc):
+    """A product of matrices: activation(Alpha * A x B + Beta * C), with A and B optionally transposed.
+
+    - ``ATensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``BTensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``CTensor``: input, 2 to 4 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-32
+    - ``TransA``: DML_MATRIX_TRANSFORM
+    - ``TransB``: DML_MATRIX_TRANSFORM
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    ATensor, BTensor, CTensor and OutputTensor have the same DataType and DimensionCount. CTensor and
+    OutputTensor have the same Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gemm_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     CTensor: PointerField[DML_TENSOR_DESC]
@@ -1230,6 +1852,19 @@ class DML_GEMM_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_REDUCE_OPERATOR_DESC(TypedOperatorDesc):
+    """A reduction along Axes by Function, such as a sum, a mean or a maximum.
+
+    - ``Function``: DML_REDUCE_FUNCTION
+    - ``InputTensor``: input, data types by Function
+    - ``OutputTensor``: output, data types by Function
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+
+    InputTensor and OutputTensor have the same DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_reduce_operator_desc
+    """
+
     Function: IntegerField
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -1254,6 +1889,22 @@ class DML_REDUCE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The mean of the elements under a sliding window, with the padding counted or not.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``IncludePadding``: BOOL
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_average_pooling_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -1287,6 +1938,22 @@ class DML_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_LP_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The Lp norm of the elements under a sliding window: sum(abs(x)^P)^(1 / P).
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``P``: UINT
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lp_pooling_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -1320,6 +1987,21 @@ class DML_LP_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MAX_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The largest element under a sliding window.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -1350,6 +2032,19 @@ class DML_MAX_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ROI_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The largest element in each cell of a grid laid over regions of interest.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ROITensor``: input, 4 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``SpatialScale``: FLOAT
+    - ``PooledSize``: DML_SIZE_2D
+
+    InputTensor, OutputTensor and ROITensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_pooling_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ROITensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -1374,6 +2069,20 @@ class DML_ROI_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_SLICE_OPERATOR_DESC(TypedOperatorDesc):
+    """A strided slice of the input: from Offsets on, every Strides-th element.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of Offsets, Sizes and Strides
+    - ``Offsets``: UINT[DimensionCount]
+    - ``Sizes``: UINT[DimensionCount]
+    - ``Strides``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_slice_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -1401,6 +2110,16 @@ class DML_SLICE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_CAST_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements converted to another data type.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    InputTensor and OutputTensor have the same DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_cast_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -1413,6 +2132,18 @@ class DML_CAST_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_SPLIT_OPERATOR_DESC(TypedOperatorDesc):
+    """The input cut into several tensors along Axis.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputCount``: UINT, the length of OutputTensors
+    - ``OutputTensors``: outputs, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    InputTensor and OutputTensors have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_split_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputCount: IntegerField
     OutputTensors: StructsField[DML_TENSOR_DESC]
@@ -1434,6 +2165,18 @@ class DML_SPLIT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_JOIN_OPERATOR_DESC(TypedOperatorDesc):
+    """Several tensors one after another along Axis.
+
+    - ``InputCount``: UINT, the length of InputTensors
+    - ``InputTensors``: inputs, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    InputTensors and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_join_operator_desc
+    """
+
     InputCount: IntegerField
     InputTensors: StructsField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -1455,6 +2198,21 @@ class DML_JOIN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_PADDING_OPERATOR_DESC(TypedOperatorDesc):
+    """The input with a border of PaddingValue, or of elements at its edges.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``PaddingMode``: DML_PADDING_MODE
+    - ``PaddingValue``: FLOAT
+    - ``DimensionCount``: UINT, the length of StartPadding and EndPadding
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_padding_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     PaddingMode: IntegerField
@@ -1485,6 +2243,19 @@ class DML_PADDING_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_VALUE_SCALE_2D_OPERATOR_DESC(TypedOperatorDesc):
+    """All elements scaled, and a bias added for each channel: f(x) = Scale * x + Bias[channel].
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``Scale``: FLOAT
+    - ``ChannelCount``: UINT, the length of Bias
+    - ``Bias``: FLOAT[ChannelCount]
+
+    InputTensor and OutputTensor have the same DataType and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_value_scale_2d_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Scale: RealField
@@ -1509,6 +2280,18 @@ class DML_VALUE_SCALE_2D_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_UPSAMPLE_2D_OPERATOR_DESC(TypedOperatorDesc):
+    """Images enlarged by integer factors, by repetition or by linear interpolation.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``ScaleSize``: DML_SIZE_2D
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_upsample_2d_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleSize: HeldField[DML_SIZE_2D]
@@ -1530,6 +2313,20 @@ class DML_UPSAMPLE_2D_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_GATHER_OPERATOR_DESC(TypedOperatorDesc):
+    """Slices chosen by indices along Axis: output[..., i, ...] = input[..., indices[i], ...].
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+    - ``IndexDimensions``: UINT
+
+    InputTensor, IndicesTensor and OutputTensor have the same DimensionCount. InputTensor and OutputTensor
+    have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     IndicesTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -1554,6 +2351,17 @@ class DML_GATHER_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_SPACE_TO_DEPTH_OPERATOR_DESC(TypedOperatorDesc):
+    """Each block of height and width as elements of the depth; the inverse of DEPTH_TO_SPACE.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BlockSize``: UINT
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_space_to_depth_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     BlockSize: IntegerField
@@ -1572,6 +2380,17 @@ class DML_SPACE_TO_DEPTH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_DEPTH_TO_SPACE_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements of the depth as blocks of height and width; the inverse of SPACE_TO_DEPTH.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BlockSize``: UINT
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_depth_to_space_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     BlockSize: IntegerField
@@ -1590,6 +2409,18 @@ class DML_DEPTH_TO_SPACE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_TILE_OPERATOR_DESC(TypedOperatorDesc):
+    """Copies of the input side by side, Repeats in each dimension.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``RepeatsCount``: UINT, the length of Repeats
+    - ``Repeats``: UINT[RepeatsCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_tile_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     RepeatsCount: IntegerField
@@ -1611,6 +2442,20 @@ class DML_TILE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_TOP_K_OPERATOR_DESC(TypedOperatorDesc):
+    """The K largest elements along Axis, the largest first, and their indices.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputValueTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputIndexTensor``: output, 1 to 8 dimensions of UINT32-64
+    - ``Axis``: UINT
+    - ``K``: UINT
+
+    InputTensor, OutputIndexTensor and OutputValueTensor have the same DimensionCount. InputTensor and
+    OutputValueTensor have the same DataType.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_top_k_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputValueTensor: PointerField[DML_TENSOR_DESC]
     OutputIndexTensor: PointerField[DML_TENSOR_DESC]
@@ -1635,6 +2480,24 @@ class DML_TOP_K_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_BATCH_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
+    """Batch normalization with given statistics: activation(Scale * (x - Mean) / sqrt(Variance + Epsilon) + Bias).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``MeanTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``VarianceTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Spatial``: BOOL
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, InputTensor, MeanTensor, OutputTensor, ScaleTensor and VarianceTensor have the same DataType
+    and DimensionCount. InputTensor and OutputTensor have the same Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     MeanTensor: PointerField[DML_TENSOR_DESC]
     VarianceTensor: PointerField[DML_TENSOR_DESC]
@@ -1671,6 +2534,23 @@ class DML_BATCH_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
+    """Normalization by the input's mean and variance: activation(Scale * (x - mean) / sqrt(var + Epsilon) + Bias).
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``CrossChannel``: BOOL
+    - ``NormalizeVariance``: BOOL
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    InputTensor and OutputTensor have the same Sizes. BiasTensor, InputTensor, OutputTensor and ScaleTensor
+    have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_mean_variance_normalization_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ScaleTensor: PointerField[DML_TENSOR_DESC]
     BiasTensor: PointerField[DML_TENSOR_DESC]
@@ -1704,6 +2584,21 @@ class DML_MEAN_VARIANCE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements divided by a power of their neighbours: x / (Bias + Alpha / LocalSize * sum(neighbours^2))^Beta.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``CrossChannel``: BOOL
+    - ``LocalSize``: UINT
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+    - ``Bias``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_local_response_normalization_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     CrossChannel: IntegerField
@@ -1734,6 +2629,19 @@ class DML_LOCAL_RESPONSE_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_LP_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements divided by the Lp norm of their sequence along Axis, for P of 1 or 2.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Axis``: UINT
+    - ``Epsilon``: FLOAT
+    - ``P``: UINT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lp_normalization_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Axis: IntegerField
@@ -1758,6 +2666,26 @@ class DML_LP_NORMALIZATION_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_RNN_OPERATOR_DESC(TypedOperatorDesc):
+    """One layer of a simple recurrent network: H' = activation(x W^T + H R^T + bias), step by step.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``WeightTensor``: input, 4 dimensions of FLOAT16-32
+    - ``RecurrenceTensor``: input, 4 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``HiddenInitTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``SequenceLengthsTensor``: input, 4 dimensions of UINT32; may be None
+    - ``OutputSequenceTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputSingleTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``ActivationDescCount``: UINT, the length of ActivationDescs
+    - ``ActivationDescs``: DML_OPERATOR_DESC[ActivationDescCount]
+    - ``Direction``: DML_RECURRENT_NETWORK_DIRECTION
+
+    BiasTensor, HiddenInitTensor, InputTensor, OutputSequenceTensor, OutputSingleTensor, RecurrenceTensor and
+    WeightTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_rnn_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     WeightTensor: PointerField[DML_TENSOR_DESC]
     RecurrenceTensor: PointerField[DML_TENSOR_DESC]
@@ -1800,6 +2728,33 @@ class DML_RNN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_LSTM_OPERATOR_DESC(TypedOperatorDesc):
+    """One layer of long short-term memory: input, output, forget and cell gates, step by step.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``WeightTensor``: input, 4 dimensions of FLOAT16-32
+    - ``RecurrenceTensor``: input, 4 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``HiddenInitTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``CellMemInitTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``SequenceLengthsTensor``: input, 4 dimensions of UINT32; may be None
+    - ``PeepholeTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputSequenceTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputSingleTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputCellSingleTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``ActivationDescCount``: UINT, the length of ActivationDescs
+    - ``ActivationDescs``: DML_OPERATOR_DESC[ActivationDescCount]
+    - ``Direction``: DML_RECURRENT_NETWORK_DIRECTION
+    - ``ClipThreshold``: FLOAT
+    - ``UseClipThreshold``: BOOL
+    - ``CoupleInputForget``: BOOL
+
+    BiasTensor, CellMemInitTensor, HiddenInitTensor, InputTensor, OutputCellSingleTensor,
+    OutputSequenceTensor, OutputSingleTensor, PeepholeTensor, RecurrenceTensor and WeightTensor have the same
+    DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lstm_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     WeightTensor: PointerField[DML_TENSOR_DESC]
     RecurrenceTensor: PointerField[DML_TENSOR_DESC]
@@ -1860,6 +2815,27 @@ class DML_LSTM_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_GRU_OPERATOR_DESC(TypedOperatorDesc):
+    """One layer of gated recurrent units: update, reset and hidden gates, step by step.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``WeightTensor``: input, 4 dimensions of FLOAT16-32
+    - ``RecurrenceTensor``: input, 4 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``HiddenInitTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``SequenceLengthsTensor``: input, 4 dimensions of UINT32; may be None
+    - ``OutputSequenceTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputSingleTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``ActivationDescCount``: UINT, the length of ActivationDescs
+    - ``ActivationDescs``: DML_OPERATOR_DESC[ActivationDescCount]
+    - ``Direction``: DML_RECURRENT_NETWORK_DIRECTION
+    - ``LinearBeforeReset``: BOOL
+
+    BiasTensor, HiddenInitTensor, InputTensor, OutputSequenceTensor, OutputSingleTensor, RecurrenceTensor and
+    WeightTensor have the same DataType.
+
+    Since feature level 1.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gru_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     WeightTensor: PointerField[DML_TENSOR_DESC]
     RecurrenceTensor: PointerField[DML_TENSOR_DESC]
@@ -1905,6 +2881,16 @@ class DML_GRU_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_SIGN_OPERATOR_DESC(TypedOperatorDesc):
+    """The sign: f(x) = 1, 0 or -1 for positive x, 0 and negative x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sign_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -1917,6 +2903,16 @@ class DML_ELEMENT_WISE_SIGN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where an element is NaN, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    InputTensor and OutputTensor have the same DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_is_nan_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -1929,6 +2925,17 @@ class DML_ELEMENT_WISE_IS_NAN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ERF_OPERATOR_DESC(TypedOperatorDesc):
+    """The Gauss error function: f(x) = erf(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_erf_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -1947,6 +2954,17 @@ class DML_ELEMENT_WISE_ERF_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_SINH_OPERATOR_DESC(TypedOperatorDesc):
+    """The hyperbolic sine: f(x) = sinh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_sinh_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -1965,6 +2983,17 @@ class DML_ELEMENT_WISE_SINH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_COSH_OPERATOR_DESC(TypedOperatorDesc):
+    """The hyperbolic cosine: f(x) = cosh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_cosh_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -1983,6 +3012,17 @@ class DML_ELEMENT_WISE_COSH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_TANH_OPERATOR_DESC(TypedOperatorDesc):
+    """The hyperbolic tangent: f(x) = tanh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_tanh_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -2001,6 +3041,17 @@ class DML_ELEMENT_WISE_TANH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ASINH_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse hyperbolic sine: f(x) = asinh(x).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_asinh_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -2019,6 +3070,17 @@ class DML_ELEMENT_WISE_ASINH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ACOSH_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse hyperbolic cosine: f(x) = acosh(x), NaN below 1.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_acosh_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -2037,6 +3099,17 @@ class DML_ELEMENT_WISE_ACOSH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ATANH_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse hyperbolic tangent: f(x) = atanh(x), NaN outside [-1, 1].
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_atanh_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -2055,6 +3128,19 @@ class DML_ELEMENT_WISE_ATANH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_IF_OPERATOR_DESC(TypedOperatorDesc):
+    """A choice between two tensors: f(condition, a, b) = condition ? a : b.
+
+    - ``ConditionTensor``: input, 1 to 8 dimensions of UINT8
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    ATensor, BTensor, ConditionTensor and OutputTensor have the same DimensionCount and Sizes. ATensor,
+    BTensor and OutputTensor have the same DataType.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_if_operator_desc
+    """
+
     ConditionTensor: PointerField[DML_TENSOR_DESC]
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
@@ -2076,6 +3162,18 @@ class DML_ELEMENT_WISE_IF_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like ELEMENT_WISE_ADD, with a fused activation: f(a, b) = activation(a + b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_add1_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2097,6 +3195,18 @@ class DML_ELEMENT_WISE_ADD1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_SHRINK_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements shrunk toward 0: f(x) = x - Bias above Threshold, x + Bias below -Threshold, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``Bias``: FLOAT
+    - ``Threshold``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_shrink_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Bias: RealField
@@ -2118,6 +3228,23 @@ class DML_ACTIVATION_SHRINK_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MAX_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like MAX_POOLING, with the indices of the largest elements as a second output.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputIndicesTensor``: output, 4 to 5 dimensions of UINT32-64; may be None
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor, OutputIndicesTensor and OutputTensor have the same DimensionCount. InputTensor and
+    OutputTensor have the same DataType.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     OutputIndicesTensor: PointerField[DML_TENSOR_DESC]
@@ -2151,6 +3278,17 @@ class DML_MAX_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MAX_UNPOOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse of MAX_POOLING1: each element at its index, 0 elsewhere.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 4 dimensions of UINT32-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_unpooling_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     IndicesTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2169,6 +3307,15 @@ class DML_MAX_UNPOOLING_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_DIAGONAL_MATRIX_OPERATOR_DESC(TypedOperatorDesc):
+    """Matrices with Value on one diagonal, which Offset shifts to the right, and 0 elsewhere.
+
+    - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Offset``: INT
+    - ``Value``: FLOAT
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_diagonal_matrix_operator_desc
+    """
+
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Offset: IntegerField
     Value: RealField
@@ -2183,6 +3330,21 @@ class DML_DIAGONAL_MATRIX_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_SCATTER_OPERATOR_DESC(TypedOperatorDesc):
+    """A copy of the input in which each update replaces the element at its index along Axis.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``UpdatesTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    IndicesTensor, InputTensor, OutputTensor and UpdatesTensor have the same DimensionCount. InputTensor,
+    OutputTensor and UpdatesTensor have the same DataType. InputTensor and OutputTensor have the same Sizes.
+    IndicesTensor and UpdatesTensor have the same Sizes.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_scatter_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     IndicesTensor: PointerField[DML_TENSOR_DESC]
     UpdatesTensor: PointerField[DML_TENSOR_DESC]
@@ -2209,6 +3371,19 @@ class DML_SCATTER_OPERATOR_DESC(TypedOperatorDesc):
 DML_SCATTER_ELEMENTS_OPERATOR_DESC = DML_SCATTER_OPERATOR_DESC
 
 class DML_ONE_HOT_OPERATOR_DESC(TypedOperatorDesc):
+    """For each index a sequence along Axis with the second of two values at the index, the first elsewhere.
+
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``ValuesTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    IndicesTensor and OutputTensor have the same DimensionCount. OutputTensor and ValuesTensor have the same
+    DataType.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_one_hot_operator_desc
+    """
+
     IndicesTensor: PointerField[DML_TENSOR_DESC]
     ValuesTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2230,6 +3405,19 @@ class DML_ONE_HOT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_RESAMPLE_OPERATOR_DESC(TypedOperatorDesc):
+    """Tensors enlarged or reduced by Scales, with the nearest element or linear interpolation.
+
+    - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``ScaleCount``: UINT, the length of Scales
+    - ``Scales``: FLOAT[ScaleCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 2.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     InterpolationMode: IntegerField
@@ -2254,6 +3442,17 @@ class DML_RESAMPLE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits shifted left: f(a, b) = a << b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_shift_left_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2272,6 +3471,17 @@ class DML_ELEMENT_WISE_BIT_SHIFT_LEFT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits shifted right: f(a, b) = a >> b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_shift_right_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2290,6 +3500,17 @@ class DML_ELEMENT_WISE_BIT_SHIFT_RIGHT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ROUND_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements rounded to integers, by RoundingMode.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``RoundingMode``: DML_ROUNDING_MODE
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_round_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     RoundingMode: IntegerField
@@ -2308,6 +3529,17 @@ class DML_ELEMENT_WISE_ROUND_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where an element is an infinity whose sign InfinityMode selects, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8
+    - ``InfinityMode``: DML_IS_INFINITY_MODE
+
+    InputTensor and OutputTensor have the same DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_is_infinity_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     InfinityMode: IntegerField
@@ -2326,6 +3558,17 @@ class DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC(TypedOperatorDesc):
+    """The remainder with the sign of A: f(a, b) = a - b * trunc(a / b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_modulus_truncate_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2344,6 +3587,17 @@ class DML_ELEMENT_WISE_MODULUS_TRUNCATE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
+    """The remainder with the sign of B: f(a, b) = a - b * floor(a / b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_modulus_floor_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2362,6 +3616,15 @@ class DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_FILL_VALUE_CONSTANT_OPERATOR_DESC(TypedOperatorDesc):
+    """The same value in every element.
+
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``ValueDataType``: DML_TENSOR_DATA_TYPE
+    - ``Value``: DML_SCALAR_UNION of the type ValueDataType
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_fill_value_constant_operator_desc
+    """
+
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ValueDataType: IntegerField
     Value: HeldField[DML_SCALAR_UNION]
@@ -2380,6 +3643,16 @@ class DML_FILL_VALUE_CONSTANT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC(TypedOperatorDesc):
+    """Evenly spaced numbers: element i is ValueStart + i * ValueDelta.
+
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``ValueDataType``: DML_TENSOR_DATA_TYPE
+    - ``ValueStart``: DML_SCALAR_UNION of the type ValueDataType
+    - ``ValueDelta``: DML_SCALAR_UNION of the type ValueDataType
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_fill_value_sequence_operator_desc
+    """
+
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ValueDataType: IntegerField
     ValueStart: HeldField[DML_SCALAR_UNION]
@@ -2401,6 +3674,19 @@ class DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(TypedOperatorDesc):
+    """Running sums along Axis, with or without the element itself, in either direction.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
+    - ``Axis``: UINT
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+    - ``HasExclusiveSum``: BOOL
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_cumulative_summation_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Axis: IntegerField
@@ -2425,6 +3711,19 @@ class DML_CUMULATIVE_SUMMATION_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC(TypedOperatorDesc):
+    """The first elements along Axis in reverse order, as many as SequenceLengthsTensor says for each sequence.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``SequenceLengthsTensor``: input, 1 to 8 dimensions of UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    InputTensor, OutputTensor and SequenceLengthsTensor have the same DimensionCount. InputTensor and
+    OutputTensor have the same DataType and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_reverse_subsequences_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     SequenceLengthsTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2446,6 +3745,19 @@ class DML_REVERSE_SUBSEQUENCES_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_GATHER_ELEMENTS_OPERATOR_DESC(TypedOperatorDesc):
+    """Single elements chosen along Axis: an index for each element of the output.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``Axis``: UINT
+
+    IndicesTensor, InputTensor and OutputTensor have the same DimensionCount. InputTensor and OutputTensor
+    have the same DataType. IndicesTensor and OutputTensor have the same Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_elements_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     IndicesTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2467,6 +3779,20 @@ class DML_GATHER_ELEMENTS_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_GATHER_ND_OPERATOR_DESC(TypedOperatorDesc):
+    """Elements or blocks chosen by coordinates, which are the rows of the indices.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``InputDimensionCount``: UINT
+    - ``IndicesDimensionCount``: UINT
+
+    IndicesTensor, InputTensor and OutputTensor have the same DimensionCount. InputTensor and OutputTensor
+    have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_nd_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     IndicesTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2491,6 +3817,21 @@ class DML_GATHER_ND_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_SCATTER_ND_OPERATOR_DESC(TypedOperatorDesc):
+    """A copy of the input in which updates replace the elements or blocks at their coordinates.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``UpdatesTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``InputDimensionCount``: UINT
+    - ``IndicesDimensionCount``: UINT
+
+    InputTensor and OutputTensor have the same DimensionCount. InputTensor, OutputTensor and UpdatesTensor
+    have the same DataType. InputTensor and OutputTensor have the same Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_scatter_nd_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     IndicesTensor: PointerField[DML_TENSOR_DESC]
     UpdatesTensor: PointerField[DML_TENSOR_DESC]
@@ -2518,6 +3859,24 @@ class DML_SCATTER_ND_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MAX_POOLING2_OPERATOR_DESC(TypedOperatorDesc):
+    """Like MAX_POOLING1, with dilated windows.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputIndicesTensor``: output, 4 to 5 dimensions of UINT32-64; may be None
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+
+    InputTensor, OutputIndicesTensor and OutputTensor have the same DimensionCount. InputTensor and
+    OutputTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling2_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     OutputIndicesTensor: PointerField[DML_TENSOR_DESC]
@@ -2554,6 +3913,20 @@ class DML_MAX_POOLING2_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_SLICE1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like SLICE, with strides that may be negative and then read the window backwards.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of InputWindowOffsets, InputWindowSizes and InputWindowStrides
+    - ``InputWindowOffsets``: UINT[DimensionCount]
+    - ``InputWindowSizes``: UINT[DimensionCount]
+    - ``InputWindowStrides``: INT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_slice1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -2581,6 +3954,21 @@ class DML_SLICE1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_TOP_K1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like TOP_K, with a choice between the largest and the smallest elements.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputValueTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputIndexTensor``: output, 1 to 8 dimensions of UINT32-64
+    - ``Axis``: UINT
+    - ``K``: UINT
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+
+    InputTensor, OutputIndexTensor and OutputValueTensor have the same DimensionCount. InputTensor and
+    OutputValueTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_top_k1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputValueTensor: PointerField[DML_TENSOR_DESC]
     OutputIndexTensor: PointerField[DML_TENSOR_DESC]
@@ -2608,6 +3996,18 @@ class DML_TOP_K1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_DEPTH_TO_SPACE1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like DEPTH_TO_SPACE, with a choice of the order in which the depth is read.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BlockSize``: UINT
+    - ``Order``: DML_DEPTH_SPACE_ORDER
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_depth_to_space1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     BlockSize: IntegerField
@@ -2629,6 +4029,18 @@ class DML_DEPTH_TO_SPACE1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_SPACE_TO_DEPTH1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like SPACE_TO_DEPTH, with a choice of the order in which the depth is written.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BlockSize``: UINT
+    - ``Order``: DML_DEPTH_SPACE_ORDER
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_space_to_depth1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     BlockSize: IntegerField
@@ -2650,6 +4062,23 @@ class DML_SPACE_TO_DEPTH1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like MEAN_VARIANCE_NORMALIZATION, with mean and variance along any Axes.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+    - ``NormalizeVariance``: BOOL
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, InputTensor, OutputTensor and ScaleTensor have the same DataType and DimensionCount.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_mean_variance_normalization1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ScaleTensor: PointerField[DML_TENSOR_DESC]
     BiasTensor: PointerField[DML_TENSOR_DESC]
@@ -2686,6 +4115,21 @@ class DML_MEAN_VARIANCE_NORMALIZATION1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_RESAMPLE1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like RESAMPLE, with offsets of the coordinates of input and output pixels.
+
+    - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     InterpolationMode: IntegerField
@@ -2716,6 +4160,19 @@ class DML_RESAMPLE1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
+    """A product of integer matrices minus their zero points, in 32 bits: (A - AZeroPoint) x (B - BZeroPoint).
+
+    - ``ATensor``: input, 2 to 4 dimensions of INT8, UINT8
+    - ``AZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``BTensor``: input, 2 to 4 dimensions of INT8, UINT8
+    - ``BZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of INT32
+
+    BTensor and BZeroPointTensor have the same DataType. ATensor and AZeroPointTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_matrix_multiply_integer_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     AZeroPointTensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
@@ -2740,6 +4197,26 @@ class DML_MATRIX_MULTIPLY_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
+    """A product of quantized matrices, quantized again: quantized(dequantized(A) x dequantized(B)).
+
+    - ``ATensor``: input, 2 to 4 dimensions of INT8, UINT8
+    - ``AScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``AZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``BTensor``: input, 2 to 4 dimensions of INT8, UINT8
+    - ``BScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``BZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of INT8, UINT8
+
+    BTensor and BZeroPointTensor have the same DataType. OutputTensor and OutputZeroPointTensor have the same
+    DataType. ATensor and AZeroPointTensor have the same DataType. AScaleTensor and AZeroPointTensor have the
+    same DimensionCount and Sizes. BScaleTensor and BZeroPointTensor have the same DimensionCount and Sizes.
+    OutputScaleTensor and OutputZeroPointTensor have the same DimensionCount and Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_matrix_multiply_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     AScaleTensor: PointerField[DML_TENSOR_DESC]
     AZeroPointTensor: PointerField[DML_TENSOR_DESC]
@@ -2776,6 +4253,27 @@ class DML_QUANTIZED_LINEAR_MATRIX_MULTIPLY_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_CONVOLUTION_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
+    """A cross-correlation of integers minus their zero points, in 32 bits.
+
+    - ``InputTensor``: input, 3 to 4 dimensions of INT8, UINT8
+    - ``InputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``FilterTensor``: input, 3 to 4 dimensions of INT8, UINT8
+    - ``FilterZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 3 to 4 dimensions of INT32
+    - ``DimensionCount``: UINT, the length of Strides, Dilations, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``GroupCount``: UINT
+
+    FilterZeroPointTensor and InputZeroPointTensor have the same DimensionCount. FilterTensor, InputTensor and
+    OutputTensor have the same DimensionCount. InputTensor and InputZeroPointTensor have the same DataType.
+    FilterTensor and FilterZeroPointTensor have the same DataType.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_convolution_integer_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputZeroPointTensor: PointerField[DML_TENSOR_DESC]
     FilterTensor: PointerField[DML_TENSOR_DESC]
@@ -2818,6 +4316,35 @@ class DML_CONVOLUTION_INTEGER_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
+    """A convolution of quantized tensors with a bias of integers, quantized again.
+
+    - ``InputTensor``: input, 3 to 4 dimensions of INT8, UINT8
+    - ``InputScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``InputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``FilterTensor``: input, 3 to 4 dimensions of INT8, UINT8
+    - ``FilterScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``FilterZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``BiasTensor``: input, 3 to 4 dimensions of INT32; may be None
+    - ``OutputScaleTensor``: input, 1 to 4 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: input, 1 to 4 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 3 to 4 dimensions of INT8, UINT8
+    - ``DimensionCount``: UINT, the length of Strides, Dilations, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``GroupCount``: UINT
+
+    FilterTensor, InputTensor and OutputTensor have the same DimensionCount. OutputTensor and
+    OutputZeroPointTensor have the same DataType. InputTensor and InputZeroPointTensor have the same DataType.
+    FilterTensor and FilterZeroPointTensor have the same DataType. InputScaleTensor and InputZeroPointTensor
+    have the same DimensionCount and Sizes. FilterScaleTensor and FilterZeroPointTensor have the same
+    DimensionCount and Sizes. OutputScaleTensor and OutputZeroPointTensor have the same DimensionCount and
+    Sizes.
+
+    Since feature level 2.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_convolution_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputScaleTensor: PointerField[DML_TENSOR_DESC]
     InputZeroPointTensor: PointerField[DML_TENSOR_DESC]
@@ -2875,6 +4402,17 @@ class DML_QUANTIZED_LINEAR_CONVOLUTION_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_BIT_AND_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits that are set in both elements: f(a, b) = a & b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_and_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2893,6 +4431,17 @@ class DML_ELEMENT_WISE_BIT_AND_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_BIT_OR_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits that are set in at least one of two elements: f(a, b) = a | b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_or_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2911,6 +4460,17 @@ class DML_ELEMENT_WISE_BIT_OR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_BIT_XOR_OPERATOR_DESC(TypedOperatorDesc):
+    """Bits in which two elements differ: f(a, b) = a ^ b.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_xor_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2929,6 +4489,16 @@ class DML_ELEMENT_WISE_BIT_XOR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC(TypedOperatorDesc):
+    """All bits of an element inverted: f(x) = ~x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_not_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -2941,6 +4511,16 @@ class DML_ELEMENT_WISE_BIT_NOT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_BIT_COUNT_OPERATOR_DESC(TypedOperatorDesc):
+    """The number of bits that are set in an element.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    InputTensor and OutputTensor have the same DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_bit_count_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -2953,6 +4533,18 @@ class DML_ELEMENT_WISE_BIT_COUNT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where A is greater than or equal to B, else 0: f(a, b) = (a >= b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_greater_than_or_equal_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2971,6 +4563,18 @@ class DML_ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperator
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDesc):
+    """1 where A is less than or equal to B, else 0: f(a, b) = (a <= b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT8, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and BTensor have the
+    same DataType.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_logical_less_than_or_equal_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -2989,6 +4593,17 @@ class DML_ELEMENT_WISE_LOGICAL_LESS_THAN_OR_EQUAL_OPERATOR_DESC(TypedOperatorDes
     ) -> Self: ...
 
 class DML_ACTIVATION_CELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The continuously differentiable ELU: f(x) = max(0, x) + min(0, Alpha * (e^(x / Alpha) - 1)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_celu_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -3007,6 +4622,18 @@ class DML_ACTIVATION_CELU_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of ACTIVATION_RELU: f(x, dy) = dy where x > 0, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-32
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType, DimensionCount and
+    Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_relu_grad_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     OutputGradientTensor: PointerField[DML_TENSOR_DESC]
@@ -3025,6 +4652,22 @@ class DML_ACTIVATION_RELU_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of AVERAGE_POOLING: each element is spread over its window.
+
+    - ``InputGradientTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding and EndPadding
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``IncludePadding``: BOOL
+
+    InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_average_pooling_grad_operator_desc
+    """
+
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     OutputGradientTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -3058,6 +4701,24 @@ class DML_AVERAGE_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MAX_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of MAX_POOLING2: each element goes to the position of the maximum of its window.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``InputGradientTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType and DimensionCount.
+    InputTensor and OutputGradientTensor have the same Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_max_pooling_grad_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     OutputGradientTensor: PointerField[DML_TENSOR_DESC]
@@ -3094,6 +4755,18 @@ class DML_MAX_POOLING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_RANDOM_GENERATOR_OPERATOR_DESC(TypedOperatorDesc):
+    """Random bits from a counter and a key (Philox 4x32-10), and the state for the next call.
+
+    - ``InputStateTensor``: input, 1 to 8 dimensions of UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of UINT32
+    - ``OutputStateTensor``: output, 1 to 8 dimensions of UINT32; may be None
+    - ``Type``: DML_RANDOM_GENERATOR_TYPE
+
+    InputStateTensor and OutputStateTensor have the same DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_random_generator_operator_desc
+    """
+
     InputStateTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     OutputStateTensor: PointerField[DML_TENSOR_DESC]
@@ -3115,6 +4788,15 @@ class DML_RANDOM_GENERATOR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_NONZERO_COORDINATES_OPERATOR_DESC(TypedOperatorDesc):
+    """The coordinates of all elements that are not 0, a row for each, and their number.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-32, UINT8-32
+    - ``OutputCountTensor``: output, 1 to 8 dimensions of UINT32
+    - ``OutputCoordinatesTensor``: output, 2 to 8 dimensions of UINT32
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_nonzero_coordinates_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputCountTensor: PointerField[DML_TENSOR_DESC]
     OutputCoordinatesTensor: PointerField[DML_TENSOR_DESC]
@@ -3133,6 +4815,21 @@ class DML_NONZERO_COORDINATES_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_RESAMPLE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of RESAMPLE1: distributes each element, by its weights, to those that it was interpolated from.
+
+    - ``InputGradientTensor``: input, 1 to 4 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 1 to 4 dimensions of FLOAT16-32
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+
+    InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample_grad_operator_desc
+    """
+
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     OutputGradientTensor: PointerField[DML_TENSOR_DESC]
     InterpolationMode: IntegerField
@@ -3163,6 +4860,20 @@ class DML_RESAMPLE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_SLICE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of SLICE1: elements put back where they were sliced from, 0 elsewhere.
+
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of InputWindowOffsets, InputWindowSizes and InputWindowStrides
+    - ``InputWindowOffsets``: UINT[DimensionCount]
+    - ``InputWindowSizes``: UINT[DimensionCount]
+    - ``InputWindowStrides``: INT[DimensionCount]
+
+    InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_slice_grad_operator_desc
+    """
+
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     OutputGradientTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -3190,6 +4901,28 @@ class DML_SLICE_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ADAM_OPTIMIZER_OPERATOR_DESC(TypedOperatorDesc):
+    """One step of Adam: updates parameters and estimates of first and second moments by a gradient.
+
+    - ``InputParametersTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``InputFirstMomentTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``InputSecondMomentTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``GradientTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``TrainingStepTensor``: input, 1 to 8 dimensions of UINT32
+    - ``OutputParametersTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputFirstMomentTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputSecondMomentTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``LearningRate``: FLOAT
+    - ``Beta1``: FLOAT
+    - ``Beta2``: FLOAT
+    - ``Epsilon``: FLOAT
+
+    GradientTensor, InputFirstMomentTensor, InputParametersTensor, InputSecondMomentTensor,
+    OutputFirstMomentTensor, OutputParametersTensor and OutputSecondMomentTensor have the same DataType,
+    DimensionCount and Sizes.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_adam_optimizer_operator_desc
+    """
+
     InputParametersTensor: PointerField[DML_TENSOR_DESC]
     InputFirstMomentTensor: PointerField[DML_TENSOR_DESC]
     InputSecondMomentTensor: PointerField[DML_TENSOR_DESC]
@@ -3235,6 +4968,19 @@ class DML_ADAM_OPTIMIZER_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ARGMIN_OPERATOR_DESC(TypedOperatorDesc):
+    """The index of the smallest element along Axes; AxisDirection chooses among equal ones.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+
+    InputTensor and OutputTensor have the same DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_argmin_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     AxisCount: IntegerField
@@ -3259,6 +5005,19 @@ class DML_ARGMIN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ARGMAX_OPERATOR_DESC(TypedOperatorDesc):
+    """The index of the largest element along Axes; AxisDirection chooses among equal ones.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+
+    InputTensor and OutputTensor have the same DimensionCount.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_argmax_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     AxisCount: IntegerField
@@ -3283,6 +5042,25 @@ class DML_ARGMAX_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ROI_ALIGN_OPERATOR_DESC(TypedOperatorDesc):
+    """Regions of interest resampled to one size: maxima or means of interpolated samples.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``BatchIndicesTensor``: input, 1 to 4 dimensions of UINT32-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``ReductionFunction``: DML_REDUCE_FUNCTION
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``SpatialScaleX``: FLOAT
+    - ``SpatialScaleY``: FLOAT
+    - ``OutOfBoundsInputValue``: FLOAT
+    - ``MinimumSamplesPerOutput``: UINT
+    - ``MaximumSamplesPerOutput``: UINT
+
+    InputTensor, OutputTensor and ROITensor have the same DataType.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ROITensor: PointerField[DML_TENSOR_DESC]
     BatchIndicesTensor: PointerField[DML_TENSOR_DESC]
@@ -3325,6 +5103,21 @@ class DML_ROI_ALIGN_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_GATHER_ND1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like GATHER_ND, with leading dimensions that input and indices share, as batches.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``IndicesTensor``: input, 1 to 8 dimensions of INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``InputDimensionCount``: UINT
+    - ``IndicesDimensionCount``: UINT
+    - ``BatchDimensionCount``: UINT
+
+    IndicesTensor, InputTensor and OutputTensor have the same DimensionCount. InputTensor and OutputTensor
+    have the same DataType.
+
+    Since feature level 3.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_gather_nd1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     IndicesTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -3352,6 +5145,17 @@ class DML_GATHER_ND1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC(TypedOperatorDesc):
+    """The angle of the point (b, a) in radians, in its quadrant: f(a, b) = atan2(a, b).
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_atan_yx_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -3370,6 +5174,20 @@ class DML_ELEMENT_WISE_ATAN_YX_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of ELEMENT_WISE_CLIP: f(x, dy) = dy where Min < x < Max, else 0.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``Min``: FLOAT
+    - ``Max``: FLOAT
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType, DimensionCount and
+    Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip_grad_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     OutputGradientTensor: PointerField[DML_TENSOR_DESC]
@@ -3394,6 +5212,17 @@ class DML_ELEMENT_WISE_CLIP_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_DIFFERENCE_SQUARE_OPERATOR_DESC(TypedOperatorDesc):
+    """The squared difference: f(a, b) = (a - b)^2.
+
+    - ``ATensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+    - ``BTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32, UINT32
+
+    ATensor, BTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_difference_square_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     BTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
@@ -3412,6 +5241,22 @@ class DML_ELEMENT_WISE_DIFFERENCE_SQUARE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradient of LOCAL_RESPONSE_NORMALIZATION.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``InputGradientTensor``: input, 4 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 4 dimensions of FLOAT16-32
+    - ``CrossChannel``: BOOL
+    - ``LocalSize``: UINT
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+    - ``Bias``: FLOAT
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType and Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_local_response_normalization_grad_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     OutputGradientTensor: PointerField[DML_TENSOR_DESC]
@@ -3445,6 +5290,19 @@ class DML_LOCAL_RESPONSE_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_CUMULATIVE_PRODUCT_OPERATOR_DESC(TypedOperatorDesc):
+    """Running products along Axis, with or without the element itself, in either direction.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT32-64, UINT32-64
+    - ``Axis``: UINT
+    - ``AxisDirection``: DML_AXIS_DIRECTION
+    - ``HasExclusiveProduct``: BOOL
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_cumulative_product_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Axis: IntegerField
@@ -3469,6 +5327,26 @@ class DML_CUMULATIVE_PRODUCT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradients of BATCH_NORMALIZATION for input, scale and bias; mean and variance are constants.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``MeanTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``VarianceTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputScaleGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputBiasGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Epsilon``: FLOAT
+
+    InputGradientTensor, InputTensor, MeanTensor, OutputBiasGradientTensor, OutputGradientTensor,
+    OutputScaleGradientTensor, ScaleTensor and VarianceTensor have the same DataType and DimensionCount.
+    MeanTensor, OutputBiasGradientTensor, OutputScaleGradientTensor, ScaleTensor and VarianceTensor have the
+    same Sizes. InputGradientTensor, InputTensor and OutputGradientTensor have the same Sizes.
+
+    Since feature level 3.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_grad_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     MeanTensor: PointerField[DML_TENSOR_DESC]
@@ -3505,6 +5383,26 @@ class DML_BATCH_NORMALIZATION_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC(TypedOperatorDesc):
+    """A sum of quantized tensors, quantized again: f(a, b) = quantized(dequantized(a) + dequantized(b)).
+
+    - ``ATensor``: input, 1 to 8 dimensions of INT8, UINT8
+    - ``AScaleTensor``: input, 1 to 8 dimensions of FLOAT32
+    - ``AZeroPointTensor``: input, 1 to 8 dimensions of INT8, UINT8; may be None
+    - ``BTensor``: input, 1 to 8 dimensions of INT8, UINT8
+    - ``BScaleTensor``: input, 1 to 8 dimensions of FLOAT32
+    - ``BZeroPointTensor``: input, 1 to 8 dimensions of INT8, UINT8; may be None
+    - ``OutputScaleTensor``: input, 1 to 8 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: input, 1 to 8 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT8, UINT8
+
+    AScaleTensor, ATensor, AZeroPointTensor, BScaleTensor, BTensor, BZeroPointTensor, OutputScaleTensor,
+    OutputTensor and OutputZeroPointTensor have the same DimensionCount. BTensor and BZeroPointTensor have the
+    same DataType. OutputTensor and OutputZeroPointTensor have the same DataType. ATensor and AZeroPointTensor
+    have the same DataType.
+
+    Since feature level 4.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_quantized_linear_add_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     AScaleTensor: PointerField[DML_TENSOR_DESC]
     AZeroPointTensor: PointerField[DML_TENSOR_DESC]
@@ -3541,6 +5439,19 @@ class DML_ELEMENT_WISE_QUANTIZED_LINEAR_ADD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
+    """Floats as 8-bit integers, with a scale and a zero point derived from their range.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT8, UINT8
+    - ``OutputScaleTensor``: output, 1 to 8 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: output, 1 to 8 dimensions of INT8, UINT8
+
+    InputTensor, OutputScaleTensor, OutputTensor and OutputZeroPointTensor have the same DimensionCount.
+    OutputTensor and OutputZeroPointTensor have the same DataType.
+
+    Since feature level 4.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_dynamic_quantize_linear_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     OutputScaleTensor: PointerField[DML_TENSOR_DESC]
@@ -3562,6 +5473,28 @@ class DML_DYNAMIC_QUANTIZE_LINEAR_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ROI_ALIGN1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like ROI_ALIGN, with offsets of the coordinates of pixels, and regions optionally aligned to corners.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``BatchIndicesTensor``: input, 1 to 4 dimensions of UINT32-64
+    - ``OutputTensor``: output, 4 dimensions of FLOAT16-32
+    - ``ReductionFunction``: DML_REDUCE_FUNCTION
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``SpatialScaleX``: FLOAT
+    - ``SpatialScaleY``: FLOAT
+    - ``InputPixelOffset``: FLOAT
+    - ``OutputPixelOffset``: FLOAT
+    - ``OutOfBoundsInputValue``: FLOAT
+    - ``MinimumSamplesPerOutput``: UINT
+    - ``MaximumSamplesPerOutput``: UINT
+    - ``AlignRegionsToCorners``: BOOL
+
+    InputTensor, OutputTensor and ROITensor have the same DataType.
+
+    Since feature level 4.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ROITensor: PointerField[DML_TENSOR_DESC]
     BatchIndicesTensor: PointerField[DML_TENSOR_DESC]
@@ -3613,6 +5546,31 @@ class DML_ROI_ALIGN1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ROI_ALIGN_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradients of ROI_ALIGN1 for the input, the regions, or both.
+
+    - ``InputTensor``: input, 4 dimensions of FLOAT16-32; may be None
+    - ``InputGradientTensor``: input, 4 dimensions of FLOAT16-32
+    - ``ROITensor``: input, 2 to 4 dimensions of FLOAT16-32
+    - ``BatchIndicesTensor``: input, 1 to 4 dimensions of UINT32
+    - ``OutputGradientTensor``: output, 4 dimensions of FLOAT16-32; may be None
+    - ``OutputROIGradientTensor``: output, 2 to 4 dimensions of FLOAT16-32; may be None
+    - ``ReductionFunction``: DML_REDUCE_FUNCTION
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``SpatialScaleX``: FLOAT
+    - ``SpatialScaleY``: FLOAT
+    - ``InputPixelOffset``: FLOAT
+    - ``OutputPixelOffset``: FLOAT
+    - ``MinimumSamplesPerOutput``: UINT
+    - ``MaximumSamplesPerOutput``: UINT
+    - ``AlignRegionsToCorners``: BOOL
+
+    InputGradientTensor, OutputGradientTensor, OutputROIGradientTensor and ROITensor have the same DataType.
+    InputTensor and OutputGradientTensor have the same Sizes. OutputROIGradientTensor and ROITensor have the
+    same DimensionCount and Sizes.
+
+    Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_roi_align_grad_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     ROITensor: PointerField[DML_TENSOR_DESC]
@@ -3667,6 +5625,25 @@ class DML_ROI_ALIGN_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC(TypedOperatorDesc):
+    """Like BATCH_NORMALIZATION, with the input's mean and variance, which are also outputs, and a tensor to add.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``BiasTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``FusedAddTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputMeanTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputVarianceTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, FusedAddTensor, InputTensor, OutputMeanTensor, OutputTensor, OutputVarianceTensor and
+    ScaleTensor have the same DataType and DimensionCount. BiasTensor, OutputMeanTensor, OutputVarianceTensor
+    and ScaleTensor have the same Sizes. FusedAddTensor, InputTensor and OutputTensor have the same Sizes.
+
+    Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_training_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ScaleTensor: PointerField[DML_TENSOR_DESC]
     BiasTensor: PointerField[DML_TENSOR_DESC]
@@ -3703,6 +5680,26 @@ class DML_BATCH_NORMALIZATION_TRAINING_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
+    """The gradients of BATCH_NORMALIZATION_TRAINING for input, scale and bias.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``MeanTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``VarianceTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputScaleGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputBiasGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Epsilon``: FLOAT
+
+    InputGradientTensor, InputTensor, MeanTensor, OutputBiasGradientTensor, OutputGradientTensor,
+    OutputScaleGradientTensor, ScaleTensor and VarianceTensor have the same DataType and DimensionCount.
+    MeanTensor, OutputBiasGradientTensor, OutputScaleGradientTensor, ScaleTensor and VarianceTensor have the
+    same Sizes. InputGradientTensor, InputTensor and OutputGradientTensor have the same Sizes.
+
+    Since feature level 4.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_batch_normalization_training_grad_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     MeanTensor: PointerField[DML_TENSOR_DESC]
@@ -3739,6 +5736,20 @@ class DML_BATCH_NORMALIZATION_TRAINING_GRAD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like ELEMENT_WISE_CLIP, with Min and Max in the data type of the output.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``ScaleBias``: DML_SCALE_BIAS; may be None
+    - ``MinMaxDataType``: DML_TENSOR_DATA_TYPE
+    - ``Min``: DML_SCALAR_UNION of the type MinMaxDataType
+    - ``Max``: DML_SCALAR_UNION of the type MinMaxDataType
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ScaleBias: PointerField[DML_SCALE_BIAS]
@@ -3766,6 +5777,21 @@ class DML_ELEMENT_WISE_CLIP1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like ELEMENT_WISE_CLIP_GRAD, with Min and Max in the data type of the output.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``InputGradientTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``OutputGradientTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64, UINT8-64
+    - ``MinMaxDataType``: DML_TENSOR_DATA_TYPE
+    - ``Min``: DML_SCALAR_UNION of the type MinMaxDataType
+    - ``Max``: DML_SCALAR_UNION of the type MinMaxDataType
+
+    InputGradientTensor, InputTensor and OutputGradientTensor have the same DataType, DimensionCount and
+    Sizes.
+
+    Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_clip_grad1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     OutputGradientTensor: PointerField[DML_TENSOR_DESC]
@@ -3793,6 +5819,22 @@ class DML_ELEMENT_WISE_CLIP_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_PADDING1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like PADDING, with a PaddingValue in the data type of the tensors.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``PaddingMode``: DML_PADDING_MODE
+    - ``PaddingValueDataType``: DML_TENSOR_DATA_TYPE
+    - ``PaddingValue``: DML_SCALAR_UNION of the type PaddingValueDataType
+    - ``DimensionCount``: UINT, the length of StartPadding and EndPadding
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_padding1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     PaddingMode: IntegerField
@@ -3826,6 +5868,16 @@ class DML_PADDING1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC(TypedOperatorDesc):
+    """The negation: f(x) = -x.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32, INT8-64
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32, INT8-64
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.0. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_element_wise_negate_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -3838,6 +5890,16 @@ class DML_ELEMENT_WISE_NEGATE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_GELU_OPERATOR_DESC(TypedOperatorDesc):
+    """The Gaussian error linear unit: f(x) = x / 2 * (1 + erf(x / sqrt(2))).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_gelu_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     def __init__(
@@ -3850,6 +5912,18 @@ class DML_ACTIVATION_GELU_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like ACTIVATION_SOFTMAX, along Axes instead of rows.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_softmax1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     AxisCount: IntegerField
@@ -3871,6 +5945,18 @@ class DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like ACTIVATION_LOG_SOFTMAX, along Axes instead of rows.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_log_softmax1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     AxisCount: IntegerField
@@ -3892,6 +5978,18 @@ class DML_ACTIVATION_LOG_SOFTMAX1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_HARDMAX1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like ACTIVATION_HARDMAX, along Axes instead of rows.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hardmax1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     AxisCount: IntegerField
@@ -3913,6 +6011,22 @@ class DML_ACTIVATION_HARDMAX1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_RESAMPLE2_OPERATOR_DESC(TypedOperatorDesc):
+    """Like RESAMPLE1, with a choice of the direction in which the nearest element is rounded.
+
+    - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``RoundingDirection``: DML_AXIS_DIRECTION
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample2_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     InterpolationMode: IntegerField
@@ -3946,6 +6060,22 @@ class DML_RESAMPLE2_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_RESAMPLE_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like RESAMPLE_GRAD, with a choice of the direction in which the nearest element is rounded.
+
+    - ``InputGradientTensor``: input, 1 to 4 dimensions of FLOAT16-32
+    - ``OutputGradientTensor``: output, 1 to 4 dimensions of FLOAT16-32
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``RoundingDirection``: DML_AXIS_DIRECTION
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+
+    InputGradientTensor and OutputGradientTensor have the same DataType and DimensionCount.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample_grad1_operator_desc
+    """
+
     InputGradientTensor: PointerField[DML_TENSOR_DESC]
     OutputGradientTensor: PointerField[DML_TENSOR_DESC]
     InterpolationMode: IntegerField
@@ -3979,6 +6109,20 @@ class DML_RESAMPLE_GRAD1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like DIAGONAL_MATRIX, with a band of diagonals, over the elements of an input or over zeros.
+
+    - ``InputTensor``: input, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``ValueDataType``: DML_TENSOR_DATA_TYPE
+    - ``Value``: DML_SCALAR_UNION of the type ValueDataType
+    - ``DiagonalFillBegin``: INT
+    - ``DiagonalFillEnd``: INT
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 5.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_diagonal_matrix1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     ValueDataType: IntegerField
@@ -4006,6 +6150,34 @@ class DML_DIAGONAL_MATRIX1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
+    """Multi-head attention: softmax(Scale * Query x Key^T + bias and mask) x Value for each head.
+
+    - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``ValueTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``StackedQueryKeyTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``StackedKeyValueTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``StackedQueryKeyValueTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 1 to 5 dimensions of FLOAT16-32; may be None
+    - ``MaskTensor``: input, 1 to 5 dimensions of INT32; may be None
+    - ``RelativePositionBiasTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastKeyTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastValueTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 3 to 5 dimensions of FLOAT16-32
+    - ``OutputPresentKeyTensor``: output, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``OutputPresentValueTensor``: output, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``Scale``: FLOAT
+    - ``MaskFilterValue``: FLOAT
+    - ``HeadCount``: UINT
+    - ``MaskType``: DML_MULTIHEAD_ATTENTION_MASK_TYPE
+
+    KeyTensor, OutputTensor, QueryTensor, StackedKeyValueTensor, StackedQueryKeyTensor,
+    StackedQueryKeyValueTensor and ValueTensor have the same DataType. KeyTensor, OutputTensor, QueryTensor
+    and ValueTensor have the same DimensionCount.
+
+    Since feature level 6.1. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_multihead_attention_operator_desc
+    """
+
     QueryTensor: PointerField[DML_TENSOR_DESC]
     KeyTensor: PointerField[DML_TENSOR_DESC]
     ValueTensor: PointerField[DML_TENSOR_DESC]
@@ -4069,6 +6241,23 @@ class DML_MULTIHEAD_ATTENTION_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_LP_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like LP_POOLING, with dilated windows.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``P``: UINT
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_lp_pooling1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -4105,6 +6294,23 @@ class DML_LP_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_AVERAGE_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like AVERAGE_POOLING, with dilated windows.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 4 to 5 dimensions of FLOAT16-32
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``IncludePadding``: BOOL
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_average_pooling1_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -4141,6 +6347,17 @@ class DML_AVERAGE_POOLING1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_SWISH_OPERATOR_DESC(TypedOperatorDesc):
+    """The sigmoid-weighted linear unit: f(x) = x / (1 + e^(-SigmoidInputScale * x)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``SigmoidInputScale``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_swish_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     SigmoidInputScale: RealField
@@ -4159,6 +6376,18 @@ class DML_ACTIVATION_SWISH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC(TypedOperatorDesc):
+    """A piecewise linear swish: f(x) = x * max(0, min(Alpha * x + Beta, 1)).
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``Alpha``: FLOAT
+    - ``Beta``: FLOAT
+
+    InputTensor and OutputTensor have the same DataType, DimensionCount and Sizes.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_activation_hard_swish_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     Alpha: RealField
@@ -4180,6 +6409,31 @@ class DML_ACTIVATION_HARD_SWISH_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
+    """AVERAGE_POOLING1 of a quantized tensor, quantized again.
+
+    - ``InputTensor``: input, 4 to 5 dimensions of INT8, UINT8
+    - ``InputScaleTensor``: input, 1 to 5 dimensions of FLOAT32
+    - ``InputZeroPointTensor``: input, 1 to 5 dimensions of INT8, UINT8; may be None
+    - ``OutputScaleTensor``: input, 1 to 5 dimensions of FLOAT32
+    - ``OutputZeroPointTensor``: input, 1 to 5 dimensions of INT8, UINT8; may be None
+    - ``OutputTensor``: output, 4 to 5 dimensions of INT8, UINT8
+    - ``DimensionCount``: UINT, the length of Strides, WindowSize, StartPadding, EndPadding and Dilations
+    - ``Strides``: UINT[DimensionCount]
+    - ``WindowSize``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``IncludePadding``: BOOL
+
+    InputTensor and OutputTensor have the same DimensionCount. InputTensor and OutputTensor have the same
+    DataType. InputTensor and InputZeroPointTensor have the same DataType. OutputTensor and
+    OutputZeroPointTensor have the same DataType. InputScaleTensor and InputZeroPointTensor have the same
+    DimensionCount and Sizes. OutputScaleTensor and OutputZeroPointTensor have the same DimensionCount and
+    Sizes.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantized_linear_average_pooling_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     InputScaleTensor: PointerField[DML_TENSOR_DESC]
     InputZeroPointTensor: PointerField[DML_TENSOR_DESC]
@@ -4228,6 +6482,25 @@ class DML_QUANTIZED_LINEAR_AVERAGE_POOLING_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC(TypedOperatorDesc):
+    """A product of quantized matrices as floats: dequantized(A) x dequantized(B) + Bias.
+
+    - ``ATensor``: input, 2 to 4 dimensions of INT8-32, UINT8-32
+    - ``AScaleTensor``: input, 1 to 4 dimensions of FLOAT16-32
+    - ``AZeroPointTensor``: input, 1 to 4 dimensions of INT8-32, UINT8-32; may be None
+    - ``BTensor``: input, 2 to 4 dimensions of INT8-32, UINT8-32
+    - ``BScaleTensor``: input, 1 to 4 dimensions of FLOAT16-32
+    - ``BZeroPointTensor``: input, 1 to 4 dimensions of INT8-32, UINT8-32; may be None
+    - ``BiasTensor``: input, 2 to 4 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 2 to 4 dimensions of FLOAT16-32
+
+    BiasTensor and OutputTensor have the same DimensionCount and Sizes. ATensor and AZeroPointTensor have the
+    same DataType. BTensor and BZeroPointTensor have the same DataType. BiasTensor and OutputTensor have the
+    same DataType. AScaleTensor and AZeroPointTensor have the same DimensionCount and Sizes. BScaleTensor and
+    BZeroPointTensor have the same DimensionCount and Sizes.
+
+    Since feature level 6.2. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_matrix_multiply_integer_to_float_operator_desc
+    """
+
     ATensor: PointerField[DML_TENSOR_DESC]
     AScaleTensor: PointerField[DML_TENSOR_DESC]
     AZeroPointTensor: PointerField[DML_TENSOR_DESC]
@@ -4261,6 +6534,24 @@ class DML_MATRIX_MULTIPLY_INTEGER_TO_FLOAT_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
+    """Like MEAN_VARIANCE_NORMALIZATION1, with the option to omit the mean too.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``ScaleTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 1 to 8 dimensions of FLOAT16-32; may be None
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+    - ``AxisCount``: UINT, the length of Axes
+    - ``Axes``: UINT[AxisCount]
+    - ``UseMean``: BOOL
+    - ``UseVariance``: BOOL
+    - ``Epsilon``: FLOAT
+    - ``FusedActivation``: DML_OPERATOR_DESC; may be None
+
+    BiasTensor, InputTensor, OutputTensor and ScaleTensor have the same DataType and DimensionCount.
+
+    Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_mean_variance_normalization2_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     ScaleTensor: PointerField[DML_TENSOR_DESC]
     BiasTensor: PointerField[DML_TENSOR_DESC]
@@ -4300,6 +6591,36 @@ class DML_MEAN_VARIANCE_NORMALIZATION2_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
+    """Like MULTIHEAD_ATTENTION, with key and value heads shared by several query heads, and past sequence lengths.
+
+    - ``QueryTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``KeyTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``ValueTensor``: input, 3 to 5 dimensions of FLOAT16-32; may be None
+    - ``StackedQueryKeyTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``StackedKeyValueTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``StackedQueryKeyValueTensor``: input, 5 dimensions of FLOAT16-32; may be None
+    - ``BiasTensor``: input, 1 to 5 dimensions of FLOAT16-32; may be None
+    - ``MaskTensor``: input, 1 to 5 dimensions of INT32; may be None
+    - ``RelativePositionBiasTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastKeyTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastValueTensor``: input, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``PastSequenceLengthsTensor``: input, 1 to 5 dimensions of FLOAT16-32, INT32; may be None
+    - ``OutputTensor``: output, 3 to 5 dimensions of FLOAT16-32
+    - ``OutputPresentKeyTensor``: output, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``OutputPresentValueTensor``: output, 4 to 5 dimensions of FLOAT16-32; may be None
+    - ``Scale``: FLOAT
+    - ``MaskFilterValue``: FLOAT
+    - ``QueryHeadCount``: UINT
+    - ``KeyValueHeadCount``: UINT
+    - ``MaskType``: DML_MULTIHEAD_ATTENTION_MASK_TYPE
+
+    BiasTensor, KeyTensor, OutputPresentKeyTensor, OutputPresentValueTensor, OutputTensor, PastKeyTensor,
+    PastValueTensor, QueryTensor, RelativePositionBiasTensor, StackedKeyValueTensor, StackedQueryKeyTensor,
+    StackedQueryKeyValueTensor and ValueTensor have the same DataType.
+
+    Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_multihead_attention1_operator_desc
+    """
+
     QueryTensor: PointerField[DML_TENSOR_DESC]
     KeyTensor: PointerField[DML_TENSOR_DESC]
     ValueTensor: PointerField[DML_TENSOR_DESC]
@@ -4369,6 +6690,19 @@ class DML_MULTIHEAD_ATTENTION1_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_QUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
+    """Floats as integers of 4 or 8 bits, with a scale and optionally a zero point for each block of elements.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of FLOAT16-32
+    - ``QuantizationType``: DML_QUANTIZATION_TYPE
+    - ``QuantizationTensorCount``: UINT, the length of QuantizationTensors
+    - ``QuantizationTensors``: inputs, 1 to 8 dimensions of FLOAT16-32, INT4-8, UINT4-8
+    - ``OutputTensor``: output, 1 to 8 dimensions of INT4-8, UINT4-8
+
+    InputTensor, OutputTensor and QuantizationTensors have the same DimensionCount.
+
+    Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_quantize_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     QuantizationType: IntegerField
     QuantizationTensorCount: IntegerField
@@ -4393,6 +6727,19 @@ class DML_QUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_DEQUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse of QUANTIZE: f(x, scale, zero) = (x - zero) * scale, with parameters for each block of elements.
+
+    - ``InputTensor``: input, 1 to 8 dimensions of INT4-8, UINT4-8
+    - ``QuantizationType``: DML_QUANTIZATION_TYPE
+    - ``QuantizationTensorCount``: UINT, the length of QuantizationTensors
+    - ``QuantizationTensors``: inputs, 1 to 8 dimensions of FLOAT16-32, INT4-8, UINT4-8
+    - ``OutputTensor``: output, 1 to 8 dimensions of FLOAT16-32
+
+    InputTensor, OutputTensor and QuantizationTensors have the same DimensionCount.
+
+    Since feature level 6.3. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_dequantize_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     QuantizationType: IntegerField
     QuantizationTensorCount: IntegerField
@@ -4417,6 +6764,23 @@ class DML_DEQUANTIZE_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_RESAMPLE3_OPERATOR_DESC(TypedOperatorDesc):
+    """Like RESAMPLE2, with optional antialiasing where a tensor is reduced.
+
+    - ``InputTensor``: input, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``OutputTensor``: output, 1 to 4 dimensions of FLOAT16-32, INT8, UINT8
+    - ``InterpolationMode``: DML_INTERPOLATION_MODE
+    - ``RoundingDirection``: DML_AXIS_DIRECTION
+    - ``DimensionCount``: UINT, the length of Scales, InputPixelOffsets and OutputPixelOffsets
+    - ``Scales``: FLOAT[DimensionCount]
+    - ``InputPixelOffsets``: FLOAT[DimensionCount]
+    - ``OutputPixelOffsets``: FLOAT[DimensionCount]
+    - ``Antialiased``: BOOL
+
+    InputTensor and OutputTensor have the same DataType and DimensionCount.
+
+    Since feature level 6.4. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_resample3_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     InterpolationMode: IntegerField
@@ -4453,6 +6817,22 @@ class DML_RESAMPLE3_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_FOLD_OPERATOR_DESC(TypedOperatorDesc):
+    """The inverse of UNFOLD: each column is put back as a window, and overlapping windows are summed.
+
+    - ``InputTensor``: input, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of WindowSizes, Strides, Dilations, StartPadding and EndPadding
+    - ``WindowSizes``: UINT[DimensionCount]
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 6.4. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_fold_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField
@@ -4486,6 +6866,22 @@ class DML_FOLD_OPERATOR_DESC(TypedOperatorDesc):
     ) -> Self: ...
 
 class DML_UNFOLD_OPERATOR_DESC(TypedOperatorDesc):
+    """A column for each position of a sliding window, with the elements of the window.
+
+    - ``InputTensor``: input, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``OutputTensor``: output, 3 to 8 dimensions of FLOAT16-64, INT8-64, UINT8-64
+    - ``DimensionCount``: UINT, the length of WindowSizes, Strides, Dilations, StartPadding and EndPadding
+    - ``WindowSizes``: UINT[DimensionCount]
+    - ``Strides``: UINT[DimensionCount]
+    - ``Dilations``: UINT[DimensionCount]
+    - ``StartPadding``: UINT[DimensionCount]
+    - ``EndPadding``: UINT[DimensionCount]
+
+    InputTensor and OutputTensor have the same DataType.
+
+    Since feature level 6.4. https://learn.microsoft.com/windows/win32/api/directml/ns-directml-dml_unfold_operator_desc
+    """
+
     InputTensor: PointerField[DML_TENSOR_DESC]
     OutputTensor: PointerField[DML_TENSOR_DESC]
     DimensionCount: IntegerField

@@ -24,7 +24,7 @@ from ..abi.wintypes import (
     UINT32,
     UINT64,
 )
-from .d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
+from .descriptor_handles import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
 
 __all__ = [
     "DML_BINDING_DESC",

@@ -27,7 +27,7 @@ from ..abi.fields import (
     TextField,
 )
 from ..abi.structure import AnyOperatorDesc, Structure, Union
-from .d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
+from .descriptor_handles import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
 from .enums import (
     DML_BINDING_TYPE,
     DML_FEATURE_LEVEL,

@@ -18,7 +18,7 @@ from .operator_desc import OperatorDesc, Record, Scalar
 from .tensor import TensorDesc
 from .types_by_name import enum_class
 
-Own = TypeVar("Own", bound=Record)
+RecordT = TypeVar("RecordT", bound=Record)
 RANGES = {
     "UINT": (0, (1 << 32) - 1),
     "INT": (-(1 << 31), (1 << 31) - 1),
@@ -43,14 +43,14 @@ def with_outputs(
     values = dict(desc)
     for entry in desc.struct.tensors:
         if entry.name in outputs:
-            given = outputs[entry.name]
-            values[entry.name] = given if isinstance(given, TensorDesc) else tuple(given)
-            if not isinstance(given, TensorDesc):
-                values[entry.counted_by] = len(given)
+            output = outputs[entry.name]
+            values[entry.name] = output if isinstance(output, TensorDesc) else tuple(output)
+            if not isinstance(output, TensorDesc):
+                values[entry.counted_by] = len(output)
     return OperatorDesc(desc.schema, tuple(values.values()))
 
 
-def replaced(record: Own, changes: Mapping[str, Any]) -> Own:
+def replaced(record: RecordT, changes: Mapping[str, Any]) -> RecordT:
     """``record`` with ``changes``; raises as ``Record.replace`` does."""
     struct = record.struct
     counts = {entry.counted_by for entry in struct.fields if entry.counted_by}
@@ -73,7 +73,7 @@ def replaced(record: Own, changes: Mapping[str, Any]) -> Own:
     result = (
         OperatorDesc(record.schema, fields) if isinstance(record, OperatorDesc) else Record(struct, fields)
     )
-    return cast(Own, result)
+    return cast(RecordT, result)
 
 
 def _fields(struct: StructSchema, values: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Any, ...]:

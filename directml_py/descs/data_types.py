@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.arguments import integer
 from ..api.enums import DML_TENSOR_DATA_TYPE
 from ..text.similar import did_you_mean
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class TorchType(Protocol):
@@ -93,6 +95,11 @@ def data_type_number(value: Any, name: str) -> int:
         if data_type is None:
             raise TypeError(f"{name}: DirectML has no data type for {np.dtype(value)} elements")
         return data_type
+    if not hasattr(value, "__index__") or isinstance(value, (type, np.ndarray)):
+        kind = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+        raise TypeError(
+            f"{name} must be a DML_TENSOR_DATA_TYPE, a type of NumPy or PyTorch, or a name of one, not {kind}"
+        )
     return integer(value, name)
 
 

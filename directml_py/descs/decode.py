@@ -191,8 +191,8 @@ class Decoder:
         if sizes is None or (strides is None and strides_at and count):
             return None
         kind = DATA_TYPES.get(data_type, data_type)
-        own_flags = NO_FLAGS if not flags else DML_TENSOR_FLAGS(flags)
-        return shared_tensor(kind, sizes, strides, own_flags, total, alignment)
+        typed_flags = NO_FLAGS if not flags else DML_TENSOR_FLAGS(flags)
+        return shared_tensor(kind, sizes, strides, typed_flags, total, alignment)
 
     def _numbers(
         self, address: int, count: int, code: str, path: str, field: str, optional: bool, counter: str
@@ -261,8 +261,8 @@ class Decoder:
             return item
         # A member of an anonymous union is a field like others.
         layout = struct_layout(member.type)
-        place = path[: len(path) - len(entry.name)] + member.name
-        return self.struct(member.type, layout.unpack_from(item), place)
+        member_path = path[: len(path) - len(entry.name)] + member.name
+        return self.struct(member.type, layout.unpack_from(item), member_path)
 
     def _interface(self, schema: StructSchema, entry: FieldSchema, item: int, raw: Any, path: str) -> Any:
         # Callers that know the classes check the object's interface.

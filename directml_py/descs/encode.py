@@ -9,6 +9,7 @@ from ..abi.schema import FieldSchema
 from ..abi.structure import Structure
 from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_TYPE_BUFFER
 from ..api.structs import DML_BUFFER_TENSOR_DESC, DML_SCALAR_UNION, DML_TENSOR_DESC
+from ..text.plural import counted_words
 from .data_types import DataTypeLike, data_type_number
 from .operator_desc import OperatorDesc, Record, Scalar
 from .tensor import TensorDesc
@@ -33,16 +34,17 @@ def tensor_desc(
     ``strides`` differ in length; nothing else is checked here.
     """
     number = data_type_number(data_type, "data_type")
-    own_sizes = unsigned_numbers(sizes, "sizes")
-    own_strides = None if strides is None else unsigned_numbers(strides, "strides")
-    if own_strides is not None and len(own_strides) != len(own_sizes):
+    checked_sizes = unsigned_numbers(sizes, "sizes")
+    checked_strides = None if strides is None else unsigned_numbers(strides, "strides")
+    if checked_strides is not None and len(checked_strides) != len(checked_sizes):
         raise ValueError(
-            f"strides has {len(own_strides)} elements and sizes {len(own_sizes)}; they must agree"
+            f"strides has {counted_words(len(checked_strides), 'element')} and sizes "
+            f"{len(checked_sizes)}; they must agree"
         )
     if total_size is None:
-        total_size = minimum_size(number, own_sizes, own_strides)
+        total_size = minimum_size(number, checked_sizes, checked_strides)
     buffer = DML_BUFFER_TENSOR_DESC(
-        number, flags, len(own_sizes), own_sizes, own_strides, total_size, alignment
+        number, flags, len(checked_sizes), checked_sizes, checked_strides, total_size, alignment
     )
     return DML_TENSOR_DESC(DML_TENSOR_TYPE_BUFFER, buffer)
 

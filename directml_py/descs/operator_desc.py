@@ -5,17 +5,19 @@ from __future__ import annotations
 import struct as _struct
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..abi.schema import FieldSchema, OperatorSchema, Role, StructSchema
-from ..api.enums import DML_OPERATOR_TYPE
+from ..api import enums
 from ..api.schema_data import OPERATORS, STRUCTS
 from ..late import lazy, loading
-from ..text.html import FIELD_VALUE, HTML, table
 from .data_types import data_type_of, type_name
 from .format import format_value
 from .tensor import TensorDesc
 from .types_by_name import member_name
+
+if TYPE_CHECKING:
+    from ..text.html import HTML
 
 
 class Scalar(NamedTuple):
@@ -49,7 +51,7 @@ def exact(values: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-Own = TypeVar("Own", bound="Record")
+RecordT = TypeVar("RecordT", bound="Record")
 
 
 class Record:
@@ -99,13 +101,13 @@ class Record:
     def __reduce__(self) -> tuple[Any, ...]:
         return _plain_record, (self.struct.name, self._values)
 
-    def __copy__(self: Own) -> Own:
+    def __copy__(self: RecordT) -> RecordT:
         return self
 
-    def __deepcopy__(self: Own, memo: object) -> Own:
+    def __deepcopy__(self: RecordT, memo: object) -> RecordT:
         return self
 
-    def replace(self: Own, **changes: Any) -> Own:
+    def replace(self: RecordT, **changes: Any) -> RecordT:
         """A copy with some fields replaced, by values in any form that the graph builder takes.
 
         Counts follow from their arrays. Raises ``TypeError`` and ``ValueError`` that name the field.
@@ -150,8 +152,8 @@ class OperatorDesc(Record):
         return _operator_desc, (self.schema.value, self._values)
 
     @property
-    def type(self) -> DML_OPERATOR_TYPE:
-        return DML_OPERATOR_TYPE(self.schema.value)
+    def type(self) -> enums.DML_OPERATOR_TYPE:
+        return enums.DML_OPERATOR_TYPE(self.schema.value)
 
     @property
     def name(self) -> str:
@@ -202,6 +204,8 @@ def summary(desc: OperatorDesc) -> str:
 
 def _html(record: Record) -> HTML:
     """One row per field; tensors take one line, nested records a nested table."""
+    with loading:
+        from ..text.html import FIELD_VALUE, table
     counts = {entry.counted_by for entry in record.struct.fields if entry.counted_by}
     rows = [
         row

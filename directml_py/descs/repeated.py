@@ -64,10 +64,10 @@ def owned_snapshot(blocks: Sequence[tuple[int, bytes]], item: Any) -> OwnedSnaps
     starts = sorted(owners)
     found: dict[int, Any] = {}
     for address, data in blocks:
-        place = bisect_right(starts, address) - 1
-        if place < 0:
+        index = bisect_right(starts, address) - 1
+        if index < 0:
             return None
-        start = starts[place]
+        start = starts[index]
         owner = owners[start]
         offset = address - start
         if bytes(memoryview(owner).cast("B")[offset : offset + len(data)]) != data:

@@ -4,73 +4,88 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..api.enums import DML_TENSOR_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_FLAGS
-from ..late import lazy
-from ..text.html import FIELD_VALUE, table
-from .data_types import data_type_of, type_name
+from ..late import lazy, loading
+from .data_types import data_type_number, data_type_of, type_name
 from .format import braces
 from .tensor_size import bytes_for, last_element_offset, packed_strides, unsigned_numbers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # Plain numbers: arithmetic on enumeration members looks up the result.
 OWNED_BY_DML = int(DML_TENSOR_FLAG_OWNED_BY_DML)
 
 
-@dataclass(frozen=True)
 class TensorDesc:
-    """The content of a DML_TENSOR_DESC of type BUFFER.
+    """The content of a DML_TENSOR_DESC of type BUFFER, immutable.
 
     ``sizes`` and ``strides`` are in elements (``strides`` None means packed), ``total_size`` and ``alignment`` in
-    bytes. ``total_size`` defaults to the minimum. The order of DirectMLX, ``TensorDesc(data_type, flags, sizes)``, is
-    taken as well. The value need not be valid: validation is separate.
+    bytes. ``total_size`` defaults to the minimum. ``data_type`` may be a type of NumPy or PyTorch, or a name. The order
+    of DirectMLX, ``TensorDesc(data_type, flags, sizes)``, is taken as well. The value need not be valid: validation is
+    separate.
     """
 
     data_type: int
     sizes: tuple[int, ...]
-    strides: tuple[int, ...] | None = None
-    flags: DML_TENSOR_FLAGS = DML_TENSOR_FLAG_NONE
-    total_size: int = field(default=-1)
-    alignment: int = 0
+    strides: tuple[int, ...] | None
+    flags: DML_TENSOR_FLAGS
+    total_size: int
+    alignment: int
+
+    # Not a dataclass: Python takes longer to make one than to load the modules that this one imports.
+    def __init__(
+        self,
+        data_type: int,
+        sizes: tuple[int, ...],
+        strides: tuple[int, ...] | None = None,
+        flags: DML_TENSOR_FLAGS = DML_TENSOR_FLAG_NONE,
+        total_size: int = -1,
+        alignment: int = 0,
+    ) -> None:
+        if not isinstance(data_type, int):
+            data_type = data_type_number(data_type, "TensorDesc: data_type")
+        if type(sizes) is not tuple or type(strides) not in (tuple, type(None)):
+            sizes, strides, flags = _arrays(sizes, strides, flags)
+        fields = self.__dict__
+        fields["data_type"], fields["sizes"], fields["strides"] = data_type, sizes, strides
+        fields["flags"], fields["alignment"] = flags, alignment
+        fields["total_size"] = self.minimum_size if total_size < 0 else total_size
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"TensorDesc is immutable; replace({name}=...) makes another")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("TensorDesc is immutable")
+
+    @property
+    def _values(self) -> tuple[Any, ...]:
+        return self.data_type, self.sizes, self.strides, self.flags, self.total_size, self.alignment
+
+    def __eq__(self, other: object) -> bool:
+        return self._values == other._values if isinstance(other, TensorDesc) else NotImplemented
 
     def __hash__(self) -> int:
         return self._hash
 
     @lazy
     def _hash(self) -> int:
-        return hash((self.data_type, self.sizes, self.strides, self.flags, self.total_size, self.alignment))
+        return hash(self._values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Excludes cached properties, as hashes differ between processes.
-        own = self.data_type, self.sizes, self.strides, self.flags, self.total_size, self.alignment
-        return TensorDesc, own
+        return TensorDesc, self._values
 
-    def __post_init__(self) -> None:
-        if type(self.sizes) is not tuple or type(self.strides) not in (tuple, type(None)):
-            self._take_arrays()
-        if self.total_size < 0:
-            object.__setattr__(self, "total_size", self.minimum_size)
+    def replace(self, **changes: Any) -> TensorDesc:
+        """A copy with some fields replaced; ``total_size=-1`` makes that the minimum again."""
+        return TensorDesc(**{**dict(zip(FIELDS, self._values)), **changes})
 
-    def _take_arrays(self) -> None:
-        """Take lists for tuples, and the order of DirectMLX's constructor, whose flags precede the sizes."""
-        sizes, strides, flags = self.sizes, self.strides, self.flags
-        if isinstance(sizes, int):
-            sizes, strides, flags = (
-                strides,
-                None if isinstance(flags, int) else flags,
-                DML_TENSOR_FLAGS(sizes),
-            )
-        if sizes is None:
-            raise TypeError("TensorDesc: sizes are missing")
-        object.__setattr__(self, "sizes", tuple(unsigned_numbers(sizes, "TensorDesc: sizes")))
-        own_strides = None if strides is None else tuple(unsigned_numbers(strides, "TensorDesc: strides"))
-        object.__setattr__(self, "strides", own_strides)
-        object.__setattr__(self, "flags", flags)
+    __replace__ = replace
 
     @lazy
     def dimension_count(self) -> int:
@@ -113,8 +128,8 @@ class TensorDesc:
         """Whether the elements are in row-major order without gaps (dimensions of size 1 may have any stride)."""
         packed = packed_strides(self.sizes)
         return all(
-            size == 1 or own == packed_stride
-            for size, own, packed_stride in zip(self.sizes, self.effective_strides, packed)
+            size == 1 or stride == packed_stride
+            for size, stride, packed_stride in zip(self.sizes, self.effective_strides, packed)
         )
 
     @lazy
@@ -191,6 +206,8 @@ class TensorDesc:
 
     def _repr_html_(self) -> str:
         """The fields of the DML_BUFFER_TENSOR_DESC, and derived values."""
+        with loading:
+            from ..text.html import FIELD_VALUE, table
         strides = "none: packed" if self.strides is None else braces(self.strides)
         least = (
             "" if self.total_size == self.minimum_size else f" (at least {self.minimum_size:,} are needed)"
@@ -216,6 +233,25 @@ class TensorDesc:
         if self.alignment:
             text += f" aligned to {self.alignment}"
         return text
+
+
+FIELDS = tuple(TensorDesc.__annotations__)
+
+
+def _arrays(
+    sizes: Any, strides: Any, flags: Any
+) -> tuple[tuple[int, ...], tuple[int, ...] | None, DML_TENSOR_FLAGS]:
+    """Tuples for lists, also in the order of DirectMLX's constructor, whose flags precede the sizes."""
+    if isinstance(sizes, int):
+        typed_flags = DML_TENSOR_FLAGS(sizes)
+        sizes, strides, flags = strides, None if isinstance(flags, int) else flags, typed_flags
+    if sizes is None:
+        raise TypeError("TensorDesc: sizes are missing")
+    return (
+        tuple(unsigned_numbers(sizes, "TensorDesc: sizes")),
+        None if strides is None else tuple(unsigned_numbers(strides, "TensorDesc: strides")),
+        flags,
+    )
 
 
 # Programs create descs of the same few tensors repeatedly, so that caching them pays.
@@ -256,21 +292,21 @@ def elements_overlap(sizes: Sequence[int], strides: Sequence[int]) -> bool:
         stride, extent = dims[i]
         low = max(-extent, -((reach[i + 1] - target) // stride))
         high = min(extent, (reach[i + 1] + target) // stride)
-        for step in range(low, high + 1):
+        for difference in range(low, high + 1):
             budget -= 1
-            if budget < 0 or reachable(i + 1, target - step * stride):
+            if budget < 0 or reachable(i + 1, target - difference * stride):
                 return True
         return False
 
     for i, (stride, extent) in enumerate(dims):
-        for step in range(1, min(extent, reach[i + 1] // stride) + 1):
+        for difference in range(1, min(extent, reach[i + 1] // stride) + 1):
             budget -= 1
-            if budget < 0 or reachable(i + 1, -step * stride):
+            if budget < 0 or reachable(i + 1, -difference * stride):
                 return True
     return False
 
 
-Bytes = npt.NDArray[np.uint8]
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 
 def offsets(sizes: Sequence[int], strides: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -282,19 +318,19 @@ def offsets(sizes: Sequence[int], strides: Sequence[int]) -> npt.NDArray[np.int6
     return offset
 
 
-def unpacked(memory: Bytes, places: npt.NDArray[np.int64], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The elements at offsets ``places``, one byte each, as uint8 or, sign-extended, int8."""
+def unpacked(memory: Bytes, element_offsets: npt.NDArray[np.int64], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The elements at ``element_offsets``, one byte each, as uint8 or, sign-extended, int8."""
     halves: Bytes
-    shifts = ((places & 1) << 2).astype(np.uint8)
-    halves = np.bitwise_and(memory[places >> 1] >> shifts, np.uint8(15))
+    shifts = ((element_offsets & 1) << 2).astype(np.uint8)
+    halves = np.bitwise_and(memory[element_offsets >> 1] >> shifts, np.uint8(15))
     return halves if dtype.kind == "u" else np.subtract((halves ^ np.uint8(8)).view(np.int8), np.int8(8))
 
 
-def pack(memory: Bytes, places: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:
-    """Write the low halves of ``values`` to offsets ``places``; the other halves of the bytes are unchanged."""
+def pack(memory: Bytes, element_offsets: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> None:
+    """Write the low halves of ``values`` to ``element_offsets``; the other halves of the bytes are unchanged."""
     halves = values.astype(np.uint8) & np.uint8(15)
     for half in (0, 1):
-        mine = (places & 1) == half
-        at = places[mine] >> 1
+        mine = (element_offsets & 1) == half
+        at = element_offsets[mine] >> 1
         kept = memory[at] & np.uint8(0xF0 if half == 0 else 0x0F)
         memory[at] = kept | (halves[mine] << np.uint8(4 * half))

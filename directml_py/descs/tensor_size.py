@@ -12,6 +12,7 @@ from ..abi.counted_structs import MAX_ELEMENTS
 from ..abi.memory import MemoryFault, read
 from ..abi.pointers import check_type, is_cdata, locate
 from ..abi.wintypes import UINT
+from ..text.plural import counted_words
 from .data_types import DataTypeLike, data_type_number, data_type_of
 
 # A const UINT*: pointers of ctypes and cffi have no static type for their target.
@@ -21,10 +22,10 @@ UINTs: TypeAlias = Sequence[int] | Any
 def packed_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     """The strides, in elements, of a packed tensor, last dimension fastest."""
     strides = []
-    step = 1
+    stride = 1
     for size in reversed(sizes):
-        strides.append(step)
-        step *= size
+        strides.append(stride)
+        stride *= size
     return tuple(reversed(strides))
 
 
@@ -74,11 +75,11 @@ def DMLCalcBufferTensorSize(
     unreadable memory.
     """
     count = unsigned_number(dimension_count, "dimension_count")
-    own_sizes = _first(sizes, count, "sizes")
-    if own_sizes is None:
+    checked_sizes = _first(sizes, count, "sizes")
+    if checked_sizes is None:
         raise TypeError("sizes must not be null")
-    own_strides = None if strides is None else _first(strides, count, "strides")
-    return minimum_size(data_type_number(data_type, "data_type"), own_sizes, own_strides)
+    checked_strides = None if strides is None else _first(strides, count, "strides")
+    return minimum_size(data_type_number(data_type, "data_type"), checked_sizes, checked_strides)
 
 
 def _first(values: Any, count: int, name: str) -> list[int] | None:
@@ -97,5 +98,5 @@ def _first(values: Any, count: int, name: str) -> list[int] | None:
         return list((UINT * count).from_buffer_copy(data))
     numbers = unsigned_numbers(values, name)
     if len(numbers) < count:
-        raise ValueError(f"{name} has {len(numbers)} elements; dimension_count is {count}")
+        raise ValueError(f"{name} has {counted_words(len(numbers), 'element')}; dimension_count is {count}")
     return numbers[:count]

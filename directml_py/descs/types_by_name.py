@@ -5,28 +5,26 @@ from __future__ import annotations
 import ctypes
 import struct
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from ..abi.schema import FieldSchema, StructSchema
-from ..api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
+from ..api.exports import EXPORTS
 from ..api.schema_data import OPERATORS, STRUCTS
+from ..late import loading
 
 OPERATOR_SCHEMAS = {op.struct.name: op for op in OPERATORS.values()}
 
 
 @cache
 def ctypes_class(name: str) -> Any:
-    """The ctypes struct named ``name``."""
-    for module in (operator_descs, structs, d3d12_structs):
-        kind = getattr(module, name, None)
-        if kind is not None:
-            return kind
-    raise KeyError(name)
+    """The ctypes struct named ``name``. Raises ``KeyError``."""
+    with loading:
+        return getattr(import_module(f"directml_py.{EXPORTS[name]}"), name)
 
 
-@cache
-def enum_class(name: str) -> Any:
-    return getattr(enums, name, None) or getattr(d3d12_enums, name)
+# Enumerations are found in the same way.
+enum_class = ctypes_class
 
 
 @cache
@@ -80,12 +78,12 @@ _KIND_FORMATS = {"enum": "i", "flags": "I", "bool": "i"}
 @cache
 def struct_layout(name: str) -> struct.Struct:
     """The ``struct`` format that unpacks all fields at once, at the offsets of the ctypes struct."""
-    own = struct_schema(name)
-    assert own is not None, name
+    schema = struct_schema(name)
+    assert schema is not None, name
     kind = ctypes_class(name)
     text = "="
     position = 0
-    for entry in own.fields:
+    for entry in schema.fields:
         member = getattr(kind, entry.name)
         code = _KIND_FORMATS.get(entry.kind) or FORMATS.get(
             entry.type if entry.kind in ("integer", "float") else "", ""

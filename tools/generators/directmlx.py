@@ -55,7 +55,7 @@ def generate() -> dict[str, str]:
 
     # Handwritten functions have annotations, too.
     special = [name for name in directmlx.__all__ if is_special(getattr(directmlx, name))]
-    own = sorted(
+    handwritten = sorted(
         {name for name in directmlx.__all__ if hasattr(objects, name)} - {"Expression", "CompiledGraph"}
     )
     functions = {one.name: one for one in map(OperatorFunction, rows()) if one.name not in special}
@@ -82,7 +82,7 @@ def generate() -> dict[str, str]:
     text = "\n".join(lines)
     enums = sorted(set(re.findall(r"\bDML_[A-Z_]+\b(?= \| Integer)", text)))
     docstring = '"""What a type checker knows of DirectMLX\'s functions."""'
-    head = HEAD.format(enums=", ".join(enums), special=", ".join(special), objects=", ".join(own))
+    head = HEAD.format(enums=", ".join(enums), special=", ".join(special), objects=", ".join(handwritten))
     activations = [
         f"    @staticmethod\n    def {name}({', '.join(parameters)}) -> FusedActivation: ..."
         for name, parameters in activation_makers().items()
@@ -102,13 +102,15 @@ def builder(name: str, parameters: list[str], returns: str) -> list[str]:
     """The class whose setters are the function's optional parameters."""
     from directml_py.graph.directmlx.function_declarations import BUILDERS
 
-    own = f"{name}Builder"
+    class_name = f"{name}Builder"
     count = next(index for index, one in enumerate(parameters, 1) if one.startswith(f"{BUILDERS[name]}:"))
-    lines = [f"class {own}:", f"    def __init__(self, {', '.join(parameters[:count])}) -> None: ..."]
+    lines = [f"class {class_name}:", f"    def __init__(self, {', '.join(parameters[:count])}) -> None: ..."]
     for one in parameters[count:]:
         argument, _, annotation = one.removesuffix(" = ...").partition(": ")
         annotation = re.sub(r"\bFusedActivation\b", "_FusedActivation", annotation)
-        lines.append(f"    def {argument[0].upper()}{argument[1:]}(self, value: {annotation}) -> {own}: ...")
+        lines.append(
+            f"    def {argument[0].upper()}{argument[1:]}(self, value: {annotation}) -> {class_name}: ..."
+        )
     return [*lines, f"    def Build(self) -> {returns}: ...", ""]
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 TARGET = "directml_py/cli/examples.json"
 CONSTANTS = (bool, int, str, type(None))
-PLACE = re.compile(r" \((recorded|created|called|mapped) at [^)]*\)")
+CALL_SITE = re.compile(r" \((recorded|created|called|mapped) at [^)]*\)")
 TARGETS = re.compile(r"(?m)(^ *|\bfor )\((\w+(?:, \w+)*)\)(?= = | in )")
 OPEN = (ast.Name, ast.Call, ast.Attribute)
 
@@ -102,8 +102,8 @@ def generate(root: Path) -> dict[str, str]:
             right = resolved(case.play, case.fine) if case.twin is None else resolved(case.twin, None)
             found[rule] = {"wrong": resolved(case.play, case.way), "right": right}
         else:
-            wrong, twin = next((one, other) for name, one, other in registry.DESCS if name == rule)
-            found[rule] = {"wrong": shown(wrong), "right": shown(twin)}
+            wrong, valid = next((one, other) for name, one, other in registry.DESCS if name == rule)
+            found[rule] = {"wrong": shown(wrong), "right": shown(valid)}
         found[rule]["message"] = message_of(case)
     return {TARGET: json.dumps(neat(found), indent=1, ensure_ascii=False) + "\n"}
 
@@ -114,7 +114,7 @@ def message_of(case: Any) -> str:
     logger, handler = logging.getLogger("directml_py"), logging.NullHandler()
     logger.addHandler(handler)
     try:
-        return min(PLACE.sub("", found.message) for found in case.run(True).diagnostics)
+        return min(CALL_SITE.sub("", found.message) for found in case.run(True).diagnostics)
     finally:
         logger.removeHandler(handler)
 

@@ -54,11 +54,11 @@ def generate(root: Path, files: Mapping[str, str]) -> dict[str, str]:
         for path, text in files.items():
             (copy / path).parent.mkdir(parents=True, exist_ok=True)
             (copy / path).write_text(text, encoding="utf-8")
-        places = os.pathsep.join(str(place) for place in (copy / "tools", copy, copy / "tests"))
+        search_path = os.pathsep.join(str(folder) for folder in (copy / "tools", copy, copy / "tests"))
         done = subprocess.run(
             [sys.executable, "-m", f"{__package__}.from_package"],
             cwd=copy,
-            env={**os.environ, "PYTHONPATH": places},
+            env={**os.environ, "PYTHONPATH": search_path},
             capture_output=True,
             encoding="utf-8",
         )

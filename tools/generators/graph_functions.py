@@ -73,9 +73,11 @@ def generate() -> dict[str, str]:
             f"        Its desc is {method.schema.struct.name}.",
             '        """',
         ]
-    own = {name: method.name for name, method in methods.items()}
+    method_of = {name: method.name for name, method in methods.items()}
     body += [
-        f"    {name} = {own[operator]}" for name, operator in method_names().items() if name != own[operator]
+        f"    {name} = {method_of[operator]}"
+        for name, operator in method_names().items()
+        if name != method_of[operator]
     ]
     text = "\n".join(body)
     head = HEAD.format(

@@ -8,10 +8,7 @@ from .catalog import SCALARS, Catalog, Field, Struct
 from .python_text import python_module
 from .structs import is_interface
 
-IMPORTS = """
-from ..abi.schema import FieldSchema as F
-from ..abi.schema import OperatorSchema, StructSchema
-"""
+IMPORTS = "from ..abi.schema import OperatorSchema, StructSchema"
 
 
 def parse_level(text: str) -> int:
@@ -60,16 +57,13 @@ class Kinds:
 
 
 def field_text(field: Field, struct: Struct, kinds: Kinds) -> str:
+    """The arguments of its FieldSchema, without defaults at the end."""
     kind, type_name = kinds.of(field, struct)
-    parts = [repr(field.name), repr(kind), repr(type_name)]
-    defaults: list[tuple[str, Any, Any]] = [
-        ("role", field.role, "attribute"),
-        ("counted_by", field.count, ""),
-        ("optional", field.optional, False),
-        ("governed_by", field.governed_by, ""),
-    ]
-    parts += [f"{name}={value!r}" for name, value, default in defaults if value != default]
-    return f"F({', '.join(parts)})"
+    values = [field.role, field.count, field.optional, field.governed_by]
+    defaults = ["attribute", "", False, ""]
+    while values and values[-1] == defaults[len(values) - 1]:
+        values.pop()
+    return repr((field.name, kind, type_name, *values))
 
 
 def struct_text(struct: Struct, kinds: Kinds, values: dict[str, int]) -> str:
@@ -88,7 +82,7 @@ def generate(catalog: Catalog) -> dict[str, str]:
         body.append(f"{struct.name!r}: {struct_text(struct, kinds, values)},")
     body += ["}", "", "OPERATORS = {"]
     for op in catalog.operators:
-        level, own_struct = parse_level(op.level), struct_text(op.struct, kinds, values)
+        level, struct_schema = parse_level(op.level), struct_text(op.struct, kinds, values)
         defaults: list[tuple[str, Any, Any]] = [
             ("library", op.library, ()),
             ("page_only", op.page_only, ()),
@@ -97,7 +91,7 @@ def generate(catalog: Catalog) -> dict[str, str]:
         ]
         rest = "".join(f", {name}={value!r}" for name, value, default in defaults if value != default)
         body.append(
-            f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {level:#x}, {op.family!r}, {own_struct}, "
+            f"{op.value}: OperatorSchema({op.name!r}, {op.value}, {level:#x}, {op.family!r}, {struct_schema}, "
             f"{op.in_place!r}, {op.support!r}, {op.same!r}, {op.facts!r}, {op.about!r}{rest}),"
         )
     body += ["}", ""]

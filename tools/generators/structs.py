@@ -1,14 +1,12 @@
-"""``directml_py/api/structs.py``, ``operator_descs.py`` and ``d3d12_structs.py``: ctypes structs with the C layout."""
+"""``directml_py/api/structs.py`` and ``d3d12_structs.py``: ctypes structs with the C layout."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from .catalog import SCALARS, Catalog, Field, Operator, Struct
-from .docstrings import docstring_lines
+from .catalog import SCALARS, Catalog, Field, Struct
 from .python_text import python_module
 
-NOTHING: Mapping[str, Operator] = {}
 WINTYPES = (*SCALARS, "LONG_PTR", "WCHAR")
 IMPORTS = """
 import ctypes
@@ -50,10 +48,8 @@ def base_of(struct: Struct) -> str:
     return "Union" if struct.union else "Structure"
 
 
-def struct_lines(struct: Struct, structs: set[str], operator: Operator | None) -> list[str]:
+def struct_lines(struct: Struct, structs: set[str]) -> list[str]:
     lines = ["", f"class {struct.name}({base_of(struct)}):"]
-    if operator is not None:
-        lines += [*docstring_lines(operator), "", f"    _operator_ = {operator.value}"]
     anonymous = [field.name for field in struct.fields if field.anonymous]
     if anonymous:
         lines.append(f"    _anonymous_ = ({', '.join(repr(name) for name in anonymous)},)")
@@ -70,23 +66,15 @@ def struct_lines(struct: Struct, structs: set[str], operator: Operator | None) -
     return [*lines, *alias, ""]
 
 
-def module(
-    docstring: str,
-    structs: Iterable[Struct],
-    known: Iterable[Struct] = (),
-    operators: Mapping[str, Operator] = NOTHING,
-    imports: str = "",
-) -> str:
+def module(docstring: str, structs: Iterable[Struct], known: Iterable[Struct] = (), imports: str = "") -> str:
     structs = list(structs)
-    own = {struct.name for struct in structs}
-    names = own | {struct.name for struct in known}
-    body: list[str] = []
-    for struct in structs:
-        body += struct_lines(struct, names, operators.get(struct.name))
+    defined = {struct.name for struct in structs}
+    names = defined | {struct.name for struct in known}
+    body = [line for struct in structs for line in struct_lines(struct, names)]
     text = "\n".join(body)
-    bases = [b for b in ("AnyOperatorDesc", "Structure", "TypedOperatorDesc", "Union") if f"({b})" in text]
+    bases = [b for b in ("AnyOperatorDesc", "Structure", "Union") if f"({b})" in text]
     wintypes = [w for w in ("ENUM", *WINTYPES) if f"{w})" in text or f" {w} *" in text]
-    used = sorted(name for name in names - own if f"({name})" in text or f" {name})" in text)
+    used = sorted(name for name in names - defined if f"({name})" in text or f" {name})" in text)
     head = IMPORTS.format(bases=", ".join(bases), wintypes=", ".join(sorted(wintypes)))
     if used:
         head += f"{imports} ({', '.join(used)})\n"
@@ -94,26 +82,34 @@ def module(
         head = head.replace("import ctypes\n", "", 1)
     if "POINTER(" not in text:
         head = head.replace("from ctypes import POINTER\n", "", 1)
-    return python_module(docstring, head, body, own | {struct.alias for struct in structs if struct.alias})
+    return python_module(
+        docstring, head, body, defined | {struct.alias for struct in structs if struct.alias}
+    )
+
+
+HANDLES = ("D3D12_CPU_DESCRIPTOR_HANDLE", "D3D12_GPU_DESCRIPTOR_HANDLE")
+HANDLES_TITLE = "Descriptor handles, the structs of Direct3D 12 that those of DirectML.h hold."
+
+
+def split(structs: Iterable[Struct]) -> tuple[list[Struct], list[Struct]]:
+    """The descriptor handles, whose module DirectML's structs need, and other structs of Direct3D 12."""
+    structs = list(structs)
+    handles = [struct for struct in structs if struct.name in HANDLES]
+    return handles, [struct for struct in structs if struct not in handles]
 
 
 def generate(catalog: Catalog) -> dict[str, str]:
-    plain = catalog.structs
-    d3d12 = catalog.d3d12_structs
-    operators = catalog.operators
+    handles, d3d12 = split(catalog.d3d12_structs)
+    imports = "from .descriptor_handles import"
     return {
+        "directml_py/api/descriptor_handles.py": module(HANDLES_TITLE, handles),
         "directml_py/api/structs.py": module(
-            "Plain structs of DirectML.h.", plain, d3d12, imports="from .d3d12_structs import"
-        ),
-        "directml_py/api/operator_descs.py": module(
-            "The descs of the operators.",
-            (operator.struct for operator in operators),
-            plain,
-            {operator.struct.name: operator for operator in operators},
-            imports="from .structs import",
+            "Plain structs of DirectML.h.", catalog.structs, handles, imports
         ),
         "directml_py/api/d3d12_structs.py": module(
             "Structs of Direct3D 12, DXGI and DXCore that DirectML programs use.",
             [*d3d12, *catalog.dxgi_structs],
+            handles,
+            imports,
         ),
     }

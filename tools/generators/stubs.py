@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .catalog import SCALARS, Catalog, Enum, Field, Struct
+from .docstrings import docstring_lines
 from .python_text import PYTHON_NOTICE, listing
 from .schema import Kinds
-from .structs import base_of
+from .structs import HANDLES_TITLE, base_of, split
 
 OPERATOR = "DML_OPERATOR_DESC"
 ELEMENTS = {"FLOAT": "Reals", "DOUBLE": "Reals"}
@@ -71,6 +72,8 @@ class Stub:
             struct.name: struct
             for struct in (*catalog.structs, *catalog.d3d12_structs, *catalog.dxgi_structs)
         }
+        # An editor reads the stub alone: the classes of the operators' descs are made when they are named.
+        self.docstrings = {one.struct.name: docstring_lines(one) for one in catalog.operators}
 
     def fields(self, struct: Struct) -> Iterator[tuple[str, Types]]:
         """The fields, including those of anonymous members."""
@@ -87,7 +90,8 @@ class Stub:
         else:
             name, types = fields[0]
             first = ["self", f"{name}: {types.written} | {struct.name} = ...", *written[1:]]
-        body = [f"    {name}: {types.descriptor}" for name, types in fields]
+        body = [*self.docstrings.get(struct.name, ())]
+        body += [f"    {name}: {types.descriptor}" for name, types in fields]
         body.append(f"    def __init__({', '.join(first)}) -> None: ...")
         if not struct.union:
             body.append(f"    def replace({', '.join(['self', '*', *written])}) -> Self: ...")
@@ -95,7 +99,9 @@ class Stub:
         return [f"class {struct.name}({base_of(struct)}):", *body, "", *alias]
 
 
-def module(docstring: str, structs: Iterable[Struct], stub: Stub, homes: dict[str, str], own: str) -> str:
+def module(
+    docstring: str, structs: Iterable[Struct], stub: Stub, homes: dict[str, str], module_name: str
+) -> str:
     structs = list(structs)
     body = "\n".join(line for struct in structs for line in stub.lines(struct))
     used = set(re.findall(r"[A-Za-z_]\w*", body))
@@ -110,7 +116,7 @@ def module(docstring: str, structs: Iterable[Struct], stub: Stub, homes: dict[st
     imports: dict[str, list[str]] = {}
     for name in sorted(used):
         home = known.get(name) or ("..abi.fields" if is_of_fields(name) else "")
-        if home and home != own:
+        if home and home != module_name:
             imports.setdefault(home, []).append(name)
     names = sorted(name for struct in structs for name in (struct.name, struct.alias) if name)
     lines = [f"from {home} import {', '.join(used)}" for home, used in imports.items()]
@@ -138,12 +144,16 @@ def is_of_fields(name: str) -> bool:
 
 def generate(catalog: Catalog) -> dict[str, str]:
     stub = Stub(catalog)
-    d3d12 = [*catalog.d3d12_structs, *catalog.dxgi_structs]
+    handles, d3d12 = split(catalog.d3d12_structs)
     operators = [operator.struct for operator in catalog.operators]
     modules = {
         "structs": ("Plain structs of DirectML.h.", catalog.structs),
         "operator_descs": ("The descs of the operators.", operators),
-        "d3d12_structs": ("Structs of Direct3D 12, DXGI and DXCore that DirectML programs use.", d3d12),
+        "d3d12_structs": (
+            "Structs of Direct3D 12, DXGI and DXCore that DirectML programs use.",
+            [*d3d12, *catalog.dxgi_structs],
+        ),
+        "descriptor_handles": (HANDLES_TITLE, handles),
     }
     homes = {struct.name: f".{name}" for name, (_, structs) in modules.items() for struct in structs}
     homes |= names_of(catalog.enums, ".enums")
