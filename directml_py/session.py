@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .api.d3d12_enums import (
     D3D12_COMMAND_LIST_TYPE_DIRECT,
@@ -49,6 +48,9 @@ from .descs.operator_desc import Record, TensorSlot
 from .descs.tensor import TensorDesc
 from .dml import DMLCreateDevice, IDMLBindingTable, IDMLCompiledOperator, IDMLDevice, IDMLDispatchable
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 DEFAULT = D3D12_HEAP_TYPE_DEFAULT
 UPLOAD = D3D12_HEAP_TYPE_UPLOAD
 READBACK = D3D12_HEAP_TYPE_READBACK
@@ -66,7 +68,7 @@ DESCRIPTORS = 256
 # The distance of tensors in one buffer, at which views and vector loads are aligned.
 APART = 256
 
-Array: TypeAlias = npt.NDArray[Any]
+Array: TypeAlias = "npt.NDArray[Any]"
 # What a tensor may be bound to: a whole buffer, a range of one, what a desc says, or nothing.
 Range: TypeAlias = ID3D12Resource | DML_BUFFER_BINDING | Record | None
 Bindable: TypeAlias = Range | DML_BINDING_DESC
@@ -204,12 +206,12 @@ class Session:
         if self.taken + count > self.heap.size:
             self._recorded.append(self.heap)
             self._open_heap(max(count, DESCRIPTORS))
-        start, step = self.taken, self.d3d12.GetDescriptorHandleIncrementSize(VIEWS)
+        start, increment = self.taken, self.d3d12.GetDescriptorHandleIncrementSize(VIEWS)
         self.taken += count
         return DML_BINDING_TABLE_DESC(
             dispatchable,
-            CD3DX12_CPU_DESCRIPTOR_HANDLE(self.heap.GetCPUDescriptorHandleForHeapStart(), start, step),
-            CD3DX12_GPU_DESCRIPTOR_HANDLE(self.heap.GetGPUDescriptorHandleForHeapStart(), start, step),
+            CD3DX12_CPU_DESCRIPTOR_HANDLE(self.heap.GetCPUDescriptorHandleForHeapStart(), start, increment),
+            CD3DX12_GPU_DESCRIPTOR_HANDLE(self.heap.GetGPUDescriptorHandleForHeapStart(), start, increment),
             count,
         )
 

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .abi.arguments import enumerator
 from .abi.rules import Diagnostics
 from .api.enums import DML_FEATURE_LEVEL
-from .d3d12 import D3D12CreateDevice
 from .descs.data_types import as_array
 from .descs.decode import decode_operator_desc
 from .descs.format import braces
 from .descs.operator_desc import OperatorDesc, TensorSlot
 from .descs.tensor import TensorDesc
-from .dml import DMLCreateDevice, IDMLCompiledOperator
-from .dml.dml_device import HIGHEST_FEATURE_LEVEL, LEVEL, are_new_devices_observed
-from .dml.profiles import KIND, profile_of
+from .direct_runner import DirectRunner
 from .kernels.backend import backend
 from .kernels.decisions import Decisions
-from .operators import check, checked
-from .runner import Runner
-from .session import Session
+from .late import loading
+from .operators import check, checked, operator_of
+from .operators.program import OperatorProgram
+from .runtime.observers import PROFILE_VARIABLE, watchers
+from .text.plural import counted_words
 from .validation.report import Report
+from .validation.support_rules import HIGHEST_FEATURE_LEVEL, LEVEL
 
-Array: TypeAlias = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .runner import Runner
+
+Array: TypeAlias = "npt.NDArray[Any]"
 
 
 def validate(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL, strict: bool = False) -> Diagnostics:
@@ -71,7 +76,7 @@ def evaluate(desc: Any, inputs: Sequence[Any], *, feature_level: int | None = No
         else enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level", LEVEL)
     )
     runner = _runner(desc, level)
-    return runner.run(_input_arrays(runner.operator.inputs, inputs))
+    return runner.run(_input_arrays(runner.program.inputs, inputs))
 
 
 # Native kernels that NumPy's path also uses, to convert elements.
@@ -80,7 +85,7 @@ CONVERSIONS = {"half"}
 
 class KernelChoice(NamedTuple):
     """What runs an operator or a graph: the native ``kernels`` that accept its tensors, and those that ``declined``
-    them, each with its reason. What none of them computes NumPy does."""
+    them, each with its reason. What none of them computes runs in NumPy, in blocks or as the reference."""
 
     kernels: tuple[str, ...]
     declined: tuple[tuple[str, str], ...]
@@ -105,6 +110,11 @@ def explain(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL) -> KernelC
 
     Raises ``DMLError`` as CreateOperator and CompileOperator do.
     """
+    with loading:
+        from .d3d12 import D3D12CreateDevice
+        from .dml import DMLCreateDevice, IDMLCompiledOperator
+        from .session import Session
+
     level = enumerator(feature_level, DML_FEATURE_LEVEL, "feature_level", LEVEL)
     is_compiled = isinstance(desc, IDMLCompiledOperator)
     device = desc.device if is_compiled else DMLCreateDevice(D3D12CreateDevice(), feature_level=level)
@@ -121,32 +131,52 @@ def explain(desc: Any, *, feature_level: int = HIGHEST_FEATURE_LEVEL) -> KernelC
     )
 
 
-def _runner(desc: Any, level: DML_FEATURE_LEVEL) -> Runner:
-    """What runs the operator of ``desc``; nobody sees a kept one, as no device of its kind is observed."""
-    profile = profile_of(None)
+def _runner(desc: Any, level: DML_FEATURE_LEVEL) -> DirectRunner | Runner:
+    """What runs the operator of ``desc``: without devices where nobody would see them."""
     decoded, faults = decode_operator_desc(desc)
-    if decoded is not None and not faults and not are_new_devices_observed(profile):
+    if decoded is not None and not faults and not _are_new_devices_observed():
         kept = _kept_runner(decoded, level)
         if kept is not None:
             return kept
-    device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=profile)
+    # Imported on demand: few programs evaluate invalid descs, or under observation.
+    with loading:
+        from .d3d12 import D3D12CreateDevice
+        from .dml import DMLCreateDevice
+        from .runner import Runner
+
+    device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level)
     return Runner(device.CompileOperator(device.CreateOperator(desc)))
 
 
+def _are_new_devices_observed() -> bool:
+    """What ``is_observed`` would say of a device that is created now."""
+    if watchers.all or watchers.debug_layer:
+        return True
+    if PROFILE_VARIABLE not in os.environ:
+        return False
+    with loading:
+        from .dml.profiles import KIND, profile_of
+
+    return profile_of(None) != KIND
+
+
 @lru_cache(maxsize=256)
-def _kept_runner(desc: OperatorDesc, level: DML_FEATURE_LEVEL) -> Runner | None:
-    """None for a desc that a device of this kind would refuse or warn of."""
-    if checked(desc, level)[1]:
+def _kept_runner(desc: OperatorDesc, level: DML_FEATURE_LEVEL) -> DirectRunner | None:
+    """None for a desc that a device would refuse or warn of."""
+    desc, diagnostics = checked(desc, level)
+    if diagnostics:
         return None
-    device = DMLCreateDevice(D3D12CreateDevice(), feature_level=level, profile=KIND)
-    return Runner(device.CompileOperator(device.checked_operator(desc, Report())))
+    report = Report()
+    operator_of(desc.name).check_compilation(desc, report)
+    return None if report.diagnostics else DirectRunner(OperatorProgram(desc))
 
 
 def _input_arrays(slots: Sequence[TensorSlot], inputs: Sequence[Any]) -> list[Array | None]:
     if len(inputs) != len(slots):
         names = ", ".join(slot.path for slot in slots)
         raise ValueError(
-            f"inputs has {len(inputs)} arrays; the operator has {len(slots)} input tensors: {names}"
+            f"inputs has {counted_words(len(inputs), 'array')}; the operator has "
+            f"{counted_words(len(slots), 'input tensor')}: {names}"
         )
     return [input_array(slot, value) for slot, value in zip(slots, inputs)]
 
@@ -203,8 +233,8 @@ def _repeats(array: Array, tensor: TensorDesc) -> bool:
     """Whether ``array`` has equal values wherever the tensor's elements share an address."""
     # Axes along which both have stride 0 need no comparison.
     repeating = (
-        slice(None) if own or other else slice(1)
-        for own, other in zip(array.strides, tensor.effective_strides)
+        slice(None) if stride or other else slice(1)
+        for stride, other in zip(array.strides, tensor.effective_strides)
     )
     array = array[tuple(repeating)]
     tensor = TensorDesc(tensor.data_type, array.shape, tensor.strides)

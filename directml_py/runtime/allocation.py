@@ -9,15 +9,18 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.hresult import E_OUTOFMEMORY, DMLError
 from ..abi.locks import renew_after_fork
 from ..abi.physical_memory import physical_memory
 
-Bytes = npt.NDArray[np.uint8]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 # The C allocator reuses smaller blocks itself; larger ones are returned to the system rather than held back.
 SIZES = range(1 << 18, (1 << 25) + 1)

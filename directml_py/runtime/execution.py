@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 
 from ..abi.lifetime import Lifetime
 from ..abi.rules import Diagnostic
-from ..kernels.launch import steps_in_order
+from ..kernels.launch import calls_in_order
 from .allocation import Allocation
 from .buffer import BufferRange
 from .interruptible import still_running
@@ -28,7 +28,7 @@ def program_of(commands: Iterable[Command], reorders: bool) -> Program:
     that their barriers allow.
     """
     ordered = any_order(commands) if reorders else commands
-    return tuple(steps_in_order([command.step() for command in ordered if command.takes_step]))
+    return tuple(calls_in_order([command.step() for command in ordered if command.takes_step]))
 
 
 class CommandMemory(Lifetime):

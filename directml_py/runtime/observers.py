@@ -6,10 +6,13 @@ Without observers, their only cost is to check that ``watchers.all`` is empty.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .recording import Command
+if TYPE_CHECKING:
+    from .recording import Command
 
+# Names the profile of new devices.
+PROFILE_VARIABLE = "DIRECTML_PY_PROFILE"
 T = TypeVar("T")
 
 
@@ -58,12 +61,14 @@ class Observer:
 
 
 class Watchers:
-    """The observers of all devices of this process."""
+    """The observers of all devices of this process; ``debug_layer`` tells whether devices get debug layers of their own
+    when they are created."""
 
-    __slots__ = ("all",)
+    __slots__ = ("all", "debug_layer")
 
     def __init__(self) -> None:
         self.all: tuple[Observer, ...] = ()
+        self.debug_layer = False
 
     def add(self, observer: Observer) -> None:
         self.all = (*self.all, observer)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import groupby
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.lifetime import Lifetime
 from .buffer import Buffer, BufferRange
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class AccessKind(Enum):

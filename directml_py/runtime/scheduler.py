@@ -144,13 +144,14 @@ class FenceValue(Lifetime):
         """Have ``publish`` called with the value, now and whenever it changes."""
         with self.scheduler.lock:
             self._publish = publish
-            self.published()
+            self.announce(self.value)
 
-    def published(self) -> None:
-        """The value has changed. Called with the lock held."""
+    def announce(self, value: int) -> None:
+        """Publish what the value is about to be: a thread that has seen it, or whose wait for it is over, must not read
+        an older one without Python. Called with the lock held."""
         publish = self._publish
         if publish is not None:
-            publish(self.value)
+            publish(COMPLETED if self.scheduler.removed else value)
 
     def release(self) -> None:
         super().release()
@@ -178,8 +179,8 @@ class FenceValue(Lifetime):
         """Set the value if nothing waits for the fence, else return False. Called with the lock held."""
         if self._state[1] is not NOTHING:
             return False
+        self.announce(value)
         self._state = value, NOTHING
-        self.published()
         return True
 
     def advance(self, value: int) -> None:
@@ -200,8 +201,8 @@ class FenceValue(Lifetime):
             due = tuple([entry for entry in waiting.events if entry.target <= value])
             events = tuple([entry for entry in waiting.events if entry.target > value])
             rest = Waiting(events, waiting.due + due, tuple(waits))
+            self.announce(value)
             self._state = value, rest if any(rest) else NOTHING
-            self.published()
 
     def deliver(self) -> Exception | None:
         """Set the events that are due, all of them even if some raise. Returns the first exception."""
@@ -521,6 +522,8 @@ class Scheduler:
     def remove(self) -> list[Work]:
         """The device is removed: drop all work. Returns it, for the caller to release without the lock."""
         with self.lock:
+            for fence in self.fences():
+                fence.announce(COMPLETED)
             self.removed = True
             dropped = [work for queue in self._queues for work in queue.entries]
             for work in dropped:
@@ -556,7 +559,7 @@ class Scheduler:
         self.removed = True
         self.ready.clear()
         for fence in list(self._fences):
-            fence.published()
+            fence.announce(COMPLETED)
 
     def _append(self, queue: WorkQueue, works: Sequence[Work]) -> Work | None:
         """Add work to a queue. Returns the entry that this thread has to run. Called with the lock held."""
