@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from ..abi.arguments import invalid
 from ..abi.physical_memory import physical_memory
+from ..api.d3d12_enums import D3D_FEATURE_LEVEL
 from ..api.d3d12_structs import LUID
 from ..runtime.allocation import Allocation
 
@@ -16,6 +17,14 @@ from ..runtime.allocation import Allocation
 # have for its drivers.
 VENDOR_ID: Final = 0x444D4C
 DRIVER_VERSION: Final = (1, 0, 0, 0)
+# The feature levels of Direct3D 12: 11_0 and up, and the compute-only ones.
+DEVICE_LEVELS: Final = tuple(
+    level
+    for level in D3D_FEATURE_LEVEL
+    if level >= D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_11_0
+    or level <= D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_1_0_CORE
+)
+MAX_FEATURE_LEVEL: Final = D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_12_1
 # Assumed where the system does not report its memory.
 _DEFAULT_MEMORY: Final = 8 << 30
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.arguments import invalid, unsigned
 from ..abi.interface import IUnknown
@@ -14,6 +13,9 @@ from ..abi.pointers import locate
 from ..api.iids import IID_ID3DBlob
 from ..text.plural import counted_words
 from .memory_protocols import MemoryProtocols
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 BYTES = (bytes, bytearray, memoryview, np.ndarray)
 

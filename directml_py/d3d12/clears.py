@@ -24,7 +24,7 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID_UNKNOWN,
     D3D12_RESOURCE_STATE_UNORDERED_ACCESS,
 )
-from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
+from ..api.descriptor_handles import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
 from ..runtime.buffer import BufferRange
 from ..runtime.recording import Access, AccessKind, Command
 from ..sync_validation.sync_rules import CLEAR_DESCRIPTOR, CLEAR_RANGE
@@ -108,19 +108,16 @@ def check_clear(command: ClearView) -> Iterator[tuple[Rule, str]]:
         yield CLEAR_RANGE, f"{command.title}: Values has values outside the range of the view's format"
 
 
-def clear_uint(commands: ClearingList, *arguments: Any) -> ClearView:
-    """The command of ClearUnorderedAccessViewUint. Raises ``Refused`` if the call makes the list invalid."""
-    return _clear(commands, "ClearUnorderedAccessViewUint", np.dtype(np.uint32), *arguments)
+# The type of the values by the method.
+DTYPES: dict[str, np.dtype[Any]] = {
+    "ClearUnorderedAccessViewUint": np.dtype(np.uint32),
+    "ClearUnorderedAccessViewFloat": np.dtype(np.float32),
+}
 
 
-def clear_float(commands: ClearingList, *arguments: Any) -> ClearView:
-    return _clear(commands, "ClearUnorderedAccessViewFloat", np.dtype(np.float32), *arguments)
-
-
-def _clear(
+def clear(
     commands: ClearingList,
     title: str,
-    dtype: np.dtype[Any],
     gpu_handle: Any,
     cpu_handle: Any,
     resource: Any,
@@ -128,6 +125,8 @@ def _clear(
     rect_count: Any,
     rects: Any,
 ) -> ClearView:
+    """The command of the method ``title``. Raises ``Refused`` if the call makes the list invalid."""
+    dtype = DTYPES[title]
     child(resource, ID3D12Resource, "resource", commands.device)
     channels = _values(values, dtype)
     gpu = struct_at(gpu_handle, D3D12_GPU_DESCRIPTOR_HANDLE, "viewGPUHandleInCurrentHeap").ptr

@@ -8,10 +8,9 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.arguments import child, counted, enumerator, invalid, uint, unsigned
 from ..abi.counted_structs import structs_at
@@ -48,11 +47,8 @@ from ..api.d3d12_enums import (
     D3D12_ROOT_PARAMETER_TYPE_32BIT_CONSTANTS,
     D3D12_ROOT_PARAMETER_TYPE_DESCRIPTOR_TABLE,
 )
-from ..api.d3d12_structs import (
-    D3D12_GPU_DESCRIPTOR_HANDLE,
-    D3D12_RESOURCE_BARRIER,
-    D3D12_WRITEBUFFERIMMEDIATE_PARAMETER,
-)
+from ..api.d3d12_structs import D3D12_RESOURCE_BARRIER, D3D12_WRITEBUFFERIMMEDIATE_PARAMETER
+from ..api.descriptor_handles import D3D12_GPU_DESCRIPTOR_HANDLE
 from ..api.iids import (
     IID_ID3D12CommandList,
     IID_ID3D12GraphicsCommandList,
@@ -61,13 +57,13 @@ from ..api.iids import (
     IID_ID3D12GraphicsCommandList3,
     IID_ID3D12GraphicsCommandList4,
 )
+from ..late import loading
 from ..runtime.buffer import BufferRange
 from ..runtime.execution import CommandMemory, Recording, Validator, program_of
 from ..runtime.observers import watchers
 from ..runtime.recording import Access, AccessKind, Barrier, Barriers, Command, UAVBarrier
 from ..text.plural import counted_words
 from .barriers import Problem, decode, transitioned_twice
-from .clears import Refused, clear_float, clear_uint
 from .command_allocator import ID3D12CommandAllocator, check_allocator
 from .compute_state import (
     CBV,
@@ -89,6 +85,9 @@ from .markers import Marked, Marker
 from .queries import RESULT_SIZE, EndQuery, ID3D12QueryHeap, ResolveQueries, query_range_problem
 from .resource import ID3D12Resource, ResourceBuffer
 from .untracked import Tracking, untrack, without_methods
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 COPY: Final = D3D12_COMMAND_LIST_TYPE_COPY
 COPY_DEST: Final = D3D12_RESOURCE_STATE_COPY_DEST
@@ -423,7 +422,8 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         """Set every element of a raw or typed buffer view to four UINTs, each truncated to the low bits of its channel;
         a raw view uses the first value only (nf-d3d12-id3d12graphicscommandlist-clearunorderedaccessviewuint, and
         nf-d3d11-id3d11devicecontext-clearunorderedaccessviewuint for the bits)."""
-        self._clear(clear_uint, viewGPUHandleInCurrentHeap, viewCPUHandle, resource, values, numRects, rects)
+        handles = viewGPUHandleInCurrentHeap, viewCPUHandle
+        self._clear("ClearUnorderedAccessViewUint", *handles, resource, values, numRects, rects)
 
     def ClearUnorderedAccessViewFloat(
         self,
@@ -435,13 +435,15 @@ class ID3D12GraphicsCommandList(Marked, ID3D12CommandList):
         rects: None = None,
     ) -> None:
         """As ClearUnorderedAccessViewUint, for FLOAT, UNORM and SNORM formats, to which the values are converted."""
-        self._clear(clear_float, viewGPUHandleInCurrentHeap, viewCPUHandle, resource, values, numRects, rects)
+        handles = viewGPUHandleInCurrentHeap, viewCPUHandle
+        self._clear("ClearUnorderedAccessViewFloat", *handles, resource, values, numRects, rects)
 
-    def _clear(self, clear: Callable[..., Command], *arguments: Any) -> None:
+    def _clear(self, call: str, *arguments: Any) -> None:
+        with loading:
+            from .clears import Refused, clear
         try:
-            command = clear(self, *arguments)
+            command = clear(self, call, *arguments)
         except Refused as refused:
-            call = "ClearUnorderedAccessView" + ("Uint" if clear is clear_uint else "Float")
             if self._ready(call):
                 self.fail(refused.id, f"{call}: {refused}")
             return

@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from ..abi.arguments import child, counted, flags, invalid, unsigned
 from ..abi.hresult import DXGI_ERROR_INVALID_CALL
-from ..api.d3d12_enums import D3D12_COMMAND_LIST_TYPE, D3D12_COMMAND_QUEUE_FLAGS, D3D12_MESSAGE_ID
+from ..api.d3d12_enums import (
+    D3D12_COMMAND_LIST_TYPE,
+    D3D12_COMMAND_LIST_TYPE_DIRECT,
+    D3D12_COMMAND_QUEUE_FLAGS,
+    D3D12_MESSAGE_ID,
+)
 from ..api.d3d12_structs import D3D12_COMMAND_QUEUE_DESC
 from ..api.iids import IID_ID3D12CommandQueue
+from ..late import loading
 from ..runtime.execution import CallExecution, Recording, are_free
 from ..runtime.observers import watchers
+from .adapters import Adapter
 from .barriers import Problem
 from .buffer_rules import check_node_mask
 from .command_allocator import command_list_type
@@ -20,7 +27,6 @@ from .device_child import ID3D12Pageable, ParentDevice, short
 from .fence import ID3D12Fence
 from .markers import Marked, Marker
 from .queries import TICKS_PER_SECOND, ticks
-from .tile_mappings import Ranges, Regions, check_copy, check_update
 
 if TYPE_CHECKING:
     from .heap import ID3D12Heap
@@ -29,8 +35,14 @@ if TYPE_CHECKING:
 PRIORITIES = (0, 100, 10000)
 
 
-def check_queue_desc(desc: D3D12_COMMAND_QUEUE_DESC, name: str) -> None:
-    command_list_type(desc.Type, f"{name}.Type")
+def check_queue_desc(desc: D3D12_COMMAND_QUEUE_DESC, name: str, adapter: Adapter) -> None:
+    kind = command_list_type(desc.Type, f"{name}.Type")
+    # Devices of the core feature level have compute and copy queues alone.
+    if kind == D3D12_COMMAND_LIST_TYPE_DIRECT and not adapter.has_graphics:
+        raise invalid(
+            f"{name}.Type: {kind.name} needs graphics, which {adapter.description} lacks; "
+            "use D3D12_COMMAND_LIST_TYPE_COMPUTE, also for the command allocators and lists"
+        )
     flags(desc.Flags, D3D12_COMMAND_QUEUE_FLAGS, f"{name}.Flags")
     check_node_mask(desc.NodeMask, f"{name}.NodeMask")
     if desc.Priority not in PRIORITIES:
@@ -113,6 +125,8 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
     ) -> None:
         """Validate the mappings, which change nothing: a reserved resource has memory of its own."""
         self.device.check_alive()
+        with loading:
+            from .tile_mappings import Ranges, Regions, check_update
         regions = Regions(numResourceRegions, resourceRegionStartCoordinates, resourceRegionSizes)
         ranges = Ranges(heap, numRanges, rangeFlags, heapRangeStartOffsets, rangeTileCounts)
         check_update(self.device, resource, regions, ranges, flags)
@@ -129,6 +143,8 @@ class ID3D12CommandQueue(Marked, ID3D12Pageable):
         """Validate the mappings; see UpdateTileMappings."""
         self.device.check_alive()
         target, source = (dstResource, dstRegionStartCoordinate), (srcResource, srcRegionStartCoordinate)
+        with loading:
+            from .tile_mappings import check_copy
         check_copy(self.device, target, source, regionSize, flags)
 
     def _mark(self, marker: Marker) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.arguments import invalid, is_series, uint
 from ..api.d3d12_enums import (
@@ -29,6 +28,8 @@ from .d3d12_constants import D3D12_CONSTANT_BUFFER_DATA_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12DeviceChild, ID3D12Pageable, ParentDevice
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from .root_signature_layout import RootParameter, RootSignatureLayout
 
 

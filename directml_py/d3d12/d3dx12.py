@@ -22,8 +22,6 @@ from ..api.d3d12_enums import (
     DXGI_FORMAT_UNKNOWN,
 )
 from ..api.d3d12_structs import (
-    D3D12_CPU_DESCRIPTOR_HANDLE,
-    D3D12_GPU_DESCRIPTOR_HANDLE,
     D3D12_HEAP_DESC,
     D3D12_HEAP_PROPERTIES,
     D3D12_RANGE,
@@ -36,6 +34,7 @@ from ..api.d3d12_structs import (
     D3D12_SUBRESOURCE_DATA,
     DXGI_SAMPLE_DESC,
 )
+from ..api.descriptor_handles import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
 from .buffer_rules import check_subresources
 from .command_list import ID3D12GraphicsCommandList
 from .d3d12_constants import D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES

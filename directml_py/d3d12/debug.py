@@ -31,6 +31,7 @@ from ..api.iids import (
     IID_ID3D12DeviceRemovedExtendedDataSettings2,
 )
 from ..runtime.buffer import Living
+from ..runtime.observers import watchers
 from .debug_output import debug_output
 from .live_objects import live_objects
 
@@ -94,7 +95,6 @@ class ID3D12DeviceRemovedExtendedDataSettings2(ID3D12DeviceRemovedExtendedDataSe
 
 WARNING = D3D12_MESSAGE_SEVERITY_WARNING
 LATE = "EnableDebugLayer was called after the device was created; enable the layer first"
-_enabled = False
 # The devices that enabling the layer removes.
 devices_of_c: weakref.WeakSet[ParentDevice] = weakref.WeakSet()
 
@@ -110,8 +110,7 @@ class ID3D12Debug(IUnknown):
     IID = IID_ID3D12Debug
 
     def EnableDebugLayer(self) -> None:
-        global _enabled
-        was_enabled, _enabled = _enabled, True
+        was_enabled, watchers.debug_layer = watchers.debug_layer, True
         for device in () if was_enabled else list(devices_of_c):
             if device.info_queue is None and not device.removed:
                 debug_output(D3D12_MESSAGE_SEVERITY_ERROR, f"{device}: {LATE}")
@@ -119,8 +118,7 @@ class ID3D12Debug(IUnknown):
 
     def DisableDebugLayer(self) -> None:
         """The method of ``ID3D12Debug4``, available on every version in Python."""
-        global _enabled
-        _enabled = False
+        watchers.debug_layer = False
 
 
 class ID3D12Debug3(ID3D12Debug):
@@ -210,4 +208,4 @@ def D3D12GetDebugInterface(riid: GUID | type[IUnknown] = IID_ID3D12Debug4) -> An
 
 
 def debug_layer_enabled() -> bool:
-    return _enabled
+    return watchers.debug_layer

@@ -12,7 +12,7 @@ from ..abi.memory import MemoryFault, read
 from ..abi.pointers import locate, struct_at
 from ..abi.rules import Diagnostic, rule, violation
 from ..abi.wintypes import UINT
-from ..api.d3d12_structs import D3D12_CPU_DESCRIPTOR_HANDLE
+from ..api.descriptor_handles import D3D12_CPU_DESCRIPTOR_HANDLE
 from .descriptors import ID3D12DescriptorHeap, heap_type
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ def copy_descriptors(
     required_type = heap_type(kind, "descriptorHeapsType")
     destination_ranges = _ranges(device, destination)
     source_ranges = _ranges(device, source)
-    for given, ranges in ((destination, destination_ranges), (source, source_ranges)):
+    for arguments, ranges in ((destination, destination_ranges), (source, source_ranges)):
         for index, part in enumerate(ranges):
             if part.heap.type != required_type:
                 text = f"is in a heap of {part.heap.type.name}; descriptorHeapsType is {required_type.name}"
-                raise violation(RANGES, f"{given.starts_name}[{index}]", text)
+                raise violation(RANGES, f"{arguments.starts_name}[{index}]", text)
     for index, part in enumerate(source_ranges):
         if part.heap.shader_visible:
             text = "is in a shader-visible heap, which the CPU cannot read"
@@ -112,22 +112,22 @@ def _overlap(
 
 
 def _slots(
-    given: Ranges, ranges: list[HandleRange]
+    arguments: Ranges, ranges: list[HandleRange]
 ) -> Iterator[tuple[str, tuple[ID3D12DescriptorHeap, int]]]:
     return (
-        (f"{given.starts_name}[{index}]", slot)
+        (f"{arguments.starts_name}[{index}]", slot)
         for index, part in enumerate(ranges)
         for slot in part.descriptors()
     )
 
 
-def _ranges(device: ParentDevice, given: Ranges) -> list[HandleRange]:
-    count = uint(given.count, f"num{given.side.capitalize()}DescriptorRanges")
-    starts = _items(given.starts, count, given.starts_name)
-    sizes = [1] * count if given.sizes is None else _sizes(given.sizes, count, given.sizes_name)
+def _ranges(device: ParentDevice, arguments: Ranges) -> list[HandleRange]:
+    count = uint(arguments.count, f"num{arguments.side.capitalize()}DescriptorRanges")
+    starts = _items(arguments.starts, count, arguments.starts_name)
+    sizes = [1] * count if arguments.sizes is None else _sizes(arguments.sizes, count, arguments.sizes_name)
     ranges = []
     for index, (start, size) in enumerate(zip(starts, sizes)):
-        name = f"{given.starts_name}[{index}]"
+        name = f"{arguments.starts_name}[{index}]"
         ranges.append(_range(device, struct_at(start, D3D12_CPU_DESCRIPTOR_HANDLE, name).ptr, size, name))
     return ranges
 

@@ -24,11 +24,8 @@ from ..api.d3d12_enums import (
     D3D12_MESSAGE_ID_DESCRIPTOR_HEAP_NOT_SHADER_VISIBLE,
     D3D12_MESSAGE_SEVERITY_ERROR,
 )
-from ..api.d3d12_structs import (
-    D3D12_CPU_DESCRIPTOR_HANDLE,
-    D3D12_DESCRIPTOR_HEAP_DESC,
-    D3D12_GPU_DESCRIPTOR_HANDLE,
-)
+from ..api.d3d12_structs import D3D12_DESCRIPTOR_HEAP_DESC
+from ..api.descriptor_handles import D3D12_CPU_DESCRIPTOR_HANDLE, D3D12_GPU_DESCRIPTOR_HANDLE
 from ..api.iids import IID_ID3D12DescriptorHeap
 from ..runtime.allocation import CPU_DESCRIPTORS, GPU_DESCRIPTORS
 from ..text.plural import counted_words

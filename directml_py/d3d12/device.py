@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..abi.arguments import (
     child,
@@ -91,13 +91,11 @@ from .buffer_rules import (
     cpu_accessible,
     read_buffer_desc,
 )
-from .clears import ClearView, check_clear
 from .command_allocator import ID3D12CommandAllocator, check_allocator, command_list_type
 from .command_list import ID3D12GraphicsCommandList4, check_initial_state
 from .command_queue import ID3D12CommandQueue, check_queue_desc
 from .compute_state import ID3D12RootSignature
-from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
-from .debug import ID3D12DebugDevice, debug_layer_enabled, devices_of_c
+from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT, GENERIC_ALL
 from .descriptor_copies import Ranges, copy_descriptors, report_instead
 from .descriptors import (
     CBV_SRV_UAV,
@@ -109,16 +107,15 @@ from .descriptors import (
     heap_type,
 )
 from .device_child import ID3D12DeviceChild, ID3D12Pageable, ParentDevice
-from .features import answer_feature
 from .fence import ID3D12Fence1
 from .heap import ID3D12Heap, ID3D12Heap1
-from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1, Message
-from .queries import ID3D12QueryHeap, ResolveQueries, check_queries, check_query_heap_desc
+from .queries import ID3D12QueryHeap, check_query_heap_desc
 from .resource import ID3D12Resource, ID3D12Resource2, Placement
-from .rule_messages import message_of
-from .shared_handles import GENERIC_ALL, handle_by_name, is_shareable, share, shared_object
-from .tile_mappings import TILE, tiles_of
-from .views import OtherView, cpu_slot, unordered_access_view
+
+# The debug layer, and what programs of DirectML rarely call, are imported when they are first needed.
+if TYPE_CHECKING:
+    from .debug import ID3D12DebugDevice
+    from .info_queue import ID3D12InfoQueue1
 
 OWNER = rule(
     "D3D12-Residency-owner",
@@ -147,9 +144,8 @@ class ID3D12Device(ParentDevice):
         self.info_queue: ID3D12InfoQueue1 | None = None
         self.debug_device: ID3D12DebugDevice | None = None
         self.sync_validator: Validator | None = None
-        if debug_layer_enabled():
-            self.info_queue, self.debug_device = ID3D12InfoQueue1(self), ID3D12DebugDevice(self)
-            self._start_validation()
+        if watchers.debug_layer:
+            self._start_debug_layer()
         # Whether CREATE_NOT_ZEROED heaps are filled with garbage even without the debug layer.
         self.leaves_garbage = False
         # Whether commands that no barrier orders run in another order than recorded. Not under the debug layer, which
@@ -169,6 +165,9 @@ class ID3D12Device(ParentDevice):
     def QueryInterface(self, riid: Any) -> Any:
         """Also returns ``ID3D12InfoQueue`` and ``ID3D12DebugDevice`` on a device created under the debug layer."""
         if self.info_queue is not None:
+            with loading:
+                from .debug import ID3D12DebugDevice
+                from .info_queue import ID3D12InfoQueue, ID3D12InfoQueue1
             if any(same_interface(riid, kind) for kind in (ID3D12InfoQueue, ID3D12InfoQueue1)):
                 return self.info_queue
             if same_interface(riid, ID3D12DebugDevice):
@@ -185,7 +184,9 @@ class ID3D12Device(ParentDevice):
     def CheckFeatureSupport(self, feature: int, data: Any, size: int | None = None) -> None:
         """Fill the D3D12_FEATURE_DATA struct ``data`` (or the one that a typed pointer points to) in place."""
         self.check_alive()
-        answer_feature(feature, data, size)
+        with loading:
+            from .features import answer_feature
+        answer_feature(feature, data, size, self._adapter.has_graphics)
 
     def SetStablePowerState(self, enable: bool) -> None:
         """A no-op, as there is no GPU clock (nf-d3d12-id3d12device-setstablepowerstate)."""
@@ -194,7 +195,7 @@ class ID3D12Device(ParentDevice):
     def CreateCommandQueue(self, desc: Any) -> ID3D12CommandQueue:
         self.check_alive()
         queue_desc = struct_at(desc, D3D12_COMMAND_QUEUE_DESC, "desc")
-        check_queue_desc(queue_desc, "desc")
+        check_queue_desc(queue_desc, "desc", self._adapter)
         return created(ID3D12CommandQueue(self, queue_desc))
 
     def CreateCommandAllocator(self, type: int) -> ID3D12CommandAllocator:
@@ -313,6 +314,8 @@ class ID3D12Device(ParentDevice):
         """Write a raw, typed or structured buffer view to a descriptor; without a resource, a null descriptor."""
         if self.scheduler.removed:
             return
+        with loading:
+            from .views import cpu_slot, unordered_access_view
         heap, index = cpu_slot(self, destDescriptor, CBV_SRV_UAV, "destDescriptor")
         view = unordered_access_view(self, resource, counterResource, desc)
         heap.write(index, view, self.writer("CreateUnorderedAccessView"))
@@ -336,6 +339,8 @@ class ID3D12Device(ParentDevice):
     def _other_view(self, call: str, kind: D3D12_DESCRIPTOR_HEAP_TYPE, destination: Any) -> None:
         if self.scheduler.removed:
             return
+        with loading:
+            from .views import OtherView, cpu_slot
         heap, index = cpu_slot(self, destination, kind, "destDescriptor")
         heap.write(index, OtherView(call), self.writer(call))
 
@@ -372,6 +377,8 @@ class ID3D12Device(ParentDevice):
             Type=D3D12_HEAP_TYPE_DEFAULT, CreationNodeMask=1, VisibleNodeMask=1
         )
         state = check_placement(buffer, properties, initialState, ("desc", "initialState"))
+        with loading:
+            from .tile_mappings import TILE, tiles_of
         allocation = self._allocate(tiles_of(buffer.Width) * TILE, properties, D3D12_HEAP_FLAG_NONE)
         placement = Placement(allocation, 0, properties, D3D12_HEAP_FLAG_NONE, reserved=True)
         self._inform_of_state("CreateReservedResource", properties, state)
@@ -459,6 +466,8 @@ class ID3D12Device(ParentDevice):
         ``GENERIC_ALL``, ``DXGI_ERROR_NAME_ALREADY_EXISTS`` if an open handle has the name.
         """
         self.check_alive()
+        with loading:
+            from .shared_handles import is_shareable, share
         item = instance(object, ID3D12DeviceChild, "object")
         if item.device is not self:
             raise invalid("object belongs to another device")
@@ -473,6 +482,8 @@ class ID3D12Device(ParentDevice):
     def OpenSharedHandleByName(self, name: str, access: int = GENERIC_ALL) -> int:
         """A new handle to the object of that name. Raises ``0x80070002`` (file not found) if no open handle has it."""
         self.check_alive()
+        with loading:
+            from .shared_handles import handle_by_name
         return handle_by_name(name)
 
     def OpenSharedHandle(self, NTHandle: int) -> Any:
@@ -481,6 +492,8 @@ class ID3D12Device(ParentDevice):
         Raises ``E_HANDLE`` for an unknown handle, ``E_NOTIMPL`` for a fence of another device.
         """
         self.check_alive()
+        with loading:
+            from .shared_handles import shared_object
         item = shared_object(integer(NTHandle, "NTHandle"))
         if item.device is self:
             return item
@@ -554,10 +567,14 @@ class ID3D12Device(ParentDevice):
                 self.report_diagnostic(OWNER.violated(f"{call}: objects[{index}] is {item.life}, {problem}"))
         return pageables
 
-    def _start_validation(self) -> None:
-        # Imported with the first device that needs it: programs without the debug layer start faster.
+    def _start_debug_layer(self) -> None:
         with loading:
             from ..sync_validation.validator import Check, SyncValidator
+            from .clears import ClearView, check_clear
+            from .debug import ID3D12DebugDevice
+            from .info_queue import ID3D12InfoQueue1
+            from .queries import ResolveQueries, check_queries
+        self.info_queue, self.debug_device = ID3D12InfoQueue1(self), ID3D12DebugDevice(self)
         checks: dict[type[Command], Check] = {ClearView: check_clear, ResolveQueries: check_queries}
         self.sync_validator = self.scheduler.layer = SyncValidator(self, checks)
 
@@ -573,6 +590,8 @@ class ID3D12Device(ParentDevice):
         hresult: int = E_INVALIDARG,
     ) -> None:
         if self.info_queue is not None:
+            with loading:
+                from .info_queue import Message
             self.info_queue.put(Message(category, severity, id, text), hresult)
 
     def failure(
@@ -583,9 +602,14 @@ class ID3D12Device(ParentDevice):
 
     def report_diagnostic(self, diagnostic: Diagnostic) -> None:
         if self.info_queue is not None:
+            with loading:
+                from .rule_messages import message_of
             self.info_queue.put(message_of(diagnostic), E_INVALIDARG)
 
     def report_deadlock(self, diagnostic: Diagnostic, is_over: Callable[[], bool]) -> DMLError | None:
+        with loading:
+            from .debug import devices_of_c
+            from .rule_messages import message_of
         # A C program may have threads that Python does not know, which can end the wait.
         is_for_c = self in devices_of_c
         try:

@@ -47,7 +47,7 @@ from ..api.iids import (
 )
 from ..late import loading
 from ..runtime.scheduler import Countdown, Event
-from .adapters import adapter_of
+from .adapters import DEVICE_LEVELS, MAX_FEATURE_LEVEL, adapter_of
 from .allocation_queries import (
     AllocationInfo,
     Footprints,
@@ -61,7 +61,6 @@ from .command_allocator import command_list_type
 from .command_list import ID3D12GraphicsCommandList4
 from .command_queue import ID3D12CommandQueue
 from .device import ID3D12Device
-from .features import DEVICE_LEVELS, MAX_FEATURE_LEVEL
 from .fence import ID3D12Fence
 from .heap import ID3D12Heap, ID3D12Heap1
 from .resource import ID3D12Resource2

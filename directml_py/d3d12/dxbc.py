@@ -128,8 +128,8 @@ def parse(data: bytes) -> Container:
     return Container(digest, parts)
 
 
-def _part(data: bytes, place: int) -> tuple[str, bytes]:
-    (offset,) = WORD.unpack_from(data, place)
+def _part(data: bytes, position: int) -> tuple[str, bytes]:
+    (offset,) = WORD.unpack_from(data, position)
     if offset + PART.size > len(data):
         raise NotAContainer(f"has a DXBC container of {len(data)} bytes with a part at offset {offset}")
     name, size = PART.unpack_from(data, offset)

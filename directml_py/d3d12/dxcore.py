@@ -117,8 +117,8 @@ class IDXCoreAdapter(AdapterObject, IUnknown):
         return True
 
     def IsAttributeSupported(self, attributeGUID: GUID) -> bool:
-        own = _GPU if self.adapter.has_graphics else _NPU
-        return _guid(attributeGUID, "attributeGUID") in own
+        supported = _GPU if self.adapter.has_graphics else _NPU
+        return _guid(attributeGUID, "attributeGUID") in supported
 
     def IsPropertySupported(self, property: int) -> bool:
         return integer(property, "property") in _PROPERTIES

@@ -54,19 +54,11 @@ from ..api.d3d12_structs import (
     D3D12_FEATURE_DATA_ROOT_SIGNATURE,
     D3D12_FEATURE_DATA_SHADER_MODEL,
 )
+from .adapters import DEVICE_LEVELS, MAX_FEATURE_LEVEL
 
-MAX_FEATURE_LEVEL: Final = D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_12_1
 MAX_SHADER_MODEL: Final = D3D_SHADER_MODEL.D3D_SHADER_MODEL_6_6
 MAX_ROOT_SIGNATURE: Final = D3D_ROOT_SIGNATURE_VERSION.D3D_ROOT_SIGNATURE_VERSION_1_1
 ADDRESS_BITS: Final = 40
-
-# The feature levels of Direct3D 12: 11_0 and up, and the compute-only ones.
-DEVICE_LEVELS: Final = tuple(
-    level
-    for level in D3D_FEATURE_LEVEL
-    if level >= D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_11_0
-    or level <= D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_1_0_CORE
-)
 
 _ARCHITECTURE: Final = {"TileBasedRenderer": 0, "UMA": 0, "CacheCoherentUMA": 0}
 
@@ -86,7 +78,7 @@ def _architecture(**fields: int) -> Answer:
     return answer
 
 
-def _feature_levels(data: Any) -> Mapping[str, int]:
+def _feature_levels(data: Any, highest: int = MAX_FEATURE_LEVEL) -> Mapping[str, int]:
     count = data.NumFeatureLevels
     address = locate(data.pFeatureLevelsRequested, "data.pFeatureLevelsRequested").address
     if not count or not address:
@@ -95,7 +87,7 @@ def _feature_levels(data: Any) -> Mapping[str, int]:
         requested = list(memoryview(read(address, 4 * count)).cast("i"))
     except (MemoryFault, MemoryError, OverflowError) as fault:
         raise invalid(f"data.pFeatureLevelsRequested: {fault}") from None
-    supported = [level for level in requested if level in DEVICE_LEVELS and level <= MAX_FEATURE_LEVEL]
+    supported = [level for level in requested if level in DEVICE_LEVELS and level <= highest]
     if not supported:
         raise DMLError(
             DXGI_ERROR_UNSUPPORTED, "none of data.pFeatureLevelsRequested is supported by the device"
@@ -177,7 +169,12 @@ _INPUTS: Final = frozenset(
 )
 
 
-def answer_feature(feature: Any, data: Any, size: Any) -> None:
+def highest_level(has_graphics: bool) -> D3D_FEATURE_LEVEL:
+    """The highest feature level of a device; programs choose the type of their command lists by it."""
+    return MAX_FEATURE_LEVEL if has_graphics else D3D_FEATURE_LEVEL.D3D_FEATURE_LEVEL_1_0_CORE
+
+
+def answer_feature(feature: Any, data: Any, size: Any, has_graphics: bool) -> None:
     """Fill the D3D12_FEATURE_DATA struct at ``data`` in place, except for its input fields.
 
     ``data`` is a struct, a typed pointer to one, or an address with a ``size`` in bytes. Raises ``E_INVALIDARG`` for
@@ -196,7 +193,10 @@ def answer_feature(feature: Any, data: Any, size: Any) -> None:
     if size is not None and uint(size, "size") != ctypes.sizeof(struct):
         raise invalid(f"size must be {ctypes.sizeof(struct)} for a {struct.__name__}, not {size}")
     filled = struct_at(data, struct, "data")
-    answers = answer(filled)
+    if kind == D3D12_FEATURE_FEATURE_LEVELS:
+        answers = _feature_levels(filled, highest_level(has_graphics))
+    else:
+        answers = answer(filled)
     for field, *_ in struct._fields_:
         if field not in _INPUTS:
             setattr(filled, field, answers.get(field, 0))

@@ -49,13 +49,13 @@ class Format(NamedTuple):
         """One element with the values converted as in Direct3D: to FLOAT by rounding, to UNORM and SNORM by clamping to
         their range, mapping NaN to 0, and rounding halves away from zero."""
         dtype = f"{_KINDS[self.kind]}{self.bits // 8}"
-        given = values[: self.channels]
+        present = values[: self.channels]
         if self.kind == "FLOAT":
             with np.errstate(over="ignore"):
-                return given.astype(dtype)
+                return present.astype(dtype)
         signed = self.kind == "SNORM"
         scale = (1 << (self.bits - signed)) - 1
-        scaled = np.clip(np.nan_to_num(given.astype(np.float64), nan=0.0), -signed, 1) * scale
+        scaled = np.clip(np.nan_to_num(present.astype(np.float64), nan=0.0), -signed, 1) * scale
         return np.trunc(scaled + np.copysign(0.5, scaled)).astype(dtype)
 
     def exceeds(self, values: npt.NDArray[np.float32]) -> bool:
@@ -63,8 +63,8 @@ class Format(NamedTuple):
         if self.kind not in ("UNORM", "SNORM"):
             return False
         lowest = -1 if self.kind == "SNORM" else 0
-        given = values[: self.channels]
-        return not bool(((given >= lowest) & (given <= 1)).all())
+        present = values[: self.channels]
+        return not bool(((present >= lowest) & (present <= 1)).all())
 
 
 RAW = Format(1, 32, "TYPELESS")

@@ -87,7 +87,7 @@ class _Lists:
             (self.severities, {message.Severity}),
             (self.ids, message.numbers),
         )
-        return [not values.isdisjoint(own) for values, own in pairs if values]
+        return [not values.isdisjoint(actual) for values, actual in pairs if values]
 
 
 class _Filter:
@@ -176,8 +176,8 @@ class ID3D12InfoQueue(IUnknown):
 
     def QueryInterface(self, riid: Any) -> Any:
         """Also returns the device's interfaces: both belong to one COM object."""
-        own = any(same_interface(riid, kind) for kind in (ID3D12InfoQueue, ID3D12InfoQueue1))
-        return self if own else self._device.QueryInterface(riid)
+        is_supported = any(same_interface(riid, kind) for kind in (ID3D12InfoQueue, ID3D12InfoQueue1))
+        return self if is_supported else self._device.QueryInterface(riid)
 
     def put(self, message: Message, hresult: int, raised: bool = False) -> bool:
         """Store, log and possibly raise ``message``, in this order; ``hresult`` is the code of the exception. Returns

@@ -57,16 +57,16 @@ SUBOBJECTS: Final = {
 
 def refuse_compute(device: ParentDevice, desc: Any) -> NoReturn:
     """Raises ``E_NOTIMPL``, naming the shader, or ``E_INVALIDARG`` for a desc that is wrong in itself."""
-    given = struct_at(desc, D3D12_COMPUTE_PIPELINE_STATE_DESC, "desc")
-    check_node_mask(given.NodeMask, "desc.NodeMask")
-    if given.pRootSignature:
-        signature = ID3D12RootSignature.from_handle(given.pRootSignature)
+    fields = struct_at(desc, D3D12_COMPUTE_PIPELINE_STATE_DESC, "desc")
+    check_node_mask(fields.NodeMask, "desc.NodeMask")
+    if fields.pRootSignature:
+        signature = ID3D12RootSignature.from_handle(fields.pRootSignature)
         if signature is None:
             raise invalid(
-                f"desc.pRootSignature is 0x{given.pRootSignature:X}, which is not a live ID3D12RootSignature"
+                f"desc.pRootSignature is 0x{fields.pRootSignature:X}, which is not a live ID3D12RootSignature"
             )
         child(signature, ID3D12RootSignature, "desc.pRootSignature", device)
-    raise _refusal([_shader(given.CS, "desc.CS")])
+    raise _refusal([_shader(fields.CS, "desc.CS")])
 
 
 def refuse_graphics(desc: Any) -> NoReturn:
@@ -82,24 +82,24 @@ def refuse_graphics(desc: Any) -> NoReturn:
 
 def refuse_stream(desc: Any) -> NoReturn:
     """As ``refuse_compute``, for a stream of subobjects, which is read up to one that is not known."""
-    given = struct_at(desc, D3D12_PIPELINE_STATE_STREAM_DESC, "desc")
+    stream = struct_at(desc, D3D12_PIPELINE_STATE_STREAM_DESC, "desc")
     name = "desc.pPipelineStateSubobjectStream"
-    if given.SizeInBytes > MAX_STREAM:
-        raise invalid(f"desc.SizeInBytes is {given.SizeInBytes}; more than {MAX_STREAM} are not read")
-    data = _read(given.pPipelineStateSubobjectStream or 0, given.SizeInBytes, name)
+    if stream.SizeInBytes > MAX_STREAM:
+        raise invalid(f"desc.SizeInBytes is {stream.SizeInBytes}; more than {MAX_STREAM} are not read")
+    data = _read(stream.pPipelineStateSubobjectStream or 0, stream.SizeInBytes, name)
     raise _refusal([_shader(code, f"{stage} of {name}") for stage, code in _shaders_in(data)])
 
 
 def _shaders_in(stream: bytes) -> Iterator[tuple[str, D3D12_SHADER_BYTECODE]]:
-    place, prefix = 0, "D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_"
+    offset, prefix = 0, "D3D12_PIPELINE_STATE_SUBOBJECT_TYPE_"
     names = {int(each): each.name.removeprefix(prefix) for each in D3D12_PIPELINE_STATE_SUBOBJECT_TYPE}
-    while place + _UINT[0] <= len(stream):
-        (kind,) = struct.unpack_from("<I", stream, place)
+    while offset + _UINT[0] <= len(stream):
+        (kind,) = struct.unpack_from("<I", stream, offset)
         name = names.get(kind, "")
         if name not in SUBOBJECTS:
             return
         size, alignment = SUBOBJECTS[name]
-        start = -(-(place + _UINT[0]) // alignment) * alignment
+        start = -(-(offset + _UINT[0]) // alignment) * alignment
         if start + size > len(stream):
             return
         if SUBOBJECTS[name] is _BYTECODE:
@@ -107,7 +107,7 @@ def _shaders_in(stream: bytes) -> Iterator[tuple[str, D3D12_SHADER_BYTECODE]]:
             if code.pShaderBytecode:
                 yield name, code
         # Every subobject is aligned as a pointer.
-        place = -(-(start + size) // POINTER_SIZE) * POINTER_SIZE
+        offset = -(-(start + size) // POINTER_SIZE) * POINTER_SIZE
 
 
 def _read(address: int, size: int, name: str) -> bytes:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.arguments import integer, invalid, uint, unsigned
 from ..abi.call_site import caller
@@ -45,6 +44,9 @@ from .d3d12_constants import D3D12_DEFAULT_RESOURCE_PLACEMENT_ALIGNMENT
 from .device_child import ID3D12Pageable, ParentDevice, short
 from .memory_protocols import MemoryProtocols
 from .subresource_copies import box_extent, bytes_from, bytes_to
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class Placement(NamedTuple):

@@ -144,43 +144,43 @@ def _parameter_problems(parameter: RootParameter, path: str) -> Iterator[str]:
     if parameter.type == TABLE_TYPE:
         yield from _table_problems(parameter.held, f"{path}.DescriptorTable.pDescriptorRanges")
     elif parameter.held and hasattr(parameter.held[0], "Flags"):
-        flags, place = parameter.held[0].Flags, f"{path}.Descriptor.Flags"
-        yield from _unknown_bits(flags, D3D12_ROOT_DESCRIPTOR_FLAGS, place)
-        yield from _data_problems(flags, place)
+        flags, flags_path = parameter.held[0].Flags, f"{path}.Descriptor.Flags"
+        yield from _unknown_bits(flags, D3D12_ROOT_DESCRIPTOR_FLAGS, flags_path)
+        yield from _data_problems(flags, flags_path)
 
 
 def _data_problems(flags: int, path: str) -> Iterator[str]:
-    given = [str(flag.name).partition("_FLAG_")[2] for flag in DATA_FLAGS if flags & flag]
-    if len(given) > 1:
-        yield f"{path} has {' and '.join(given)}; at most one DATA_ flag is possible"
+    names = [str(flag.name).partition("_FLAG_")[2] for flag in DATA_FLAGS if flags & flag]
+    if len(names) > 1:
+        yield f"{path} has {' and '.join(names)}; at most one DATA_ flag is possible"
 
 
 def _table_problems(ranges: tuple[Any, ...], path: str) -> Iterator[str]:
     following = 0
     for index, each in enumerate(ranges):
-        place = f"{path}[{index}]"
-        yield from _unknown_value(each.RangeType, D3D12_DESCRIPTOR_RANGE_TYPE, f"{place}.RangeType")
-        yield from _range_flag_problems(each, f"{place}.Flags")
+        where = f"{path}[{index}]"
+        yield from _unknown_value(each.RangeType, D3D12_DESCRIPTOR_RANGE_TYPE, f"{where}.RangeType")
+        yield from _range_flag_problems(each, f"{where}.Flags")
         if (each.RangeType == SAMPLER) != (ranges[0].RangeType == SAMPLER):
             yield (
-                f"{place}.RangeType is {_name_of(each)}, but that of {path}[0] is {_name_of(ranges[0])}; a table holds "
+                f"{where}.RangeType is {_name_of(each)}, but that of {path}[0] is {_name_of(ranges[0])}; a table holds "
                 "either samplers or other descriptors"
             )
         if not each.NumDescriptors:
-            yield f"{place}.NumDescriptors must not be 0"
+            yield f"{where}.NumDescriptors must not be 0"
         start = each.OffsetInDescriptorsFromTableStart
         if start == D3D12_DESCRIPTOR_RANGE_OFFSET_APPEND:
             start = following
             if start > UINT_MAX:
                 yield (
-                    f"{place}.OffsetInDescriptorsFromTableStart is D3D12_DESCRIPTOR_RANGE_OFFSET_APPEND, but the range "
+                    f"{where}.OffsetInDescriptorsFromTableStart is D3D12_DESCRIPTOR_RANGE_OFFSET_APPEND, but the range "
                     "before it has no end"
                 )
         following = start + each.NumDescriptors
         if each.NumDescriptors == UNBOUNDED:
             following = UINT_MAX + 1
         elif each.NumDescriptors:
-            yield from _range_end_problems(each, start, place)
+            yield from _range_end_problems(each, start, where)
 
 
 def _range_end_problems(each: Any, start: int, path: str) -> Iterator[str]:
@@ -246,13 +246,15 @@ def _registers_of(parameter: RootParameter, path: str) -> Iterator[Registers]:
             if each.RangeType in LETTERS and each.NumDescriptors:
                 first = each.BaseShaderRegister
                 end = UINT_MAX if each.NumDescriptors == UNBOUNDED else first + each.NumDescriptors - 1
-                place = f"{path}.DescriptorTable.pDescriptorRanges[{index}]"
-                yield Registers(each.RangeType, each.RegisterSpace, first, end, parameter.visibility, place)
+                register_path = f"{path}.DescriptorTable.pDescriptorRanges[{index}]"
+                yield Registers(
+                    each.RangeType, each.RegisterSpace, first, end, parameter.visibility, register_path
+                )
     elif parameter.held:
         (held,) = parameter.held
-        number, place = held.ShaderRegister, f"{path}.{MEMBERS[parameter.type]}"
+        number, register_path = held.ShaderRegister, f"{path}.{MEMBERS[parameter.type]}"
         kind = REGISTERS[D3D12_ROOT_PARAMETER_TYPE(parameter.type)]
-        yield Registers(kind, held.RegisterSpace, number, number, parameter.visibility, place)
+        yield Registers(kind, held.RegisterSpace, number, number, parameter.visibility, register_path)
 
 
 def _reserved(registers: Iterable[Registers]) -> Iterator[str]:

@@ -25,7 +25,6 @@ from .fence import ID3D12Fence1
 from .heap import ID3D12Heap
 from .resource import ID3D12Resource
 
-GENERIC_ALL: Final = 0x1000_0000
 # HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND).
 FILE_NOT_FOUND: Final = 0x8007_0002
 

@@ -18,11 +18,8 @@ from ..api.d3d12_enums import (
     DXGI_FORMAT_R32_TYPELESS,
     DXGI_FORMAT_UNKNOWN,
 )
-from ..api.d3d12_structs import (
-    D3D12_BUFFER_UAV,
-    D3D12_CPU_DESCRIPTOR_HANDLE,
-    D3D12_UNORDERED_ACCESS_VIEW_DESC,
-)
+from ..api.d3d12_structs import D3D12_BUFFER_UAV, D3D12_UNORDERED_ACCESS_VIEW_DESC
+from ..api.descriptor_handles import D3D12_CPU_DESCRIPTOR_HANDLE
 from ..runtime.buffer import BufferRange
 from .descriptors import ID3D12DescriptorHeap
 from .formats import RAW, Format, format_of

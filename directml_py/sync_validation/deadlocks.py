@@ -5,7 +5,8 @@ when the device is flushed and at interpreter exit, including after an interrupt
 
 A waiting thread submits nothing more. It is reported if no submitted work can end its wait and every other thread
 known to Python is deadlocked too: any other thread might be about to signal. In a Python program the wait then ends
-with an exception. A C program may have threads that Python has never seen, and goes on waiting.
+with an exception. A C program may have threads that Python has never seen, and goes on waiting. A loop that polls a
+fence is such a wait, too.
 """
 
 from __future__ import annotations
@@ -138,6 +139,11 @@ class CPUWait:
         if self.error is not None:
             self._event.set()
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is reported, but not ended: in a program in C, or if a filter denies the message."""
+        return self._is_reported and self.error is None
+
     def problem(self) -> str | None:
         """Why it never ends; None if submitted work can end it, whichever thread runs that."""
         scheduler = self.reporter.scheduler
@@ -148,6 +154,43 @@ class CPUWait:
         if not missing or (self._any_of_them and len(missing) < len(self._targets)):
             return None
         return "; ".join(final.why(fence, target) for fence, target in missing)
+
+
+# The calls of GetCompletedValue after which a loop counts as endless, if nothing else was asked of the device.
+# One that does nothing else makes them within a second, one that sleeps for a millisecond within a quarter of a minute.
+MOST_POLLS = 10_000
+
+
+class _Polling(CPUWait):
+    """A thread that polls ``fence``; what value it waits for is unknown."""
+
+    def __init__(self, reporter: DeadlockReporter, fence: FenceValue) -> None:
+        super().__init__(reporter, threading.Event(), [(fence, fence.value + 1)], any_of_them=False)
+
+    def problem(self) -> str | None:
+        problem = super().problem()
+        return problem and f"{problem}, and GetCompletedValue was called {MOST_POLLS:,} times in a row"
+
+
+class Polls:
+    """The polls of a device's fences since anything was recorded, submitted or signaled."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._is_reported = False
+
+    def begin(self) -> None:
+        """The device has been given something to do."""
+        self._count, self._is_reported = 0, False
+
+    def add(self, reporter: DeadlockReporter, fence: FenceValue) -> None:
+        """The program has polled ``fence`` and continues, unless it is to be ended with an exception."""
+        self._count += 1
+        if self._count % MOST_POLLS or self._is_reported:
+            return
+        polling = _Polling(reporter, fence)
+        with polling:
+            self._is_reported = polling.goes_on
 
 
 # By thread identifier.

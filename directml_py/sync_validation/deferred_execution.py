@@ -66,9 +66,9 @@ class Deferral:
 
     def _run_next(self, failures: list[Exception]) -> bool:
         # The objects that one step examines are released without the lock: fences hold events of the program.
-        seen: list[object] = []
+        inspected: list[object] = []
         with self._scheduler.lock:
-            entries = self._next(seen)
+            entries = self._next(inspected)
             if entries is None:
                 self.runner = None
                 return False
@@ -77,14 +77,14 @@ class Deferral:
                 break
         return True
 
-    def _next(self, seen: list[object]) -> RunnableEntries | None:
-        """The next entries to run; None if no requested work can run, which also ends all polling. ``seen`` receives
-        the objects whose last references this may hold."""
+    def _next(self, inspected: list[object]) -> RunnableEntries | None:
+        """The next entries to run; None if no requested work can run, which also ends all polling. ``inspected``
+        receives the objects whose last references this may hold."""
         ready = self._scheduler.ready
         for queue in [queue for queue in ready if not queue.entries]:
             del ready[queue]
         fences, polled = self._scheduler.fences(), self._polled
-        seen += (fences, polled)
+        inspected += (fences, polled)
         awaited = [(fence, fence.awaited_value()) for fence in fences]
         targets = [(fence, target) for fence, target in awaited if target is not None]
         if targets or polled:

@@ -37,8 +37,10 @@ RANGES: Final = 256
 # Of queues: those of several devices have entries in one clock.
 NUMBERS: Final = itertools.count()
 
-UNORDERED_QUEUES: Final = "neither queue waits for a fence that the other signals afterwards"
-UNORDERED_DEVICES: Final = "the CPU waits for neither before it submits the other, and devices share no fence"
+UNSYNCHRONIZED_QUEUES: Final = "neither queue waits for a fence that the other signals afterwards"
+UNSYNCHRONIZED_DEVICES: Final = (
+    "the CPU waits for neither before it submits the other, and devices share no fence"
+)
 
 Clock = dict[int, int]
 
@@ -177,11 +179,11 @@ class HappensBefore:
                         if use.execution > known and use.conflicts(access):
                             yield sync_rules.QUEUE_WAIT, self._hazard_text(title, access, uses, use)
                             break
-            own = queues.get(number)
-            if own is None:
-                own = queues[number] = Uses(self)
-            own.queue = queue.owner.name
-            self._record_use(own, number, _Use.of(clock.get(number, 0), title, recorded, access))
+            queue_uses = queues.get(number)
+            if queue_uses is None:
+                queue_uses = queues[number] = Uses(self)
+            queue_uses.queue = queue.owner.name
+            self._record_use(queue_uses, number, _Use.of(clock.get(number, 0), title, recorded, access))
 
     def _record_use(self, uses: Uses, number: int, use: _Use) -> None:
         uses[use.start, use.end, use.use is AccessKind.READ] = use
@@ -200,5 +202,5 @@ class HappensBefore:
         return (
             f"{title} {access.use.value} {access}, which {use.title} on another ID3D12CommandQueue"
             f"{f' {name!r}' if name else ''}{' of another ID3D12Device' if elsewhere else ''} {use.use.value} as "
-            f"{earlier}{line}; {UNORDERED_DEVICES if elsewhere else UNORDERED_QUEUES}"
+            f"{earlier}{line}; {UNSYNCHRONIZED_DEVICES if elsewhere else UNSYNCHRONIZED_QUEUES}"
         )

@@ -71,6 +71,8 @@ class HostMemory:
         self._in_flight: dict[int, _InFlight] = {}
         # The ranges written by commands.
         self.results: RangeMap[Result] = RangeMap()
+        # The ranges that the CPU has views of, or says that it has written.
+        self._reached: RangeMap[None] = RangeMap()
         # Resources in this memory that are or were mapped.
         self._mapped: WeakSet[Buffer] = WeakSet()
         self._maps = 0
@@ -84,13 +86,13 @@ class HostMemory:
         """
         if self._expected is None:
             self._expected = np.empty_like(self._memory)
-        own = self._in_flight[submission] = _InFlight()
+        in_flight = self._in_flight[submission] = _InFlight()
         accesses = list(accesses)
         for access in accesses:
             start, end = extent(access.range)
             for first, last in _gaps(start, end, self._ranges_in_flight()):
                 self._expected[first:last] = self._memory[first:last]
-            (own.writes if access.writes else own.reads).put(start, end, access.range)
+            (in_flight.writes if access.writes else in_flight.reads).put(start, end, access.range)
         for access in accesses:
             if access.writes and access.elements is None:
                 reads = [other.reads for other in list(self._in_flight.values())]
@@ -168,6 +170,20 @@ class HostMemory:
             for offset, size in list(buffer.maps)
         )
 
+    def reach(self, part: BufferRange) -> None:
+        """The CPU may have written ``part``."""
+        self._reached.put(*extent(part), None)
+
+    def is_fresh(self, part: BufferRange) -> bool:
+        """Whether neither the CPU nor a command can have written ``part`` since the memory was allocated."""
+        start, end = extent(part)
+        touched = [*self._reached.parts(start, end), *self.results.parts(start, end)]
+        return not touched and not self._is_mapped(start, end) and is_fresh(part.bytes)
+
+    def _is_mapped(self, start: int, end: int) -> bool:
+        mapped = [extent(buffer.whole) for buffer in list(self._mapped) if buffer.maps]
+        return any(first < end and start < last for first, last in mapped)
+
     def map(self, buffer: Buffer) -> None:
         """The CPU maps ``buffer``."""
         self._mapped.add(buffer)
@@ -213,6 +229,7 @@ class HostMemory:
 
     def account_for(self, part: BufferRange) -> None:
         """Changes to ``part`` until now are known to the debug layer."""
+        self.reach(part)
         self._account_for(*extent(part))
 
     def _account_for(self, start: int, end: int) -> None:
@@ -234,6 +251,11 @@ def extent(part: BufferRange) -> tuple[int, int]:
     """The bytes of a range, as offsets in its allocation."""
     start = part.buffer.offset + part.offset
     return start, start + part.size
+
+
+def is_fresh(content: Bytes) -> bool:
+    """Whether bytes are as allocation leaves them: all zeros, or all of the pattern."""
+    return bool(content.size) and content[0] in (0, PATTERN) and not (content != content[0]).any()
 
 
 def _words(part: BufferRange, buffer: Buffer) -> str:

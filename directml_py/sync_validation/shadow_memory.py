@@ -84,12 +84,28 @@ def copy_marks(destination: BufferRange, source: BufferRange) -> None:
     destination_shadow, start = shadow_of(destination)
     source_shadow, source_start = shadow_of(source)
     marks = None if source_shadow is None else source_shadow.marks(source_start, source.size)
-    mark = DEFINED if marks is None else uniform_mark(marks)
-    _record_result(destination, WRITTEN if mark == DEFINED else Result(mark, str(source.buffer)))
+    mark = _host_mark(source) if marks is None else uniform_mark(marks)
+    origin = str(source.buffer) if mark == DEFINED else _origin(source)
+    _record_result(destination, WRITTEN if mark == DEFINED else Result(mark, origin))
     if destination_shadow is not None:
-        destination_shadow.marks(start, destination.size)[:] = DEFINED if marks is None else marks
-        if marks is not None and not marks.all():
-            destination_shadow.copies.put(start, start + destination.size, str(source.buffer))
+        destination_shadow.marks(start, destination.size)[:] = mark if marks is None else marks
+        if mark != DEFINED or (marks is not None and not marks.all()):
+            destination_shadow.copies.put(start, start + destination.size, origin)
+
+
+def _origin(part: BufferRange) -> str:
+    """The buffer that was not written, of which ``part`` is, or holds, a copy."""
+    shadow, start = shadow_of(part)
+    copies = () if shadow is None else shadow.copies.parts(start, start + part.size)
+    return next((source for _, _, source in copies), str(part.buffer))
+
+
+def _host_mark(source: BufferRange) -> int:
+    """The mark of memory that has no marks, as the CPU can access it."""
+    host = host_memory(source)
+    if host is None or not host.is_fresh(source):
+        return DEFINED
+    return UNDEFINED if source.bytes[0] else ZEROED
 
 
 def uniform_mark(marks: Bytes) -> int:

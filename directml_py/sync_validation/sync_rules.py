@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..abi.rules import OWN, Severity, rule
+from ..abi.rules import THIS_PACKAGE, Severity, rule
 
 BARRIERS = "using-resource-barriers-to-synchronize-resource-states-in-direct3d-12"
 PLACED = "nf-d3d12-id3d12device-createplacedresource"
@@ -92,13 +92,13 @@ QUEUE_WAIT = rule(
     "user-mode-heap-synchronization",
     debug=True,
 )
-ENDLESS_WAIT = rule(
+DEADLOCK = rule(
     "D3D12-CommandQueue-endless-wait",
     "A value that a queue waits for is signaled before the program ends",
     "user-mode-heap-synchronization",
     debug=True,
 )
-ENDLESS_CPU_WAIT = rule(
+CPU_DEADLOCK = rule(
     "D3D12-Fence-endless-wait",
     "A value that the CPU begins to wait for is signaled by submitted work, or by another thread",
     "user-mode-heap-synchronization",
@@ -124,7 +124,7 @@ FENCE_BACKWARDS = rule(
     "A fence's value does not decrease: no signal sets a lower value than the current one",
     # No page forbids it. But a wait for the higher value succeeds or blocks depending on when it is made; usually two
     # queues signal one fence without a wait between them.
-    OWN,
+    THIS_PACKAGE,
     Severity.WARNING,
     debug=True,
 )
@@ -168,7 +168,7 @@ UNWRITTEN = rule(
     "D3D12-Contents-unwritten",
     "A dispatch and the CPU read no memory of which nothing has written a single byte",
     # Committed buffers begin as zeros, which a program may mean. Usually a copy or ExecuteCommandLists was forgotten.
-    OWN,
+    THIS_PACKAGE,
     Severity.WARNING,
     debug=True,
 )

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class _Use(NamedTuple):
-    """An access by command number ``turn``, whose name is ``title``; ``recorded`` is its call site, if known."""
+    """An access by command number ``number``, whose name is ``title``; ``recorded`` is its call site, if known."""
 
-    turn: int
+    number: int
     title: str
     access: Access
     recorded: str
@@ -38,7 +38,7 @@ class _Touched:
         after the address of its first byte."""
         for ranges in (self.writes, self.reads) if access.writes else (self.writes,):
             for start, _, use in ranges.parts(*_extent(access)):
-                if use.turn > since:
+                if use.number > since:
                     yield start, use
                     break
 
@@ -61,7 +61,7 @@ class AccessesSinceBarrier:
         # Sorted by start address; identities order buffers that start at the same one.
         self._buffers: list[tuple[int, int, Buffer]] = []
         self._widest = 0
-        self._turn = 0
+        self._number = 0
         # For each pair of resources, the number of the last command before their latest aliasing barrier.
         self._aliasing_barriers: dict[tuple[Buffer | None, Buffer | None], int] = {}
 
@@ -78,7 +78,7 @@ class AccessesSinceBarrier:
         """Apply an aliasing barrier: accesses to memory of ``after`` through ``before`` (None: any resource) end."""
         if self._aliased and after is not None:
             # It does not order third resources that share the memory.
-            self._aliasing_barriers[before, after] = self._turn
+            self._aliasing_barriers[before, after] = self._number
         elif before is not None or after is None:
             self.barrier(before)
         else:
@@ -92,8 +92,8 @@ class AccessesSinceBarrier:
         A message names the last access to the first byte that the two share.
         """
         messages = []
-        self._turn += 1
-        uses = [_Use(self._turn, title, access, recorded) for access in accesses]
+        self._number += 1
+        uses = [_Use(self._number, title, access, recorded) for access in accesses]
         for use in uses:
             conflict = self._conflict(use.access)
             if conflict is not None:
@@ -108,9 +108,11 @@ class AccessesSinceBarrier:
     def _message(self, use: _Use, conflict: _Use) -> str:
         access, earlier = use.access, conflict.access
         name = earlier.name if earlier.range.buffer is access.range.buffer else str(earlier)
-        who = "it also" if conflict.turn == use.turn else conflict.title
+        who = "it also" if conflict.number == use.number else conflict.title
         line = (
-            f" (recorded at {conflict.recorded})" if conflict.recorded and conflict.turn != use.turn else ""
+            f" (recorded at {conflict.recorded})"
+            if conflict.recorded and conflict.number != use.number
+            else ""
         )
         return (
             f"{use.title} {access.use.value} {access}, which {who} {earlier.use.value} as {name}{line}; there is no "
@@ -118,18 +120,20 @@ class AccessesSinceBarrier:
         )
 
     def _conflict(self, access: Access) -> _Use | None:
-        own, since = access.range.buffer, self._aliasing_barriers
-        buffers: Iterable[Buffer] = (own,) if own in self._touched else ()
+        accessed, since = access.range.buffer, self._aliasing_barriers
+        buffers: Iterable[Buffer] = (accessed,) if accessed in self._touched else ()
         if self._aliased:
-            buffers = (buffer for buffer in self._sharing(*_extent(access)) if buffer is not own)
+            buffers = (buffer for buffer in self._sharing(*_extent(access)) if buffer is not accessed)
         conflicts = [
             conflict
             for buffer in buffers
             for conflict in self._touched[buffer].conflicts(
-                access, max(since.get((buffer, own), -1), since.get((None, own), -1))
+                access, max(since.get((buffer, accessed), -1), since.get((None, accessed), -1))
             )
         ]
-        return min(conflicts, key=lambda conflict: (conflict[0], -conflict[1].turn))[1] if conflicts else None
+        return (
+            min(conflicts, key=lambda conflict: (conflict[0], -conflict[1].number))[1] if conflicts else None
+        )
 
     def _add(self, use: _Use) -> None:
         buffer = use.access.range.buffer

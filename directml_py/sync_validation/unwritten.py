@@ -1,7 +1,8 @@
 """Reads of memory that nothing has written, usually because a copy or ExecuteCommandLists was forgotten.
 
 Committed buffers begin as zeros, which may be meant. So the message is a warning, comes once for each resource, and is
-only about reads that find not one byte that was written.
+only about reads that find not one byte that was written. Zeros that the CPU writes look like those that it does not
+write: a buffer of an UPLOAD heap counts as written while it is mapped, and where Unmap says so.
 
 When a program reads mapped memory cannot be seen, and some programs map a buffer of a READBACK heap before anything is
 written to it. What a map has shown is therefore judged at its end: at Unmap, when the resource is released, or when the
@@ -14,27 +15,43 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..abi.call_site import caller
-from ..runtime.allocation import PATTERN
-from .host_memory import DEFINED, WRITTEN, ZEROED, extent, host_memory
+from .host_memory import DEFINED, WRITTEN, ZEROED, extent, host_memory, is_fresh
 from .shadow_memory import shadow_of
 
 if TYPE_CHECKING:
     from ..runtime.buffer import Buffer, BufferRange
 
 
-def unwritten_for_command(read: BufferRange) -> bool:
-    """Whether a command reads only bytes that were never written. From then on the buffer counts as written."""
+def unwritten_for_command(read: BufferRange) -> str | None:
+    """What is wrong with a command's read of bytes that were never written, or are copies of such bytes. From then on
+    the buffer counts as written."""
     shadow, start = shadow_of(read)
-    if shadow is None or not read.size:
-        return False
+    if shadow is None:
+        return _unwritten_by_cpu(read)
+    if not read.size:
+        return None
     marks = shadow.marks(start, read.size)
     # Most inputs are written from their first byte on.
     if marks[0] != ZEROED or marks.min() != ZEROED:
-        return False
+        return None
+    source = next((source for _, _, source in shadow.copies.parts(start, start + read.size)), None)
     marks = shadow.marks(read.buffer.offset, read.buffer.width)
     marks[marks == ZEROED] = DEFINED
     # Code that acts as the GPU writes unseen.
-    return not read.bytes.any()
+    if read.bytes.any():
+        return None
+    if source is not None:
+        return f"which holds only a copy of bytes of {source} that nothing has written"
+    return "which nothing has written"
+
+
+def _unwritten_by_cpu(read: BufferRange) -> str | None:
+    """As ``unwritten_for_command``, for memory that the CPU can access."""
+    host = host_memory(read)
+    if host is None or not host.is_fresh(read):
+        return None
+    host.reach(read.buffer.whole)
+    return "which nothing has written"
 
 
 def unwritten_for_cpu(read: BufferRange, *, is_over: bool) -> str | None:
@@ -49,8 +66,7 @@ def unwritten_for_cpu(read: BufferRange, *, is_over: bool) -> str | None:
     # That the program has not waited is reported where it reads.
     if host.written_in_flight(read) is not None:
         return None
-    content = read.bytes
-    if content[0] not in (0, PATTERN) or (content != content[0]).any():
+    if not is_fresh(read.bytes):
         return None
     host.results.put(*extent(read.buffer.whole), WRITTEN)
     if parts:

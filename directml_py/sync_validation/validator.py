@@ -33,7 +33,7 @@ from ..runtime.recording import Access, AliasingBarrier, Barriers, Command, Tran
 from ..runtime.scheduler import FenceValue, Scheduler, WorkQueue
 from . import shadow_memory, sync_rules
 from .aliasing import AliasingTracker, activation
-from .deadlocks import CPUWait, deadlocked_queues, watch_event
+from .deadlocks import CPUWait, Polls, deadlocked_queues, watch_event
 from .deferred_execution import Deferral
 from .happens_before import HappensBefore
 from .host_memory import HOSTS, HostMemory, Problem, host_memory
@@ -177,6 +177,7 @@ class SyncValidator(Validator):
         self._splits = SplitBarriers()
         self._decayed = DecayedStates()
         self._unwritten_maps = UnwrittenMaps(lambda *message: self.report_unwritten(*message))
+        self._polls = Polls()
         self._submissions = itertools.count(1)
         # The submissions that have not finished.
         self.in_flight: weakref.WeakSet[Submission] = weakref.WeakSet()
@@ -202,6 +203,7 @@ class SyncValidator(Validator):
                 self._of_thread.breaks.append(diagnostic)
 
     def recorded(self, command: Command) -> None:
+        self._polls.begin()
         self._call_sites[command] = caller()
 
     def follows(self, command: Command, sites: CallSites) -> None:
@@ -241,10 +243,13 @@ class SyncValidator(Validator):
         return result
 
     def advance(self) -> Sequence[Exception]:
+        self._polls.begin()
         return self.around(self._deferral.run)
 
     def poll(self, fence: FenceValue) -> Sequence[Exception]:
-        return self.around(partial(self._deferral.poll, fence))
+        failures = self.around(partial(self._deferral.poll, fence))
+        self._polls.add(self, fence)
+        return failures
 
     def flush(self) -> Sequence[Exception]:
         """Also reports deadlocked queues and split barriers that do not end."""
@@ -262,6 +267,7 @@ class SyncValidator(Validator):
         return self._deferral.runner
 
     def allocated(self, allocation: Allocation, is_host_visible: bool, is_defined: bool) -> None:
+        self._polls.begin()
         # What is undefined is not tracked where the CPU may write through a pointer.
         if is_host_visible:
             HOSTS[allocation] = HostMemory(allocation.bytes)
@@ -282,6 +288,8 @@ class SyncValidator(Validator):
             self._check_unwritten(call, read, is_over=not is_view)
             if is_view:
                 self._unwritten_maps.begin(read)
+        if host is not None and is_view:
+            host.reach(read)
 
     def _check_unwritten(self, call: str, read: BufferRange, is_over: bool) -> None:
         problem = unwritten_for_cpu(read, is_over=is_over)
@@ -335,6 +343,7 @@ class SyncValidator(Validator):
 
     def signaled(self, fence: FenceValue, value: int, queue: WorkQueue | None) -> None:
         """``queue``, or the CPU, is about to set ``fence``."""
+        self._polls.begin()
         self.happens_before.signaled(fence, value, queue)
         self._check_fence(fence, "Signal")
         before = fence.value
@@ -352,7 +361,7 @@ class SyncValidator(Validator):
     def report_deadlocks(self) -> None:
         """Report deadlocked queues, when nothing more is submitted and all runnable work has run."""
         for owner, text in () if self.scheduler.removed else deadlocked_queues(self.scheduler.queues()):
-            self.report_diagnostic(sync_rules.ENDLESS_WAIT.violated(f"{owner} {text}"))
+            self.report_diagnostic(sync_rules.DEADLOCK.violated(f"{owner} {text}"))
 
     def report_begun_splits(self) -> None:
         """Report split barriers that no second half ends, when nothing more is submitted."""
@@ -362,7 +371,7 @@ class SyncValidator(Validator):
     def report_cpu_deadlock(self, text: str, is_over: Callable[[], bool]) -> DMLError | None:
         """Report a thread whose wait, as far as is known, never ends. In a Python program every thread is known, so
         that the wait ends with an exception, unless a filter denies the message."""
-        diagnostic = sync_rules.ENDLESS_CPU_WAIT.violated(f"the CPU waits forever: {text}")
+        diagnostic = sync_rules.CPU_DEADLOCK.violated(f"the CPU waits forever: {text}")
         return self.device.report_deadlock(diagnostic, is_over)
 
     def cpu_waits(
@@ -540,8 +549,10 @@ class SyncValidator(Validator):
                 coordinates = "{" + ",".join(map(str, element)) + "}"
                 rule, why = self._aliasing.why_undefined(access) or shadow_memory.why_undefined(access)
                 self._report(rule, f"{title} reads {access}, whose element {coordinates} {why}", progress)
-            elif unwritten_for_command(access.range) and not progress.muted:
-                self.report_unwritten(f"{title} reads {access}, which nothing has written")
+                continue
+            problem = unwritten_for_command(access.range)
+            if problem is not None and not progress.muted:
+                self.report_unwritten(f"{title} reads {access}, {problem}")
 
     def report_unwritten_maps(self) -> None:
         """Report maps that have shown nothing, when nothing more is submitted."""

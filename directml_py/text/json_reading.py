@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .similar import is_name
+
 # The parser and what follows are recursive. The deepest of our own files has less than 20 levels.
 MAX_DEPTH = 256
 # A longer number does not fit in a double.
@@ -32,12 +34,12 @@ _BRACKETS[[ord("]"), ord("}")]] = -1
 
 
 class JsonError(ValueError):
-    """Text that is not JSON, or beyond the limits. ``place`` is where, such as ``line 1 column 2``, or empty."""
+    """Text that is not JSON, or beyond the limits. ``location`` is where, such as ``line 1 column 2``, or empty."""
 
-    def __init__(self, text: str, place: str = "") -> None:
-        super().__init__(f"{place}: {text}" if place else text)
+    def __init__(self, text: str, location: str = "") -> None:
+        super().__init__(f"{location}: {text}" if location else text)
         self.text = text
-        self.place = place
+        self.location = location
 
 
 def is_too_deep(text: str) -> bool:
@@ -129,26 +131,20 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= MAX_DIGITS else float(digits)
 
 
-_NO_NAME = re.compile("[\0\ud800-\udfff]")
 _KINDS = {dict: "an object", list: "an array", str: "a string", bool: "true or false", int: "an integer"}
-
-
-def is_name(text: str) -> bool:
-    """Whether ``text`` can be a C string: not empty, no null characters, no lone surrogates."""
-    return bool(text) and _NO_NAME.search(text) is None
 
 
 class Item:
     """One value of a JSON file. All methods raise ``JsonError`` if the value has another type."""
 
-    def __init__(self, file: Path, place: str, value: Any) -> None:
+    def __init__(self, file: Path, location: str, value: Any) -> None:
         self.file = file
-        self.place = place
+        self.location = location
         self.value = value
 
     def error(self, text: str, below: str = "") -> JsonError:
-        place = self.place + below
-        return JsonError(text, f"{self.file}: {place}" if place else str(self.file))
+        location = self.location + below
+        return JsonError(text, f"{self.file}: {location}" if location else str(self.file))
 
     def _kind(self, kind: type) -> Any:
         if type(self.value) is not kind:
@@ -158,8 +154,10 @@ class Item:
     def fields(self, required: set[str], optional: set[str] | None = None) -> dict[str, Item]:
         """The members of an object: all of ``required``, possibly some of ``optional``, and no others."""
         members = self._kind(dict)
-        dot = "." if self.place else ""
-        items = {name: Item(self.file, f"{self.place}{dot}{name}", value) for name, value in members.items()}
+        dot = "." if self.location else ""
+        items = {
+            name: Item(self.file, f"{self.location}{dot}{name}", value) for name, value in members.items()
+        }
         for name in items:
             if name not in required and name not in (optional or set()):
                 raise items[name].error("is unknown here")
@@ -170,7 +168,7 @@ class Item:
 
     def __iter__(self) -> Iterator[Item]:
         for index, value in enumerate(self._kind(list)):
-            yield Item(self.file, f"{self.place}[{index}]", value)
+            yield Item(self.file, f"{self.location}[{index}]", value)
 
     def integer(self, low: int = 0, high: int = (1 << 32) - 1) -> int:
         number: int = self._kind(int)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ..descs.decode import Fault
 from ..descs.operator_desc import OperatorDesc, TensorSlot
@@ -10,7 +11,7 @@ from .decode_rules import check_faults
 from .enum_rules import check_values
 from .facts import check_facts
 from .fused_activation_rules import check_fused
-from .operator_rules import rules_of
+from .operator_rules import rule_of
 from .report import Report
 from .support_rules import check_level, check_same, check_support
 from .tensor_rules import check_tensor, is_sound
@@ -50,5 +51,5 @@ def check_operator(
     check_same(desc, sound, report)
     if broken:
         return False
-    check_facts(desc, level, rules_of(desc.schema).__getitem__, report, complete)
+    check_facts(desc, level, partial(rule_of, desc.schema), report, complete)
     return is_known and all(diagnostic.path.endswith(".DataType") for diagnostic in report.errors[before:])

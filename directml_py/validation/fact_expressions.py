@@ -6,8 +6,8 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from functools import cache, lru_cache, partial
+from typing import Any
 
 from ..abi.schema import OperatorSchema
 from ..descs.data_types import BY_NAME, type_name
@@ -89,12 +89,8 @@ def field_of(node: ast.expr) -> str:
 Getter = Callable[[OperatorDesc], Any]
 
 
-class FactComparison(NamedTuple):
-    """A compiled comparison: the terms, each with whether it is a list of alternatives, and the tests between adjacent
-    terms."""
-
-    terms: tuple[tuple[Getter, bool], ...]
-    tests: tuple[Callable[[Any, Any], bool], ...]
+# A compiled comparison: the terms, each with whether it is a list of alternatives, and the tests between them.
+FactComparison = tuple[tuple[tuple[Getter, bool], ...], tuple[Callable[[Any, Any], bool], ...]]
 
 
 def enum_of(schema: OperatorSchema, nodes: Sequence[ast.expr]) -> str:
@@ -114,7 +110,7 @@ def comparison(node: ast.Compare, schema: OperatorSchema) -> FactComparison:
     enum = enum_of(schema, nodes)
     among = [False, *(isinstance(op, ast.In) for op in node.ops)]
     terms = tuple((getter(term, schema, enum), several) for term, several in zip(nodes, among))
-    return FactComparison(terms, tuple(COMPARISONS[type(op)][0] for op in node.ops))
+    return terms, tuple(COMPARISONS[type(op)][0] for op in node.ops)
 
 
 @lru_cache(maxsize=8192)
@@ -284,7 +280,11 @@ def shown(value: Any, path: str = "") -> str:
     return str(getattr(value, "name", value))
 
 
-def names_in(schema: OperatorSchema, node: ast.expr) -> set[str]:
+@cache
+def names_in(schema: OperatorSchema, node: ast.expr) -> frozenset[str]:
     """The fields that an expression refers to."""
-    names = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
-    return names & set(schema.struct.index)
+    return frozenset(
+        child.id
+        for child in ast.walk(node)
+        if isinstance(child, ast.Name) and child.id in schema.struct.index
+    )

@@ -39,16 +39,16 @@ ALL_LEVELS = range(1 << 16)
 # the library, or only the page.
 PAGE, LIBRARY_KIND, PAGE_ONLY = "page", "library", "page_only"
 # The limit on violations per array: a wrong count includes whatever follows the array in memory.
-MOST_PLACES = 64
+MAX_VIOLATIONS = 64
 # Activations that are not element-wise, in either version.
 ALONG_AXES = ("ACTIVATION_HARDMAX", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_SOFTMAX")
 
 
 class Fact(NamedTuple):
-    """One fact: ``name`` ends the rule's identifier; it holds at ``levels`` and where ``condition`` does."""
+    """One fact, which holds at ``levels`` and where ``condition`` does; ``title`` is its name in the catalog, where the
+    name does not follow."""
 
-    name: str
-    text: str
+    title: str
     tree: ast.expr
     condition: ast.expr | None
     levels: range
@@ -73,6 +73,21 @@ class Fact(NamedTuple):
         if isinstance(self.tree, ast.Call):
             return [ast.unparse(argument) for argument in self.tree.args]
         return [field_of(self.tree)]
+
+    @property
+    def name(self) -> str:
+        """The end of the rule's identifier."""
+        ending = f"-{STATEMENTS[self.statement].ending}" if self.statement else ""
+        return self.title or kebab(self.fields[0]) + ending
+
+    @property
+    def text(self) -> str:
+        """The text of the rule."""
+        if not self.statement:
+            return sentence(self.tree) + self.limits
+        are = "is" if len(self.fields) == 1 else "are"
+        words = STATEMENTS[self.statement].text.format(*self.fields, all=listed(self.fields), are=are)
+        return words + self.limits
 
     @property
     def limits(self) -> str:
@@ -133,20 +148,12 @@ def parse_fact(text: str) -> Fact:
     condition = parse(match["condition"]) if match["condition"] else None
     level = parse_level(match["level"]) if match["level"] else 0
     levels = range(level) if match["side"] == "before" else range(level, ALL_LEVELS.stop)
-    fact = Fact(match["name"] or "", "", tree, condition, levels)
+    fact = Fact(match["name"] or "", tree, condition, levels)
     if fact.statement and fact.statement not in STATEMENTS:
         raise ValueError(f"{text!r}: there is no statement {fact.statement!r}")
     if not fact.statement and not isinstance(tree, ast.Compare):
         raise ValueError(f"{text!r} compares nothing")
-    ending = f"-{STATEMENTS[fact.statement].ending}" if fact.statement else ""
-    words = (
-        STATEMENTS[fact.statement].text.format(
-            *fact.fields, all=listed(fact.fields), are="is" if len(fact.fields) == 1 else "are"
-        )
-        if ending
-        else sentence(tree)
-    )
-    return fact._replace(name=fact.name or kebab(fact.fields[0]) + ending, text=words + fact.limits)
+    return fact
 
 
 def check_facts(
@@ -173,7 +180,9 @@ def facts_at(
     """The facts that apply at a feature level to a desc that is ``complete`` or not, each comparison with its test."""
     later = set() if complete else output_fields(schema)
     facts = [
-        fact for fact in facts_of(schema) if fact.holds_at(level) and not later & names_in(schema, fact.tree)
+        fact
+        for fact in facts_of(schema)
+        if fact.holds_at(level) and not (later and later & names_in(schema, fact.tree))
     ]
     return tuple(
         (fact, test_of(fact.tree, schema) if isinstance(fact.tree, ast.Compare) else None) for fact in facts
@@ -193,17 +202,17 @@ def violations(fact: Fact, reader: Reader) -> list[tuple[str, str]]:
         return [(path, text + fact.limits) for path, text in wrong]
     assert isinstance(fact.tree, ast.Compare)
     failures = list(reader.failures(fact.tree))
-    found = [_comparison(fact, fact.tree, reader, index) for index in failures[:MOST_PLACES]]
+    found = [_comparison(fact, fact.tree, reader, index) for index in failures[:MAX_VIOLATIONS]]
     return _cut(found, len(failures))
 
 
-def _cut(found: Breaches, count: int) -> Breaches:
+def _cut(found: Violations, count: int) -> Violations:
     """The first violations up to the limit, the last of which gives the count of further ones."""
-    if count > MOST_PLACES:
-        path, text = found[MOST_PLACES - 1]
+    if count > MAX_VIOLATIONS:
+        path, text = found[MAX_VIOLATIONS - 1]
         found = [
-            *found[: MOST_PLACES - 1],
-            (path, f"{text}; {count - MOST_PLACES} more elements are wrong too"),
+            *found[: MAX_VIOLATIONS - 1],
+            (path, f"{text}; {count - MAX_VIOLATIONS} more elements are wrong too"),
         ]
     return found
 
@@ -252,8 +261,10 @@ def _explained(node: ast.expr, reader: Reader, enum: str, index: int | None) -> 
         return text
     if index is not None and isinstance(value, tuple):
         text, value = f"{text}[{index}]", value[index]
-    steps = "" if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else _with_values(node, reader)
-    return f"{text}, which is {steps}{shown(value, text)}"
+    arithmetic = (
+        "" if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else _with_values(node, reader)
+    )
+    return f"{text}, which is {arithmetic}{shown(value, text)}"
 
 
 def _with_values(node: ast.expr, reader: Reader) -> str:
@@ -270,7 +281,7 @@ def _with_values(node: ast.expr, reader: Reader) -> str:
     return f"{text_of(Substitution().visit(deepcopy(node)))} = "
 
 
-Breaches = list[tuple[str, str]]
+Violations = list[tuple[str, str]]
 
 
 class Statement(NamedTuple):
@@ -278,7 +289,7 @@ class Statement(NamedTuple):
 
     ending: str
     text: str
-    check: Callable[[Reader, list[str]], Breaches]
+    check: Callable[[Reader, list[str]], Violations]
 
 
 def _value(reader: Reader, path: str) -> Any:
@@ -288,17 +299,17 @@ def _value(reader: Reader, path: str) -> Any:
         return None
 
 
-def _required(reader: Reader, fields: list[str]) -> Breaches:
+def _required(reader: Reader, fields: list[str]) -> Violations:
     return [(path, "is null; it is required") for path in fields if getattr(reader.desc, path) in (None, ())]
 
 
-def _absent(reader: Reader, fields: list[str]) -> Breaches:
+def _absent(reader: Reader, fields: list[str]) -> Violations:
     return [
         (path, "is given; it must be null") for path in fields if getattr(reader.desc, path) not in (None, ())
     ]
 
 
-def _identity(reader: Reader, fields: list[str]) -> Breaches:
+def _identity(reader: Reader, fields: list[str]) -> Violations:
     """A DML_SCALE_BIAS without effect; a bias of -0 has none either."""
     scale_biases = [(path, getattr(reader.desc, path)) for path in fields]
     return [
@@ -308,10 +319,10 @@ def _identity(reader: Reader, fields: list[str]) -> Breaches:
     ]
 
 
-def _unique(reader: Reader, fields: list[str]) -> Breaches:
+def _unique(reader: Reader, fields: list[str]) -> Violations:
     (path,) = fields
     first: dict[Any, int] = {}
-    duplicates: Breaches = []
+    duplicates: Violations = []
     for index, value in enumerate(_value(reader, path) or ()):
         before = first.setdefault(value, index)
         if before != index:
@@ -319,7 +330,7 @@ def _unique(reader: Reader, fields: list[str]) -> Breaches:
     return _cut(duplicates, len(duplicates))
 
 
-def _together(reader: Reader, fields: list[str]) -> Breaches:
+def _together(reader: Reader, fields: list[str]) -> Violations:
     missing = [path for path in fields if getattr(reader.desc, path) is None]
     present = [path for path in fields if path not in missing]
     if not missing or not present:
@@ -327,12 +338,12 @@ def _together(reader: Reader, fields: list[str]) -> Breaches:
     return [(path, f"is null, but {present[0]} is given; they come together") for path in missing]
 
 
-def _exclusive(reader: Reader, fields: list[str]) -> Breaches:
+def _exclusive(reader: Reader, fields: list[str]) -> Violations:
     present = [path for path in fields if getattr(reader.desc, path) is not None]
     return [(path, f"is given beside {present[0]}; only one of them may be") for path in present[1:]]
 
 
-def _not_owned(reader: Reader, fields: list[str]) -> Breaches:
+def _not_owned(reader: Reader, fields: list[str]) -> Violations:
     text = "has DML_TENSOR_FLAG_OWNED_BY_DML, which this tensor may not have"
     return [
         (f"{slot.path}.Flags", text)
@@ -341,7 +352,7 @@ def _not_owned(reader: Reader, fields: list[str]) -> Breaches:
     ]
 
 
-def _activations(reader: Reader, fields: list[str]) -> Breaches:
+def _activations(reader: Reader, fields: list[str]) -> Violations:
     (path,) = fields
     value = getattr(reader.desc, path)
     nested = value if isinstance(value, tuple) else (value,)
@@ -356,7 +367,7 @@ def _activations(reader: Reader, fields: list[str]) -> Breaches:
     ]
 
 
-def _of_elements(reader: Reader, fields: list[str]) -> Breaches:
+def _of_elements(reader: Reader, fields: list[str]) -> Violations:
     (path,) = fields
     return [
         (f"{path}[{index}]", f"is {activation.schema.type_name}, which works along axes")

@@ -7,36 +7,17 @@ condition: ``"3_0 if Function = ARGMIN|ARGMAX: ..."``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TypeAlias
 
 KINDS = {"F": "FLOAT", "I": "INT", "U": "UINT"}
 WIDTHS = {"F": (64, 32, 16), "I": (64, 32, 16, 8, 4), "U": (64, 32, 16, 8, 4)}
-_TYPES = re.compile(r"([FIU])(\d+)(?:-(\d+))?")
 
 
-class Condition(NamedTuple):
-    """Holds if a field of the desc has one of the values, which are written without their enumeration's prefix."""
-
-    field: str
-    values: tuple[str, ...]
-
-
-class SupportTable(NamedTuple):
-    """A support table from a level on: per tensor name (empty: all tensors) a range of ranks and names of types."""
-
-    level: int
-    conditions: tuple[Condition, ...]
-    groups: tuple[tuple[tuple[str, ...], range, tuple[str, ...]], ...]
-
-
-class Agreement(NamedTuple):
-    """Tensors that share the named properties."""
-
-    fields: tuple[str, ...]
-    properties: tuple[str, ...]
-    conditions: tuple[Condition, ...]
+# For the fields of a condition the values, one of which each has, written without their enumeration's prefix.
+Conditions: TypeAlias = dict[str, tuple[str, ...]]
+# Names of tensors (none: all tensors), a range of ranks, and names of types.
+Group: TypeAlias = tuple[tuple[str, ...], range, tuple[str, ...]]
 
 
 def parse_level(text: str) -> int:
@@ -49,11 +30,10 @@ def parse_types(words: Sequence[str]) -> tuple[str, ...]:
     """``FLOAT32 FLOAT16`` for ``F16-32``: floats, signed, unsigned, wide ones first."""
     names = []
     for word in words:
-        match = _TYPES.fullmatch(word)
-        if match is None:
+        kind, (low, _, high) = word[0], word[1:].partition("-")
+        if kind not in KINDS or not low.isdecimal() or not (high or low).isdecimal():
             raise ValueError(f"{word!r} is not a range of data types")
-        kind, low, high = match[1], int(match[2]), int(match[3] or match[2])
-        names += [f"{KINDS[kind]}{width}" for width in WIDTHS[kind] if low <= width <= high]
+        names += [f"{KINDS[kind]}{width}" for width in WIDTHS[kind] if int(low) <= width <= int(high or low)]
     return tuple(names)
 
 
@@ -63,28 +43,28 @@ def parse_range(text: str) -> range:
     return range(int(first), int(last or first) + 1)
 
 
-def _head(text: str) -> tuple[str, tuple[Condition, ...], str]:
+def _head(text: str) -> tuple[str, Conditions, str]:
     head, _, body = text.partition(":")
     subject, _, condition = head.partition(" if ")
-    conditions = []
+    conditions: Conditions = {}
     for part in condition.split(", ") if condition else ():
         name, _, values = part.partition(" = ")
-        conditions.append(Condition(name.strip(), tuple(values.strip().split("|"))))
-    return subject.strip(), tuple(conditions), body
+        conditions[name.strip()] = tuple(values.strip().split("|"))
+    return subject.strip(), conditions, body
 
 
-def parse_table(text: str) -> SupportTable:
-    """One support table. Raises ``ValueError`` for invalid notation."""
+def parse_table(text: str) -> tuple[int, Conditions, list[Group]]:
+    """One support table, from a level on. Raises ``ValueError`` for invalid notation."""
     level, conditions, body = _head(text)
-    groups = []
+    groups: list[Group] = []
     for group in body.split(";"):
         words = group.split()
         start = next(index for index, word in enumerate(words) if word[0].isdigit())
         groups.append((tuple(words[:start]), parse_range(words[start]), parse_types(words[start + 1 :])))
-    return SupportTable(parse_level(level), conditions, tuple(groups))
+    return parse_level(level), conditions, groups
 
 
-def parse_same(text: str) -> Agreement:
-    """One "must have the same" fact."""
+def parse_same(text: str) -> tuple[tuple[str, ...], tuple[str, ...], Conditions]:
+    """One "must have the same" fact: tensors, and the properties that they share."""
     fields, conditions, properties = _head(text)
-    return Agreement(tuple(fields.split()), tuple(properties.split()), conditions)
+    return tuple(fields.split()), tuple(properties.split()), conditions

@@ -48,6 +48,11 @@ def rules_of(schema: OperatorSchema) -> dict[str, Rule]:
     }
 
 
+def rule_of(schema: OperatorSchema, name: str) -> Rule:
+    """A derived rule by its identifier suffix. Few descs break one: the texts of all are made when the first does."""
+    return rules_of(schema)[name]
+
+
 def _derived(schema: OperatorSchema, name: str, text: str, kind: str) -> Rule:
     source = LIBRARY if kind == LIBRARY_KIND else schema.page
     severity = Severity.WARNING if kind == PAGE_ONLY else Severity.ERROR

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..abi.rules import rule
 from ..abi.schema import OperatorSchema
-from ..api.enums import DML_TENSOR_DATA_TYPE
+from ..api.enums import DML_FEATURE_LEVEL, DML_TENSOR_DATA_TYPE
 from ..descs.data_types import data_type_of, type_name
 from ..descs.format import braces
 from ..descs.operator_desc import OperatorDesc, TensorSlot
@@ -16,6 +16,13 @@ from .report import Report
 from .support_tables import Same, TensorSupport, applies, same_of, support_at, support_of
 from .tensor_rules import level_name
 
+HIGHEST_FEATURE_LEVEL = max(DML_FEATURE_LEVEL)
+
+LEVEL = rule(
+    "DML-CreateDevice-feature-level",
+    "A feature level is one of DML_FEATURE_LEVEL",
+    "nf-directml-dmlcreatedevice1",
+)
 OPERATOR_LEVEL = rule(
     "DML-Operator-feature-level",
     "The device's feature level supports the operator",
@@ -115,7 +122,7 @@ def report_difference(
     assert slot.tensor is not None
     assert reference.tensor is not None
     attribute, suffix = PROPERTIES[name]
-    own, expected = getattr(slot.tensor, attribute), getattr(reference.tensor, attribute)
+    actual, expected = getattr(slot.tensor, attribute), getattr(reference.tensor, attribute)
     # An unknown data type violates a rule of its tensor.
     if name == "DataType" and not (slot.tensor.element_bits and reference.tensor.element_bits):
         return
@@ -127,7 +134,7 @@ def report_difference(
     report.add(
         rules_of(desc.schema)[suffix],
         f"{slot.path}.{name}",
-        f"is {show(name, own)}; it must be the same as {reference.path}'s, which is {show(name, expected)}",
+        f"is {show(name, actual)}; it must be the same as {reference.path}'s, which is {show(name, expected)}",
     )
 
 

@@ -10,7 +10,7 @@ from ..abi.schema import OperatorSchema
 from ..descs.data_types import BY_NAME
 from ..descs.operator_desc import OperatorDesc
 from ..descs.types_by_name import enum_class
-from .notation import Condition, parse_same, parse_table
+from .notation import Conditions, parse_same, parse_table
 
 
 class TensorSupport(NamedTuple):
@@ -45,13 +45,13 @@ def support_of(schema: OperatorSchema) -> tuple[Support, ...]:
     all_tensors = tuple(entry.name for entry in schema.struct.tensors)
     tables = []
     for text in schema.support:
-        table = parse_table(text)
+        level, conditions, groups = parse_table(text)
         tensors = {
             name: TensorSupport(ranks, tuple(BY_NAME[kind] for kind in kinds))
-            for names, ranks, kinds in table.groups
+            for names, ranks, kinds in groups
             for name in names or all_tensors
         }
-        tables.append(Support(table.level, tensors, _when(schema, table.conditions)))
+        tables.append(Support(level, tensors, _when(schema, conditions)))
     return tuple(tables)
 
 
@@ -60,15 +60,13 @@ def same_of(schema: OperatorSchema) -> tuple[Same, ...]:
     """The tensors that must agree."""
     agreements = map(parse_same, schema.same)
     return tuple(
-        Same(agreement.fields, agreement.properties, _when(schema, agreement.conditions))
-        for agreement in agreements
+        Same(fields, properties, _when(schema, conditions)) for fields, properties, conditions in agreements
     )
 
 
-def _when(schema: OperatorSchema, conditions: tuple[Condition, ...]) -> When:
+def _when(schema: OperatorSchema, conditions: Conditions) -> When:
     return {
-        condition.field: tuple(_value(schema, condition.field, text) for text in condition.values)
-        for condition in conditions
+        field: tuple(_value(schema, field, text) for text in values) for field, values in conditions.items()
     }
 
 
