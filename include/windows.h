@@ -5,7 +5,8 @@
 //
 // The types are those of Debian's directx-headers-dev (`pkg-config --cflags DirectX-Headers`); the rest is in win32/, a
 // file for each subject. A HANDLE is a file descriptor. min and max are never macros. windows.h and Windows.h have the
-// same contents, because they are one file on case-insensitive file systems.
+// same contents, because they are one file on case-insensitive file systems; so have the parts of it that programs
+// include by themselves, such as synchapi.h.
 
 #ifdef _WIN32
 #include_next <windows.h>
@@ -20,9 +21,11 @@
 #include "win32/debug.h"
 #include "win32/errors.h"
 #include "win32/events.h"
+#include "win32/locks.h"
 #include "win32/memory.h"
 #include "win32/modules.h"
 #include "win32/suffixes.h"
+#include "win32/system.h"
 #include "win32/text.h"
 #include "win32/types.h"
 

@@ -93,6 +93,6 @@ def start(ffi: Any, lib: Any) -> None:
             for method in interface.methods:
                 define_when_called(f"{name}_{method.name}", partial(calls.method, name, method))
     for function in FUNCTIONS:
-        own = create_device if function.name == "D3D12CreateDevice" else None
-        body = own or getattr(directml_py, function.name, None)
+        override = create_device if function.name == "D3D12CreateDevice" else None
+        body = override or getattr(directml_py, function.name, None)
         define_when_called(f"dmlpy_{function.name}", partial(calls.function, function, body))

@@ -216,8 +216,8 @@ class Objects:
         Raises ``DMLError`` ``E_NOINTERFACE``.
         """
         iid = peek(riid, GUID_SIZE, "riid")
-        own = iid in self._own_iids(type(item))
-        answer = item if own else item.QueryInterface(GUID.from_buffer_copy(iid))
+        is_declared = iid in self._declared_iids(type(item))
+        answer = item if is_declared else item.QueryInterface(GUID.from_buffer_copy(iid))
         poke_pointer(ppv, self.add_reference(answer), "ppv")
 
     def give(self, item: IUnknown, address: int, name: str) -> None:
@@ -228,7 +228,7 @@ class Objects:
         poke_pointer(address, NULL, name)
         poke_pointer(address, self.add_reference(item), name)
 
-    def _own_iids(self, kind: type[IUnknown]) -> frozenset[bytes]:
+    def _declared_iids(self, kind: type[IUnknown]) -> frozenset[bytes]:
         """The IIDs for which QueryInterface returns an object of ``kind`` itself, except IUnknown's."""
         if kind not in self._iids:
             bases = (base for base in kind.__mro__ if base is not IUnknown and "IID" in base.__dict__)

@@ -60,10 +60,10 @@ class ProgramAbi:
         if self._wchar_size == ctypes.sizeof(ctypes.c_wchar) or not any(is_wide(each) for _, each in fields):
             return bytes(struct)
         if kind not in self._layouts:
-            own = [
+            converted = [
                 (name, ctypes.c_uint16 * each._length_ if is_wide(each) else each) for name, each in fields
             ]
-            self._layouts[kind] = type(kind.__name__, (ctypes.Structure,), {"_fields_": own})
+            self._layouts[kind] = type(kind.__name__, (ctypes.Structure,), {"_fields_": converted})
         result = self._layouts[kind]()
         for name, each in fields:
             value = getattr(struct, name)
@@ -81,10 +81,10 @@ class EventHandle:
 
     def __init__(self, lib: Any, handle: int, name: str) -> None:
         self._lib = lib
-        own = int(lib.dmlpy_duplicate_event(handle))
-        if own < 0:
+        duplicate = int(lib.dmlpy_duplicate_event(handle))
+        if duplicate < 0:
             raise DMLError(E_HANDLE, f"{name} is 0x{handle:X}, which is not an event")
-        self._handle = own
+        self._handle = duplicate
 
     def set(self) -> None:
         self._lib.dmlpy_set_event(self._handle)

@@ -68,10 +68,10 @@ class Quarantine:
         """The object and where it was released, the innermost caller first."""
         lib = self._lib
         frames = [lib.dmlpy_released_by(address, frame) for frame in range(FRAMES)]
-        places = [
+        callers = [
             self._ffi.string(lib.dmlpy_describe(frame)).decode(errors="replace") for frame in frames if frame
         ]
-        return f"{released.title}, whose last reference was released by {' < '.join(places)}"
+        return f"{released.title}, whose last reference was released by {' < '.join(callers)}"
 
     def report(self, call: str, address: int, released: Released) -> None:
         """Report the use of an object that has no references to the debug layer of its device, or without one to the

@@ -57,7 +57,7 @@ def _write_constants(file: BinaryIO, kept: Mapping[int, TensorDesc], constants: 
 def _program(
     compiled: CompiledGraph, kept: Mapping[int, TensorDesc], wanted: Collection[str], file: str
 ) -> Iterator[str]:
-    given = [
+    input_names = [
         name for index, (name, tensor) in enumerate(compiled.inputs.items()) if tensor and index not in kept
     ]
     results = [name for name in compiled.outputs if name in wanted]
@@ -74,11 +74,11 @@ def _program(
         yield from _node(index, node.name, node.desc)
     yield "int main(int count, char** arguments)"
     yield "{"
-    yield from _indented(_usage(compiled, given, results))
+    yield from _indented(_usage(compiled, input_names, results))
     if kept:
         yield from _indented(_constants_file(file))
     yield from _indented(_tensors("inputs", _inputs(compiled, kept)))
-    yield from _indented(_tensors("outputs", _outputs(compiled, results, 1 + len(given))))
+    yield from _indented(_tensors("outputs", _outputs(compiled, results, 1 + len(input_names))))
     yield from _indented(_parts(compiled))
     yield "    RunGraph(machine, parts, inputs, outputs);"
     yield "    return 0;"
@@ -115,12 +115,12 @@ def _node(index: int, name: str, desc: OperatorDesc) -> Iterator[str]:
     yield ""
 
 
-def _usage(compiled: CompiledGraph, given: list[str], results: list[str]) -> Iterator[str]:
-    yield f"if (count != {1 + len(given) + len(results)})"
+def _usage(compiled: CompiledGraph, input_names: list[str], results: list[str]) -> Iterator[str]:
+    yield f"if (count != {1 + len(input_names) + len(results)})"
     yield "{"
     yield '    std::fputs("give a file for each of these tensors, which has its elements:\\n"'
     for tensors, names, role in (
-        (compiled.inputs, given, "input"),
+        (compiled.inputs, input_names, "input"),
         (compiled.outputs, results, "output"),
     ):
         for name in names:
@@ -173,7 +173,7 @@ def _parts(compiled: CompiledGraph) -> Iterator[str]:
     yield "Machine machine;"
     yield "GraphParts parts;"
     yield from (
-        f"parts.nodes.push_back(Node{place}(machine.dml.Get()));" for place in range(len(compiled.nodes))
+        f"parts.nodes.push_back(Node{number}(machine.dml.Get()));" for number in range(len(compiled.nodes))
     )
     edges = edges_of(compiled.graph, decoded(compiled.graph).desc)
     for kind, (member, _) in LISTS.items():

@@ -121,10 +121,10 @@ def environment(prefix: Path, variables: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def overrides(given: str) -> str:
-    """Wine's list of load orders, with this package's for its own DLLs and the user's ``given`` ones for all others."""
+def overrides(inherited: str) -> str:
+    """Wine's list of load orders, with this package's for its own DLLs and the ``inherited`` ones for all others."""
     kept = []
-    for entry in filter(None, given.split(";")):
+    for entry in filter(None, inherited.split(";")):
         names, _, order = entry.partition("=")
         others = [name for name in names.split(",") if name.strip().lower() not in OVERRIDES]
         kept += [f"{','.join(others)}={order}"] if others else []

@@ -32,7 +32,7 @@ TICK = 1.0
 PATIENCE = 10.0
 
 
-def own_prefix(loader: str) -> Path:
+def default_prefix(loader: str) -> Path:
     """The package's own prefix, in the user's cache; creates it if it is missing, or was not completed."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     prefix = cache.absolute() / "directml-py" / "wine"
@@ -198,7 +198,7 @@ def _exchange(prefix: Path) -> None:
     for name in DLLS:
         target = _target(prefix, name)
         for found in _named(target):
-            if not _is_own(found):
+            if not _is_of_this_package(found):
                 os.replace(found, found.with_name(found.name + KEPT))
             elif found != target:
                 found.unlink()
@@ -213,7 +213,7 @@ def uninstall(prefix: Path) -> None:
     try:
         for target in (_target(prefix, name) for name in DLLS):
             target.with_name(target.name + FRESH).unlink(missing_ok=True)
-            for found in filter(_is_own, _named(target)):
+            for found in filter(_is_of_this_package, _named(target)):
                 found.unlink()
             for kept in _named(target, KEPT):
                 # A file that has come since, as by an update of Wine, is newer than the one that was kept.
@@ -243,6 +243,6 @@ def _same(first: Path, second: Path) -> bool:
         return False
 
 
-def _is_own(path: Path) -> bool:
+def _is_of_this_package(path: Path) -> bool:
     """Whether a DLL is this package's, of whatever version: it names the bridge, or is it."""
     return path.is_file() and b"directml_py." in path.read_bytes()

@@ -88,14 +88,12 @@ typedef struct _FILETIME
     DWORD dwHighDateTime;
 } FILETIME, *PFILETIME, *LPFILETIME;
 
-// The time now, in the zone that localtime_r or gmtime_r converts it to.
+// A time in the zone that localtime_r or gmtime_r converts it to.
 DIRECTML_WIN32_FUNCTION void directml_win32_date(
-    struct tm* (*convert)(const time_t* now, struct tm* date), SYSTEMTIME* time)
+    struct timespec from, struct tm* (*convert)(const time_t* from, struct tm* date), SYSTEMTIME* time)
 {
-    struct timespec now;
     struct tm date;
-    clock_gettime(CLOCK_REALTIME, &now);
-    convert(&now.tv_sec, &date);
+    convert(&from.tv_sec, &date);
     time->wYear = (WORD)(date.tm_year + 1900);
     time->wMonth = (WORD)(date.tm_mon + 1);
     time->wDayOfWeek = (WORD)date.tm_wday;
@@ -104,27 +102,61 @@ DIRECTML_WIN32_FUNCTION void directml_win32_date(
     time->wMinute = (WORD)date.tm_min;
     // Windows has no leap seconds here.
     time->wSecond = (WORD)(date.tm_sec < 60 ? date.tm_sec : 59);
-    time->wMilliseconds = (WORD)(now.tv_nsec / 1000000);
+    time->wMilliseconds = (WORD)(from.tv_nsec / 1000000);
+}
+
+DIRECTML_WIN32_FUNCTION struct timespec directml_win32_today(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now;
 }
 
 DIRECTML_WIN32_FUNCTION void GetLocalTime(SYSTEMTIME* lpSystemTime)
 {
-    directml_win32_date(localtime_r, lpSystemTime);
+    directml_win32_date(directml_win32_today(), localtime_r, lpSystemTime);
 }
 
 DIRECTML_WIN32_FUNCTION void GetSystemTime(SYSTEMTIME* lpSystemTime)
 {
-    directml_win32_date(gmtime_r, lpSystemTime);
+    directml_win32_date(directml_win32_today(), gmtime_r, lpSystemTime);
 }
 
 DIRECTML_WIN32_FUNCTION void GetSystemTimeAsFileTime(FILETIME* lpSystemTimeAsFileTime)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    const struct timespec now = directml_win32_today();
     // 11644473600 s from 1601 to 1970.
     const uint64_t steps = ((uint64_t)now.tv_sec + 11644473600u) * 10000000u + (uint64_t)now.tv_nsec / 100;
     lpSystemTimeAsFileTime->dwLowDateTime = (DWORD)steps;
     lpSystemTimeAsFileTime->dwHighDateTime = (DWORD)(steps >> 32);
+}
+
+// Days from 1601 to a date of the Gregorian calendar, which repeats after 400 years of 146097 days. The year begins in
+// March, so that the leap day is its last.
+DIRECTML_WIN32_FUNCTION int64_t directml_win32_days(int year, int month, int day)
+{
+    year -= month <= 2;
+    const int64_t century = (year % 400) / 100, in_century = year % 100;
+    const int64_t in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    return year / 400 * (int64_t)146097 + century * 36524 + in_century * 365 + in_century / 4 + in_year - 584694;
+}
+
+DIRECTML_WIN32_FUNCTION BOOL SystemTimeToFileTime(const SYSTEMTIME* lpSystemTime, FILETIME* lpFileTime)
+{
+    const int64_t days = directml_win32_days(lpSystemTime->wYear, lpSystemTime->wMonth, lpSystemTime->wDay);
+    const int64_t minutes = days * 1440 + lpSystemTime->wHour * 60 + lpSystemTime->wMinute;
+    const int64_t milliseconds = (minutes * 60 + lpSystemTime->wSecond) * 1000 + lpSystemTime->wMilliseconds;
+    lpFileTime->dwLowDateTime = (DWORD)(milliseconds * 10000);
+    lpFileTime->dwHighDateTime = (DWORD)((uint64_t)(milliseconds * 10000) >> 32);
+    return TRUE;
+}
+
+DIRECTML_WIN32_FUNCTION BOOL FileTimeToSystemTime(const FILETIME* lpFileTime, SYSTEMTIME* lpSystemTime)
+{
+    const int64_t steps = (int64_t)((uint64_t)lpFileTime->dwHighDateTime << 32 | lpFileTime->dwLowDateTime);
+    const struct timespec time = {(time_t)(steps / 10000000 - 11644473600), (long)(steps % 10000000 * 100)};
+    directml_win32_date(time, gmtime_r, lpSystemTime);
+    return TRUE;
 }
 
 DIRECTML_WIN32_FUNCTION void GetSystemTimePreciseAsFileTime(FILETIME* lpSystemTimeAsFileTime)

@@ -5,6 +5,7 @@
 #ifndef DIRECTML_WIN32_COM_H
 #define DIRECTML_WIN32_COM_H
 
+#include "posix.h"
 #include "types.h"
 
 #include <stdlib.h>
@@ -101,6 +102,18 @@ CoCreateInstance(REFCLSID rclsid, IUnknown* pUnkOuter, DWORD dwClsContext, REFII
         return E_POINTER;
     *ppv = NULL;
     return (HRESULT)0x80040154; // REGDB_E_CLASSNOTREG
+}
+
+// A random identifier, of version 4.
+DIRECTML_WIN32_FUNCTION HRESULT CoCreateGuid(GUID* pguid)
+{
+    if (pguid == NULL)
+        return E_POINTER;
+    if (syscall(SYS_getrandom, pguid, sizeof *pguid, 0) != (long)sizeof *pguid)
+        return E_FAIL;
+    pguid->Data3 = (unsigned short)((pguid->Data3 & 0x0fff) | 0x4000);
+    pguid->Data4[0] = (unsigned char)((pguid->Data4[0] & 0x3f) | 0x80);
+    return S_OK;
 }
 
 #ifndef IsEqualGUID

@@ -21,6 +21,7 @@
 extern int clock_gettime(int clock, struct timespec* now);
 extern struct tm* gmtime_r(const time_t* time, struct tm* date);
 extern struct tm* localtime_r(const time_t* time, struct tm* date);
+extern ssize_t readlink(const char* path, char* target, size_t size);
 extern long syscall(long number, ...);
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
