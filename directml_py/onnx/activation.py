@@ -46,8 +46,8 @@ def activation(row: Row) -> Translator:
     function, arguments = row
 
     def translate(node: OnnxNode) -> Results:
-        given = {name: node.get(attribute, default) for name, (attribute, default) in arguments.items()}
-        result: Expression = getattr(node.graph, function)(node.tensor(), **given)
+        values = {name: node.get(attribute, default) for name, (attribute, default) in arguments.items()}
+        result: Expression = getattr(node.graph, function)(node.tensor(), **values)
         return result
 
     return translate

@@ -103,7 +103,7 @@ def multi_head_attention(node: OnnxNode) -> Results:
     past = node.shape(6)[2] if node.has(6) else 0
     new = query[1] if is_stacked else key[2] if len(key) == 4 else key[1]
     scores = (query[0], heads, query[1], past + new)
-    given: dict[str, Any] = {
+    operands: dict[str, Any] = {
         "stacked_query_key_value" if is_stacked else "query": node.tensor(0),
         "bias": node.tensor(3) if node.has(3) else None,
         "relative_position_bias": _score_bias(node, scores, past, node.tensor(0)),
@@ -112,13 +112,13 @@ def multi_head_attention(node: OnnxNode) -> Results:
         **masked(node, 4, scores),
     }
     if len(key) == 4:
-        given |= {"past_key": node.tensor(1), "past_value": node.tensor(2)}
+        operands |= {"past_key": node.tensor(1), "past_value": node.tensor(2)}
     elif len(key) == 5:
-        given["stacked_key_value"] = node.tensor(1)
+        operands["stacked_key_value"] = node.tensor(1)
     elif key:
-        given |= {"key": node.tensor(1), "value": node.tensor(2)}
+        operands |= {"key": node.tensor(1), "value": node.tensor(2)}
     results = node.graph.multihead_attention(
-        **given,
+        **operands,
         scale=scale_of(node, head_size),
         head_count=heads,
         output_present_key=node.wants(1),
@@ -130,8 +130,8 @@ def multi_head_attention(node: OnnxNode) -> Results:
 
 def _parts(node: OnnxNode) -> list[int]:
     """The sizes of queries, keys and values beside one another."""
-    given = [int(size) for size in node.get("qkv_hidden_sizes", [])]
-    return given or [node.shape(1)[-1] // 3] * 3
+    hidden_sizes = [int(size) for size in node.get("qkv_hidden_sizes", [])]
+    return hidden_sizes or [node.shape(1)[-1] // 3] * 3
 
 
 @outputs("Attention", "QAttention", domain=MICROSOFT)
@@ -207,8 +207,8 @@ def _pasts(node: OnnxNode) -> dict[str, Any]:
     x, sizes = node.tensor(4), node.shape(4)[1:]
     names = ("past_key", "past_value")
     return {
-        name: node.graph.reinterpret(sliced(node, x, 0, place, 1), sizes=sizes)
-        for place, name in enumerate(names)
+        name: node.graph.reinterpret(sliced(node, x, 0, index, 1), sizes=sizes)
+        for index, name in enumerate(names)
     }
 
 
@@ -261,7 +261,7 @@ def group_query_attention(node: OnnxNode) -> Results:
     # Past keys and values may have another type than new ones.
     dtype = np.result_type(node.input().dtype, _cache_type(node))
     names = ("past_key", "past_value") if past else ()
-    given: dict[str, Any] = {
+    operands: dict[str, Any] = {
         name: node.cast(node.tensor(index), dtype) for index, name in enumerate(names, 3)
     }
     if not past:
@@ -269,8 +269,7 @@ def group_query_attention(node: OnnxNode) -> Results:
     query, key, value = _projections(node)
     if node.get("do_rotary", 0) and not node.as_provider:
         query, key = (
-            _turned(node, own, before, count)
-            for own, count in ((query, heads), (key, node.get("kv_num_heads")))
+            _rotated(node, x, before, count) for x, count in ((query, heads), (key, node.get("kv_num_heads")))
         )
     scale = scale_of(node, query.shape[2] // heads)
     results = node.graph.multihead_attention1(
@@ -288,7 +287,7 @@ def group_query_attention(node: OnnxNode) -> Results:
         # With past lengths, the operator requires tensors for the present keys and values.
         output_present_key=True,
         output_present_value=True,
-        **given,
+        **operands,
     )
     found = list(results)
     if is_composed(node):
@@ -316,20 +315,18 @@ def _projections(node: OnnxNode) -> list[OnnxValue]:
     ]
 
 
-def _turned(node: OnnxNode, value: OnnxValue, before: Expression, heads: int) -> OnnxValue:
+def _rotated(node: OnnxNode, value: OnnxValue, before: Expression, heads: int) -> OnnxValue:
     """Queries or keys of tokens behind ``before`` others of each batch, as RotaryEmbedding turns them."""
     batch, new = value.shape[:2]
     part = copy(node)
     part.attributes = {"interleaved": node.get("rotary_interleaved", 0), "num_heads": heads}
     if node.has(9):
-        places = node.input(9)
+        positions = node.input(9)
     else:
-        steps = node.cast(node.constant(np.arange(new), np.int64), before.desc.dtype)
-        rows = [
-            node.spread(own, shape, (batch, new)) for own, shape in ((before, (batch, 1)), (steps, (new,)))
-        ]
-        places = node.value(node.graph.add(*rows), before.desc.dtype, (batch, new))
-    part.inputs = [value, places, node.input(7), node.input(8)]
+        offsets = node.cast(node.constant(np.arange(new), np.int64), before.desc.dtype)
+        rows = [node.spread(x, shape, (batch, new)) for x, shape in ((before, (batch, 1)), (offsets, (new,)))]
+        positions = node.value(node.graph.add(*rows), before.desc.dtype, (batch, new))
+    part.inputs = [value, positions, node.input(7), node.input(8)]
     y = rotary_embedding(part)
     assert isinstance(y, Expression)
     return node.value(y, value.dtype, value.shape)
@@ -357,10 +354,10 @@ def rotary_embedding(node: OnnxNode) -> Results:
         raise Refusal(f"turns {2 * half} elements of heads of {size}", "input cos_cache")
     x = whole if size == 2 * half else sliced(node, whole, 3, 0, 2 * half)
     sizes = x.desc.sizes
-    places = _positions(node, batch, length)
+    positions = _positions(node, batch, length)
     cosines, sines = (
         node.spread(
-            graph.gather(node.tensor(index, (1, *node.shape(index))), places, axis=1, index_dimensions=1),
+            graph.gather(node.tensor(index, (1, *node.shape(index))), positions, axis=1, index_dimensions=1),
             (batch, length, 1, half),
             (*sizes[:3], half),
         )
@@ -370,11 +367,11 @@ def rotary_embedding(node: OnnxNode) -> Results:
         x = node.transposed(x, (*sizes[:3], half, 2), (0, 1, 2, 4, 3))
         x = graph.reinterpret(x, sizes=sizes)
     first, second = (sliced(node, x, 3, start, half) for start in (0, half))
-    turned = [
+    rotated = [
         graph.subtract(graph.multiply(first, cosines), graph.multiply(second, sines)),
         graph.add(graph.multiply(first, sines), graph.multiply(second, cosines)),
     ]
-    y = graph.join(turned, axis=3)
+    y = graph.join(rotated, axis=3)
     if node.get("interleaved", 0):
         y = node.transposed(y, (*sizes[:3], 2, half), (0, 1, 2, 4, 3))
         y = graph.reinterpret(y, sizes=sizes)
@@ -391,6 +388,6 @@ def _positions(node: OnnxNode, batch: int, length: int) -> Expression:
     if node.input(1).size == count:
         return node.tensor(1, (1, 1, count))
     node.check_room(length, itemsize=8)
-    steps = node.constant(np.arange(length), np.int64)
-    first, row = node.broadcast(1, (batch, length)), node.spread(steps, (length,), (batch, length))
+    offsets = node.constant(np.arange(length), np.int64)
+    first, row = node.broadcast(1, (batch, length)), node.spread(offsets, (length,), (batch, length))
     return node.graph.reinterpret(node.graph.add(first, row), sizes=(1, 1, count))

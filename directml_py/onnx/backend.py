@@ -30,12 +30,12 @@ class DirectMLRep(BackendRep):
     def run(self, inputs: Sequence[Any], **kwargs: Any) -> tuple[Array, ...]:
         """The outputs, for arrays of the inputs in order, lists of arrays, and None for optionals without elements."""
         names = [item.name for item in self.model.inputs()]
-        given = {
+        arrays = {
             name: value if value is None or isinstance(value, list) else np.asarray(value)
             for name, value in zip(names, inputs)
         }
-        model, fixed = built_for(self.model, _device(), given)
-        results = model.run({name: value for name, value in given.items() if name not in fixed})
+        model, fixed = built_for(self.model, _device(), arrays)
+        results = model.run({name: value for name, value in arrays.items() if name not in fixed})
         return tuple(results.values())
 
 
@@ -52,14 +52,14 @@ class DirectML(Backend):
     ) -> tuple[Array, ...]:
         """The outputs of one node of the newest opset."""
         arrays = [np.asarray(value) for value in inputs]
-        given = [
+        declared = [
             onnx.helper.make_tensor_value_info(
                 name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
             )
             for name, array in zip((name for name in node.input if name), arrays)
         ]
         wanted = [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name]
-        graph = onnx.helper.make_graph([node], "node", given, wanted)
+        graph = onnx.helper.make_graph([node], "node", declared, wanted)
         return cls.prepare(onnx.helper.make_model(graph), device).run(arrays)
 
     @classmethod

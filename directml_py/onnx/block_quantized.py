@@ -66,8 +66,8 @@ def bits_of(node: OnnxNode) -> int:
 def midpoints(node: OnnxNode, bits: int, sizes: Sizes) -> Expression:
     """Zero points where none are given."""
     byte, per_byte = {2: (2, 1), 4: (0x88, 2), 8: (0x80, 1)}[bits]
-    own = node.constant(np.full(-(-math.prod(sizes) // per_byte), byte), np.uint8)
-    return node.graph.reinterpret(own, DML_TENSOR_DATA_TYPE_UINT4 if bits == 4 else None, sizes=sizes)
+    stored = node.constant(np.full(-(-math.prod(sizes) // per_byte), byte), np.uint8)
+    return node.graph.reinterpret(stored, DML_TENSOR_DATA_TYPE_UINT4 if bits == 4 else None, sizes=sizes)
 
 
 @outputs("MatMulNBits", domain=MICROSOFT)
@@ -106,8 +106,8 @@ def _zero_points(node: OnnxNode, bits: int, sizes: Sizes) -> Expression:
         return node.tensor(3, sizes)
     rows, blocks = sizes
     width = -(-blocks * bits // 8) * 8 // bits
-    own = unpacked(node, node.tensor(3), bits, (rows, width))
-    return node.graph.reinterpret(own, sizes=sizes, strides=(width, 1))
+    stored = unpacked(node, node.tensor(3), bits, (rows, width))
+    return node.graph.reinterpret(stored, sizes=sizes, strides=(width, 1))
 
 
 @outputs("MatMulBnb4", domain=MICROSOFT)
@@ -197,8 +197,8 @@ class QuantizedTable(NamedTuple):
         values = self.quantized(0, is_sliced)
         zero: Expression | None
         if node.has(3):
-            own = self.quantized(3, is_sliced)
-            zero = node.graph.reinterpret(own, sizes=sizes, strides=packed_strides(own.desc.sizes))
+            stored = self.quantized(3, is_sliced)
+            zero = node.graph.reinterpret(stored, sizes=sizes, strides=packed_strides(stored.desc.sizes))
         else:
             zero = midpoints(node, self.bits, sizes) if node.input().dtype == np.uint8 else None
         return blocks_dequantized(node, values, scale, zero, self.along, node.get("block_size", 128))

@@ -48,8 +48,8 @@ def differences(
     model = ModelFile(source, external_data, limits)
     proto = _with_every_value(model) if every_node else model.embedded
     expected = _by_onnx_runtime(proto, inputs)
-    own = ModelFile(proto, limits=limits) if every_node else model
-    made, fixed = built_for(own, device_of(feature_level), inputs, semantics)
+    file = ModelFile(proto, limits=limits) if every_node else model
+    made, fixed = built_for(file, device_of(feature_level), inputs, semantics)
     found = made.run({name: array for name, array in inputs.items() if name not in fixed})
     return [_difference(name, found[name], values) for name, values in expected.items() if name in found]
 

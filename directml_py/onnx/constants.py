@@ -71,8 +71,8 @@ class TensorReader:
     """
 
     def __init__(self, file: Path | None = None, folder: str | Path | None = None) -> None:
-        own = [] if file is None else [file.absolute().parent]
-        self._folders = [Path(folder).absolute(), *own] if folder is not None else own
+        folders = [] if file is None else [file.absolute().parent]
+        self._folders = [Path(folder).absolute(), *folders] if folder is not None else folders
         self._roots = [os.path.realpath(item) for item in self._folders]
         self._roots += [] if file is None else [os.path.dirname(os.path.realpath(file))]
 

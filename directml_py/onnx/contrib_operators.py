@@ -42,21 +42,21 @@ def inverse(node: OnnxNode) -> Results:
     graph, stack = node.graph, math.prod(batch)
     column, whole = (stack, count, 1), (stack, count, 2 * count)
     node.check_room(count, count)
-    places = node.spread(
+    row_numbers = node.spread(
         node.constant(np.arange(count).reshape(1, count, 1), np.uint32), (1, count, 1), column
     )
     beside = node.spread(node.constant(np.eye(count), FLOAT), (count, count), (stack, count, count))
     x = graph.join([node.cast(node.tensor(sizes=(stack, count, count)), FLOAT), beside], axis=2)
     is_used: Expression | None = None
     pivots: list[Expression] = []
-    for step in range(count):
-        own = sliced(node, x, 2, step, 1)
-        size = graph.abs(own)
+    for number in range(count):
+        pivot_column = sliced(node, x, 2, number, 1)
+        size = graph.abs(pivot_column)
         if is_used is not None:
             size = graph.if_(is_used, node.scalar(-1, size), size)
         pivots.append(graph.argmax(size, axes=[1], axis_direction=DML_AXIS_DIRECTION_INCREASING))
         is_pivot = graph.logical_equals(
-            places, node.spread(pivots[-1], (stack, 1, 1), column), output_data_type=np.uint8
+            row_numbers, node.spread(pivots[-1], (stack, 1, 1), column), output_data_type=np.uint8
         )
         chosen = node.spread(is_pivot, column, whole)
         row = graph.reduce(
@@ -65,9 +65,11 @@ def inverse(node: OnnxNode) -> Results:
             axes=[1],
             output_data_type=FLOAT,
         )
-        row = graph.divide(row, node.spread(sliced(node, row, 2, step, 1), (stack, 1, 1), row.desc.sizes))
+        row = graph.divide(row, node.spread(sliced(node, row, 2, number, 1), (stack, 1, 1), row.desc.sizes))
         rows = node.spread(row, row.desc.sizes, whole)
-        x = graph.if_(chosen, rows, graph.subtract(x, graph.multiply(node.spread(own, column, whole), rows)))
+        x = graph.if_(
+            chosen, rows, graph.subtract(x, graph.multiply(node.spread(pivot_column, column, whole), rows))
+        )
         is_used = is_pivot if is_used is None else graph.logical_or(is_used, is_pivot)
     order = graph.join(pivots, axis=1) if count > 1 else pivots[0]
     result = sliced(node, x, 2, count, count)
@@ -88,10 +90,10 @@ def pairwise_distances(node: OnnxNode) -> Results:
     squares = []
     for index, shape in enumerate(((sizes[0], 1), (1, sizes[1]))):
         x = node.tensor(index)
-        own = graph.reduce(
+        norms = graph.reduce(
             x, function=DML_REDUCE_FUNCTION_SUM_SQUARE, axes=[1], output_data_type=x.desc.data_type
         )
-        squares.append(node.spread(graph.reinterpret(own, sizes=shape), shape, sizes))
+        squares.append(node.spread(graph.reinterpret(norms, sizes=shape), shape, sizes))
     total = graph.gemm(
         node.tensor(0), node.tensor(1), graph.add(*squares),
         trans_a=DML_MATRIX_TRANSFORM_NONE, trans_b=DML_MATRIX_TRANSFORM_TRANSPOSE, alpha=-2.0, beta=1.0,
@@ -113,8 +115,8 @@ def product_of_wide_integers(node: OnnxNode) -> Results:
 
 @outputs("Unique", domain=MICROSOFT)
 def unique_values(node: OnnxNode) -> Rows:
-    values, places, _ = _uniques(node)
-    return [(values.dtype, values.shape), *((np.dtype(np.int64), one.shape) for one in (places, values))]
+    values, inverse, _ = _uniques(node)
+    return [(values.dtype, values.shape), *((np.dtype(np.int64), one.shape) for one in (inverse, values))]
 
 
 @operator("Unique", domain=MICROSOFT)
@@ -125,8 +127,8 @@ def unique(node: OnnxNode) -> Results:
 def _uniques(node: OnnxNode) -> tuple[Array, Array, Array]:
     """The values in the order of their first appearance, the place of each element's among them, and their counts."""
     x = node.known(0, "x").reshape(-1)
-    first, places, counts = unique_slices(x, None, False)
-    return x[first], places, counts
+    first, inverse, counts = unique_slices(x, None, False)
+    return x[first], inverse, counts
 
 
 @outputs("UnfoldTensor", domain=MICROSOFT)
@@ -142,10 +144,10 @@ def windows(node: OnnxNode) -> Rows:
 def unfold(node: OnnxNode) -> Results:
     """Windows of an axis, whose elements are a further dimension."""
     axis, strides = node.axis(len(node.shape()), -1, "dim"), packed_strides(node.shape())
-    steps = (*strides[:axis], strides[axis] * node.get("step", 1), *strides[axis + 1 :], strides[axis])
+    view_strides = (*strides[:axis], strides[axis] * node.get("step", 1), *strides[axis + 1 :], strides[axis])
     described = windows(node)[0]
     assert described is not None
-    return node.packed(node.graph.reinterpret(node.moved(), sizes=described[1], strides=steps))
+    return node.packed(node.graph.reinterpret(node.moved(), sizes=described[1], strides=view_strides))
 
 
 @operator("ScaledSiLU", domain=MICROSOFT)
@@ -191,10 +193,10 @@ def branchwise_rms_norm(node: OnnxNode) -> Results:
     branches = branches or shape[-2]
     y = _normalized(node, width, False)
     if node.has(1):
-        own = (1, node.input(1).size // width, width)
-        scale = node.cast(node.tensor(1, own), FLOAT)
+        factor_sizes = (1, node.input(1).size // width, width)
+        scale = node.cast(node.tensor(1, factor_sizes), FLOAT)
         y = node.graph.reinterpret(y, sizes=(-(-node.input().size // (branches * width)), branches, width))
-        y = node.graph.multiply(y, node.spread(scale, own, y.desc.sizes))
+        y = node.graph.multiply(y, node.spread(scale, factor_sizes, y.desc.sizes))
     return node.cast(y, node.input().dtype)
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..text.plural import counted_words
 from .constants import Constants
 from .errors import Refusal, UnknownValue
 from .movement import sliced
@@ -52,7 +53,9 @@ def scan(node: OnnxNode, run: Run) -> Sequence[Result]:
     body, count = node.get("body"), node.get("num_scan_inputs")
     values = [node.input(index) for index in range(len(node.inputs))]
     if not 1 <= count <= len(values):
-        raise Refusal(f"is {count}; the node has {len(values)} inputs", "attribute num_scan_inputs")
+        raise Refusal(
+            f"is {count}; the node has {counted_words(len(values), 'input')}", "attribute num_scan_inputs"
+        )
     states, scanned = values[:-count], values[-count:]
     axes = []
     for axis, value in zip(_numbers(node, "scan_input_axes", count), scanned):
@@ -65,8 +68,8 @@ def scan(node: OnnxNode, run: Run) -> Sequence[Result]:
     rounds: list[list[OnnxValue]] = []
     for position in range(length):
         node.constants.budget.take_steps(1 + count)
-        places = [length - 1 - position if back else position for back in backwards]
-        slices = [_at(node, *each) for each in zip(scanned, axes, places)]
+        indices = [length - 1 - position if back else position for back in backwards]
+        slices = [_at(node, *each) for each in zip(scanned, axes, indices)]
         states = _divided(run(body, [*states, *slices]), len(states), rounds)
     count = len(body.output) - len(states)
     ends = zip(
@@ -88,21 +91,21 @@ def _divided(results: list[OnnxValue], count: int, rounds: list[list[OnnxValue]]
 
 def _by_output(rounds: Sequence[Sequence[OnnxValue]], count: int) -> list[Sequence[OnnxValue]]:
     """What each of ``count`` outputs collects from all rounds, of which there may be none."""
-    return [[round_[place] for round_ in rounds] for place in range(count)]
+    return [[round_[index] for round_ in rounds] for index in range(count)]
 
 
 def _numbers(node: OnnxNode, name: str, count: int) -> list[int]:
     return list(node.get(name, [0] * count))
 
 
-def _at(node: OnnxNode, value: OnnxValue, axis: int, place: int) -> OnnxValue:
+def _at(node: OnnxNode, value: OnnxValue, axis: int, index: int) -> OnnxValue:
     """``value`` at a place of an axis, without the axis."""
     shape = (*value.shape[:axis], *value.shape[axis + 1 :])
     if value.array is not None:
         return known(
-            value.name, value.array[(slice(None),) * axis + (slice(place, place + 1),)].reshape(shape)
+            value.name, value.array[(slice(None),) * axis + (slice(index, index + 1),)].reshape(shape)
         )
-    part = node.value(sliced(node, node.moved(value), axis, place, 1), value.dtype, value.shape)
+    part = node.value(sliced(node, node.moved(value), axis, index, 1), value.dtype, value.shape)
     return OnnxValue(value.name, value.dtype, shape, None, part.expression, value.inputs)
 
 

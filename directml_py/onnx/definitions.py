@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 
+from ..text.plural import counted_words
 from .errors import Refusal
 from .protobuf import NodeMessage
 from .translators import MICROSOFT, OF_ONNX_RUNTIME, ONNX, OPERATORS
@@ -41,15 +42,15 @@ def schema_of(kind: str, version: int, domain: str) -> Any:
 
 
 def _absence(kind: str, version: int, domain: str) -> str:
-    own = f"operator set {version} of the domain {domain!r}" if domain else f"operator set {version}"
+    opset = f"operator set {version} of the domain {domain!r}" if domain else f"operator set {version}"
     newer = range(version + 1, onnx.defs.onnx_opset_version() + 1) if onnx.defs.has(kind, domain) else ()
     first = next((number for number in newer if onnx.defs.has(kind, number, domain)), None)
     if first is not None:
-        return f"{own} has no such operator; it is there from operator set {first} on"
+        return f"{opset} has no such operator; it is there from operator set {first} on"
     if kind in OF_ONNX_RUNTIME.get(domain, "").split():
-        own = f" of the domain {domain!r}" if domain else ""
-        return f"is an operator of ONNX Runtime{own} that is not translated"
-    return f"{own} has no such operator"
+        opset = f" of the domain {domain!r}" if domain else ""
+        return f"is an operator of ONNX Runtime{opset} that is not translated"
+    return f"{opset} has no such operator"
 
 
 @cache
@@ -111,18 +112,20 @@ def check(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> None:
     _check_count("input", len(node.input), schema.min_input, schema.max_input)
     _check_count("output", len(node.output), schema.min_output, schema.max_output)
     for name, kind in node.attribute_kinds.items():
-        own = definition.attributes.get(name)
-        if own is None and not name.startswith("__"):
+        declared = definition.attributes.get(name)
+        if declared is None and not name.startswith("__"):
             raise Refusal(f"operator set {node.version} does not have it", f"attribute {name}")
-        if own not in (None, kind):
-            raise Refusal(f"has the type {KINDS[kind]}; it must be {KINDS[own]}", f"attribute {name}")
+        if declared not in (None, kind):
+            raise Refusal(f"has the type {KINDS[kind]}; it must be {KINDS[declared]}", f"attribute {name}")
     for name in definition.required:
         if name not in node.attribute_kinds:
             raise Refusal("is missing", f"attribute {name}")
     count = node.attributes.get("num_outputs", len(node.output))
     if count != len(node.output):
         # ONNX's shape inference writes behind a vector and ends the process.
-        raise Refusal(f"is {count}; the node has {len(node.output)} outputs", "attribute num_outputs")
+        raise Refusal(
+            f"is {count}; the node has {counted_words(len(node.output), 'output')}", "attribute num_outputs"
+        )
     bound: dict[str, str] = {}
     for index, name in enumerate(node.input):
         parameter = definition.inputs[min(index, len(definition.inputs) - 1)]
@@ -136,7 +139,7 @@ def _check_count(what: str, count: int, least: int, most: int) -> None:
     if not least <= count <= most:
         limits = f"{least}" if least == most else f"{least} to {most}"
         limits = f"at least {least}" if most > 1 << 16 else limits
-        raise Refusal(f"has {count} {what}s; the operator has {limits}")
+        raise Refusal(f"has {counted_words(count, what)}; the operator has {limits}")
 
 
 def _check_type(parameter: Parameter, value: OnnxValue, bound: dict[str, str]) -> None:

@@ -22,7 +22,7 @@ ACTIVATIONS = ["Sigmoid", "Tanh", "Tanh"]
 
 
 class LstmSizes(NamedTuple):
-    steps: int
+    time_steps: int
     batch: int
     hidden: int
 
@@ -36,18 +36,18 @@ class Weights(NamedTuple):
 
 
 def _sizes(node: OnnxNode) -> LstmSizes:
-    steps, batch, _ = node.shape(0)
-    return LstmSizes(steps, batch, node.shape(2)[1])
+    time_steps, batch, _ = node.shape(0)
+    return LstmSizes(time_steps, batch, node.shape(2)[1])
 
 
 @outputs("DynamicQuantizeLSTM", domain=MICROSOFT)
 def states(node: OnnxNode) -> Rows:
     if len(node.shape(0)) != 3 or len(node.shape(2)) != 3:
         raise Refusal("has other than 3 dimensions", "input X" if len(node.shape(0)) != 3 else "input R")
-    (steps, batch, hidden), dtype = _sizes(node), np.dtype(np.float32)
+    (time_steps, batch, hidden), dtype = _sizes(node), np.dtype(np.float32)
     count = len(node.choice("direction", "forward", DIRECTIONS))
     last = (dtype, (count, batch, hidden))
-    return [(dtype, (steps, count, batch, hidden)), last, last]
+    return [(dtype, (time_steps, count, batch, hidden)), last, last]
 
 
 @operator("DynamicQuantizeLSTM", domain=MICROSOFT)
@@ -55,8 +55,8 @@ def dynamic_lstm(node: OnnxNode) -> Results:
     _check(node)
     sizes = _sizes(node)
     runs = [
-        _run(node, sizes, place, backward)
-        for place, backward in enumerate(node.choice("direction", "forward", DIRECTIONS))
+        _run(node, sizes, number, backward)
+        for number, backward in enumerate(node.choice("direction", "forward", DIRECTIONS))
     ]
     sequences, hidden, cells = zip(*runs)
     return [
@@ -81,19 +81,19 @@ def _joined(node: OnnxNode, parts: Any, axis: int) -> Expression:
     return node.graph.join(list(parts), axis=axis) if len(parts) > 1 else parts[0]
 
 
-def _part(node: OnnxNode, index: int, place: int, sizes: Sizes) -> Expression:
+def _part(node: OnnxNode, index: int, number: int, sizes: Sizes) -> Expression:
     """The part of an input for a direction."""
-    own = node.tensor(index)
+    x = node.tensor(index)
     if node.shape(index)[0] > 1:
-        own = sliced(node, own, 0, place, 1)
-    return node.graph.reinterpret(own, sizes=sizes)
+        x = sliced(node, x, 0, number, 1)
+    return node.graph.reinterpret(x, sizes=sizes)
 
 
-def _weights(node: OnnxNode, index: int, scale: int, place: int) -> Weights:
-    matrix = _part(node, index, place, node.shape(index)[1:])
+def _weights(node: OnnxNode, index: int, scale: int, number: int) -> Weights:
+    matrix = _part(node, index, number, node.shape(index)[1:])
     columns = 1 if len(node.shape(scale)) == 1 else node.shape(scale)[1]
-    own, zero = (_part(node, which, place, (1, columns)) for which in (scale, scale + 1))
-    return Weights(matrix, own, zero)
+    factor, zero = (_part(node, which, number, (1, columns)) for which in (scale, scale + 1))
+    return Weights(matrix, factor, zero)
 
 
 def _product(node: OnnxNode, x: Expression, weights: Weights) -> Expression:
@@ -104,40 +104,40 @@ def _product(node: OnnxNode, x: Expression, weights: Weights) -> Expression:
     )
 
 
-def _gates_of_inputs(node: OnnxNode, sizes: LstmSizes, place: int) -> Expression:
+def _gates_of_inputs(node: OnnxNode, sizes: LstmSizes, number: int) -> Expression:
     """The inputs' share of all gates in all steps, and the biases."""
-    rows, columns = sizes.steps * sizes.batch, 4 * sizes.hidden
+    rows, columns = sizes.time_steps * sizes.batch, 4 * sizes.hidden
     x = node.tensor(0, (rows, node.shape(0)[2]))
-    gates = _product(node, x, _weights(node, 1, 8, place))
+    gates = _product(node, x, _weights(node, 1, 8, number))
     if not node.has(3):
         return gates
-    both = _part(node, 3, place, (2, columns))
+    both = _part(node, 3, number, (2, columns))
     bias = node.graph.add(*(sliced(node, both, 0, half, 1) for half in (0, 1)))
     return node.graph.add(gates, node.spread(bias, (1, columns), (rows, columns)))
 
 
-def _initial(node: OnnxNode, index: int, sizes: LstmSizes, place: int) -> Expression | None:
+def _initial(node: OnnxNode, index: int, sizes: LstmSizes, number: int) -> Expression | None:
     """The state before the first step; None for zeros."""
     if not node.has(index):
         return None
     array = node.input(index).array
     if array is not None and not array.any():
         return None
-    return _part(node, index, place, (sizes.batch, sizes.hidden))
+    return _part(node, index, number, (sizes.batch, sizes.hidden))
 
 
 def _run(
-    node: OnnxNode, sizes: LstmSizes, place: int, backward: bool
+    node: OnnxNode, sizes: LstmSizes, number: int, backward: bool
 ) -> tuple[Expression, Expression, Expression]:
     """The hidden states of a direction, and the last hidden and cell state."""
-    graph, (steps, batch, width) = node.graph, sizes
-    own = _gates_of_inputs(node, sizes, place)
-    weights = _weights(node, 2, 10, place)
-    hidden, cell = (_initial(node, index, sizes, place) for index in (5, 6))
+    graph, (time_steps, batch, width) = node.graph, sizes
+    gates_of_inputs = _gates_of_inputs(node, sizes, number)
+    weights = _weights(node, 2, 10, number)
+    hidden, cell = (_initial(node, index, sizes, number) for index in (5, 6))
     clip = float(node.get("clip", 0.0))
     found: list[Expression] = []
-    for step in reversed(range(steps)) if backward else range(steps):
-        gates = sliced(node, own, 0, step * batch, batch)
+    for time_step in reversed(range(time_steps)) if backward else range(time_steps):
+        gates = sliced(node, gates_of_inputs, 0, time_step * batch, batch)
         if hidden is not None:
             gates = graph.add(gates, _product(node, hidden, weights))
         if clip:

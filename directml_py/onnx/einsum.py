@@ -82,19 +82,18 @@ class Einsum:
 
     def _diagonal(self, index: int, term: str) -> EinsumTerm:
         """The input with repeated letters merged into one dimension: a diagonal is a view with summed strides."""
-        own, shape = self.node.tensor(index), self.node.shape(index)
+        x, shape = self.node.tensor(index), self.node.shape(index)
         letters = "".join(dict.fromkeys(term))
         sizes = tuple(
-            max(size for size, own_letter in zip(shape, term) if own_letter == letter) for letter in letters
+            max(size for size, repeated in zip(shape, term) if repeated == letter) for letter in letters
         )
         if letters == term:
-            return self._without_ones(EinsumTerm(own, letters, shape))
+            return self._without_ones(EinsumTerm(x, letters, shape))
         strides = packed_strides(shape)
         added = [
-            sum(stride for stride, own_letter in zip(strides, term) if own_letter == letter)
-            for letter in letters
+            sum(stride for stride, repeated in zip(strides, term) if repeated == letter) for letter in letters
         ]
-        view = self.node.graph.reinterpret(own, sizes=sizes, strides=added)
+        view = self.node.graph.reinterpret(x, sizes=sizes, strides=added)
         return self._without_ones(EinsumTerm(self.node.packed(view), letters, sizes))
 
     def _without_ones(self, operand: EinsumTerm) -> EinsumTerm:
@@ -137,7 +136,9 @@ class Einsum:
         inner = "".join(letter for letter in shared if letter not in later)
         if a.size(batch + inner) != b.size(batch + inner):
             raise Refusal("has a letter with two sizes", "attribute equation")
-        rows, columns = ("".join(letter for letter in own.letters if letter not in shared) for own in (a, b))
+        rows, columns = (
+            "".join(letter for letter in factor.letters if letter not in shared) for factor in (a, b)
+        )
         left, right = self._ordered(a, batch + rows + inner), self._ordered(b, batch + inner + columns)
         count, height, depth, width = map(
             math.prod, (a.size(batch), a.size(rows), a.size(inner), b.size(columns))

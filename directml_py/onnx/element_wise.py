@@ -173,8 +173,8 @@ def shift(node: OnnxNode) -> Results:
     if dtype.kind == "i" and node.get("direction") == "RIGHT":
         # All bits of a negative number are turned around the shift, which fills in zeros.
         sign = node.cast(node.graph.clip(x, min=-1, max=0), unsigned)
-        turned = node.graph.bit_xor(node.cast(x, unsigned), sign)
-        return node.cast(node.graph.bit_xor(call(turned, most), sign), dtype)
+        flipped = node.graph.bit_xor(node.cast(x, unsigned), sign)
+        return node.cast(node.graph.bit_xor(call(flipped, most), sign), dtype)
     rest = node.graph.min(node.graph.subtract(count, most), node.scalar(1, count))
     return node.cast(call(call(node.cast(x, unsigned), most), rest), dtype)
 

@@ -44,10 +44,10 @@ def without_elements(node: OnnxNode, domain: str) -> Results:
     wanted = [name for name in node.outputs if name]
     if all(name in node.inferred and 0 in node.inferred[name][1] for name in wanted):
         return [filled(node, index) if name else None for index, name in enumerate(node.outputs)]
-    inputs, own = RULES.get((domain, node.kind), ((), None))
-    if own is None or not any(is_empty(node.inputs[index]) for index in inputs if node.has(index)):
+    inputs, rule = RULES.get((domain, node.kind), ((), None))
+    if rule is None or not any(is_empty(node.inputs[index]) for index in inputs if node.has(index)):
         return None
-    return own(node)
+    return rule(node)
 
 
 def filled(node: OnnxNode, index: int = 0, value: Any = 0) -> Array:
@@ -145,12 +145,12 @@ def biases_alone(node: OnnxNode) -> Results:
     shape = node.output_shape()
     if node.kind == "ConvInteger" or not node.has(2):
         return filled(node)
-    own = (shape[1], *(1,) * (len(shape) - 2))
-    return node.packed(node.spread(node.tensor(2, own), own, shape))
+    sizes = (shape[1], *(1,) * (len(shape) - 2))
+    return node.packed(node.spread(node.tensor(2, sizes), sizes, shape))
 
 
 @rule("GRU", "LSTM", "RNN")
-def without_steps(node: OnnxNode) -> Results:
+def without_time_steps(node: OnnxNode) -> Results:
     """The last states are the first ones, or 0; ONNX Runtime's are not initialized."""
     if node.shape()[0]:
         return None

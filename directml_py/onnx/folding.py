@@ -113,8 +113,8 @@ def work_of(
     size = _bytes_of(node, inputs, outputs)
     if size is None:
         return None
-    own = _steps_of(node, inputs)
-    return HostWork(size, 1 + own + sum(counts) // (OBJECTS if is_slow else ELEMENTS))
+    further = _steps_of(node, inputs)
+    return HostWork(size, 1 + further + sum(counts) // (OBJECTS if is_slow else ELEMENTS))
 
 
 def _bytes_of(
@@ -134,11 +134,11 @@ def _bytes_of(
         )
     if node.op_type in DATA_SIZED:
         return DATA_SIZED[node.op_type](values)
-    given = sum(value.size for value in values)
+    size = sum(value.size for value in values)
     if node.op_type in NOT_GROWING:
-        return given * (8 + STRING + 4 * longest if longest else 8)
+        return size * (8 + STRING + 4 * longest if longest else 8)
     # Such outputs are broadcast at most.
-    return 8 * given**2 if node.op_type not in CHEAP and given <= SMALL and not longest else None
+    return 8 * size**2 if node.op_type not in CHEAP and size <= SMALL and not longest else None
 
 
 def longest_string(value: OnnxValue) -> int:
@@ -245,7 +245,7 @@ class Unique(OpRun):
     def _run(self, x: Array, axis: int | None = None, sorted: int = 1) -> tuple[Array, ...]:
         first, inverse, counts = unique_slices(x, axis, bool(sorted))
         found = np.take(x, first) if axis is None else np.take(x, first, axis=axis)
-        numbers = (own.astype(np.int64, copy=False) for own in (first, inverse, counts))
+        numbers = (array.astype(np.int64, copy=False) for array in (first, inverse, counts))
         return (found, *numbers)[: len(self.onnx_node.output)]
 
 
@@ -254,14 +254,14 @@ def folded(
 ) -> list[Array] | None:
     """The outputs of a node; None if the evaluator cannot compute them."""
     needed = [*dict.fromkeys((*node.present_inputs, *sorted(node.captured)))]
-    given = [
+    declared = [
         onnx.helper.make_tensor_value_info(
             name, onnx.helper.np_dtype_to_tensor_dtype(inputs[name].dtype), None
         )
         for name in needed
     ]
     wanted = [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name]
-    graph = onnx.helper.make_graph([node.proto], "folded", given, wanted)
+    graph = onnx.helper.make_graph([node.proto], "folded", declared, wanted)
     imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
     model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
     try:

@@ -42,17 +42,17 @@ def dft(node: OnnxNode) -> Results:
     kernel = coefficients(node, count, length, parts, inverse, is_half)
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 : -1])
     # Elements behind the transform's length are not read; those that are missing are zero.
-    step = inner * parts
+    stride = inner * parts
     x = node.graph.reinterpret(
         node.tensor(),
         sizes=(outer, inner, count, parts),
-        strides=(shape[axis] * step, parts, step, 1),
+        strides=(shape[axis] * stride, parts, stride, 1),
     )
     if inner > 1:
         rows = node.graph.reinterpret(node.packed(x), sizes=ranked(node, (outer * inner, count * parts)))
     else:
         sizes = ranked(node, (outer, count * parts))
-        strides = (*(0,) * (len(sizes) - 2), shape[axis] * step, 1)
+        strides = (*(0,) * (len(sizes) - 2), shape[axis] * stride, 1)
         rows = node.graph.reinterpret(x, sizes=sizes, strides=strides)
     y = _product(node, rows, kernel)
     size, results = kernel.shape[1] // _parts(inverse, is_half), _parts(inverse, is_half)
@@ -67,7 +67,7 @@ class Division(NamedTuple):
     batch: int
     whole: int
     parts: int
-    step: int
+    frame_step: int
     length: int
     frames: int
 
@@ -77,17 +77,17 @@ def frames_of(node: OnnxNode) -> Division:
     if len(shape) not in (2, 3):
         raise Refusal(f"has sizes {list(shape)}; it must have 2 or 3 dimensions", "input signal")
     batch, whole, parts = shape if len(shape) == 3 else (*shape, 1)
-    step = int(node.known(1, "frame_step").reshape(-1)[0])
+    frame_step = int(node.known(1, "frame_step").reshape(-1)[0])
     if node.has(2) and len(node.shape(2)) != 1:
         raise Refusal(f"has sizes {list(node.shape(2))}; it must have 1 dimension", "input window")
     length = node.input(2).size if node.has(2) else whole
     if node.has(3):
         length = int(node.known(3, "frame_length").reshape(-1)[0])
-    if step < 1:
-        raise Refusal(f"is {step}; it must be at least 1", "input frame_step")
+    if frame_step < 1:
+        raise Refusal(f"is {frame_step}; it must be at least 1", "input frame_step")
     if not 1 <= length <= whole:
         raise Refusal(f"is {length}; the signal has {whole} elements", "input frame_length")
-    return Division(batch, whole, parts, step, length, (whole - length) // step + 1)
+    return Division(batch, whole, parts, frame_step, length, (whole - length) // frame_step + 1)
 
 
 @outputs("STFT")
@@ -101,12 +101,12 @@ def spectra(node: OnnxNode) -> Rows:
 @operator("STFT")
 def stft(node: OnnxNode) -> Results:
     """Frames of the signal are one view of it, in which they overlap; a constant window is part of the matrix."""
-    batch, whole, parts, step, length, count = frames_of(node)
+    batch, whole, parts, frame_step, length, count = frames_of(node)
     window = node.input(2) if node.has(2) else None
     is_constant = window is not None and window.array is not None
     factors = window.array if window is not None and is_constant else None
     kernel = coefficients(node, length, length, parts, False, bool(node.get("onesided", 1)), factors)
-    strides: tuple[int, ...] = (whole * parts, step * parts, 1)
+    strides: tuple[int, ...] = (whole * parts, frame_step * parts, 1)
     x = node.tensor(0, (batch, count, length * parts), strides)
     if window is not None and not is_constant:
         taps = node.spread(node.expression(window), (length, 1), (batch, count, length, parts))
@@ -145,8 +145,8 @@ def coefficients(
             "the transform",
         )
     node.check_room(count, parts, columns, results)
-    turns = np.arange(length) * (2 * np.pi / length)
-    wave = np.exp(1j * turns) / length if inverse else np.exp(-1j * turns)
+    angles = np.arange(length) * (2 * np.pi / length)
+    wave = np.exp(1j * angles) / length if inverse else np.exp(-1j * angles)
     twice = np.full(count, 1.0) if factors is None else np.asarray(factors, np.float64)
     if inverse and is_half:
         # The other half of the spectrum, which mirrors this one, adds as much, except where it has no counterpart.
@@ -156,15 +156,15 @@ def coefficients(
             twice[length // 2] = 1
     matrix = np.empty((count, parts, columns, results), np.float32)
     # A few rows at a time, since what is computed takes several times the memory of the matrix.
-    step = max(1, BLOCK // columns)
-    for start in range(0, count, step):
-        given = np.arange(start, min(count, start + step))
-        factor = wave[np.outer(given, np.arange(columns)) % length] * twice[given, None]
+    block = max(1, BLOCK // columns)
+    for start in range(0, count, block):
+        rows_read = np.arange(start, min(count, start + block))
+        factor = wave[np.outer(rows_read, np.arange(columns)) % length] * twice[rows_read, None]
         # A complex factor as a matrix, for each given part a row.
         rows = [[factor.real, factor.imag], [-factor.imag, factor.real]]
         for part in range(parts):
             for result in range(results):
-                matrix[given[0] : given[-1] + 1, part, :, result] = rows[part][result]
+                matrix[rows_read[0] : rows_read[-1] + 1, part, :, result] = rows[part][result]
     return matrix.reshape(count * parts, columns * results)
 
 

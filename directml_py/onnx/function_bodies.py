@@ -50,11 +50,11 @@ def body_of(schema: Any, node: Any, types: Sequence[Any], opsets: dict[str, int]
     if not encoded:
         return None
     function = onnx.FunctionProto.FromString(encoded)
-    own = {entry.name: entry for entry in node.attribute}
+    attributes = {entry.name: entry for entry in node.attribute}
     for name, declared in schema.attributes.items():
-        if name not in own and declared.default_value.type:
-            own[name] = declared.default_value
-    nodes = [bound(inner, own, str) for inner in function.node]
+        if name not in attributes and declared.default_value.type:
+            attributes[name] = declared.default_value
+    nodes = [bound(inner, attributes, str) for inner in function.node]
     imports = {entry.domain: entry.version for entry in function.opset_import} or dict(opsets)
     return Body(nodes, list(function.input), list(function.output), {**opsets, **imports})
 
@@ -115,18 +115,18 @@ class Functions:
             if key in bodies:
                 raise OnnxError(f"calls the function {_named(key)!r} from within", self.file, node.where)
             function = self._protos[key]
-            own = {_domain(entry): max(entry.version, _oldest(entry)) for entry in function.opset_import}
-            bodies[key] = iter(self._body(node, function)), {**opsets, **own}
+            imports = {_domain(entry): max(entry.version, _oldest(entry)) for entry in function.opset_import}
+            bodies[key] = iter(self._body(node, function)), {**opsets, **imports}
         return result
 
     def _body(self, node: NodeMessage, function: Any) -> Iterator[Any]:
         """The nodes of a function for a call, with the caller's names, and its own made unique."""
-        for what, formal, given in (
+        for what, formal, actual in (
             ("input", function.input, node.input),
             ("output", function.output, node.output),
         ):
-            if len(given) > len(formal):
-                text = f"has {len(given)} {what}s; the function has {len(formal)}"
+            if len(actual) > len(formal):
+                text = f"has {len(actual)} {what}s; the function has {len(formal)}"
                 raise OnnxError(text, self.file, node.where)
         self._calls[node.name] += 1
         again = self._calls[node.name]

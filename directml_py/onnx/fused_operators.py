@@ -21,22 +21,22 @@ FOLLOWING = ("Gelu", "HardSwish", "QuickGelu", "Elu", "Clip")
 
 
 def _parameters(node: OnnxNode, kind: str) -> dict[str, float]:
-    given = [float(value) for value in node.get("activation_params", [])]
+    numbers = [float(value) for value in node.get("activation_params", [])]
     names = PARAMETERS.get(kind, ())
-    if len(given) < len(names):
-        raise Refusal(f"has {len(given)} numbers; {kind} has {len(names)}", "attribute activation_params")
-    return dict(zip(names, given))
+    if len(numbers) < len(names):
+        raise Refusal(f"has {len(numbers)} numbers; {kind} has {len(names)}", "attribute activation_params")
+    return dict(zip(names, numbers))
 
 
 def _activated(node: OnnxNode, x: Expression, kind: str) -> Expression:
     """``x`` with an activation that no operator fuses."""
-    given = [float(value) for value in node.get("activation_params", [])]
+    numbers = [float(value) for value in node.get("activation_params", [])]
     if kind == "Clip":
-        if len(given) != 2:
-            raise Refusal(f"has {len(given)} numbers; Clip has 2", "attribute activation_params")
-        return node.graph.clip(x, min=given[0], max=given[1])
+        if len(numbers) != 2:
+            raise Refusal(f"has {len(numbers)} numbers; Clip has 2", "attribute activation_params")
+        return node.graph.clip(x, min=numbers[0], max=numbers[1])
     part = copy(node)
-    part.attributes = {"alpha": given[0]} if given else {}
+    part.attributes = {"alpha": numbers[0]} if numbers else {}
     part.inputs = [node.value(x, node.input().dtype, x.desc.sizes)]
     result = OPERATORS[MICROSOFT if kind == "QuickGelu" else ONNX, kind](part)
     assert isinstance(result, Expression)
@@ -76,8 +76,10 @@ def _activation_of(node: OnnxNode) -> Any:
     if kind not in ACTIVATIONS:
         raise Refusal(f"is {kind!r}, which GEMM does not fuse", "attribute activation")
     names = {"alpha": "activation_alpha", "beta": "activation_beta", "gamma": "activation_gamma"}
-    own = {name: node.get(attribute) for name, attribute in names.items() if attribute in node.attributes}
-    return activation_desc(kind, own)
+    parameters = {
+        name: node.get(attribute) for name, attribute in names.items() if attribute in node.attributes
+    }
+    return activation_desc(kind, parameters)
 
 
 @outputs("FusedGemm", domain=MICROSOFT)

@@ -102,16 +102,16 @@ def crop_and_resize(node: OnnxNode) -> Results:
             )
             for side, share in ((0, 1 - shares), (2, shares))
         ]
-        own = (boxes, 1, count, 1) if axis == 0 else (boxes, 1, 1, count)
-        place = graph.identity(graph.add(*parts), scale_bias=(length - 1.0, 0.0))
-        place = graph.reinterpret(node.packed(node.spread(place, own, wide)), sizes=flat)
-        inside.append(equal(graph, place, graph.clip(place, min=0.0, max=length - 1.0)))
+        sizes = (boxes, 1, count, 1) if axis == 0 else (boxes, 1, 1, count)
+        position = graph.identity(graph.add(*parts), scale_bias=(length - 1.0, 0.0))
+        position = graph.reinterpret(node.packed(node.spread(position, sizes, wide)), sizes=flat)
+        inside.append(equal(graph, position, graph.clip(position, min=0.0, max=length - 1.0)))
         line = Line(node, length, math.prod(dims[axis + 1 :]), True, "border")
         if mode == "nearest":
             # Halves are rounded up.
-            axes.append([line.tap(graph.floor(graph.identity(place, scale_bias=(1.0, 0.5))))])
+            axes.append([line.tap(graph.floor(graph.identity(position, scale_bias=(1.0, 0.5))))])
         else:
-            axes.append(line.near(place, mode))
+            axes.append(line.near(position, mode))
     chosen = node.tensor(2, (1, 1, boxes))
     images = graph.gather(
         node.tensor(0, (1, node.shape()[0], channels * math.prod(dims))), chosen, axis=1, index_dimensions=1
@@ -136,8 +136,8 @@ def _gathered(node: OnnxNode, image: Expression, taps: Sequence[Tap], mode: str)
     wide = (*image.desc.sizes[:2], narrow[2])
     graph = node.graph
 
-    def spread(own: Expression) -> Expression:
-        return node.spread(own, narrow, wide)
+    def spread(x: Expression) -> Expression:
+        return node.spread(x, narrow, wide)
 
     offset = reduce(graph.add, [tap.offset for tap in taps])
     found = graph.gather_elements(image, spread(offset), axis=2)
@@ -151,11 +151,11 @@ def _gathered(node: OnnxNode, image: Expression, taps: Sequence[Tap], mode: str)
 
 
 class Line(NamedTuple):
-    """An axis of the images with ``length`` elements, ``step`` elements apart."""
+    """An axis of the images with ``length`` elements, ``stride`` elements apart."""
 
     node: OnnxNode
     length: int
-    step: int
+    stride: int
     # Whether -1 and 1 are the centres of the first and the last element, not the ends of the axis.
     is_aligned: bool
     padding: str
@@ -167,20 +167,20 @@ class Line(NamedTuple):
     def taps(self, coordinate: Expression, mode: str) -> list[Tap]:
         """The elements near a coordinate between -1 and 1."""
         graph, (first, last) = self.node.graph, self.ends
-        place = graph.identity(coordinate, scale_bias=(1.0, 1.0))
-        return self.near(graph.identity(place, scale_bias=((last - first) / 2, first)), mode)
+        position = graph.identity(coordinate, scale_bias=(1.0, 1.0))
+        return self.near(graph.identity(position, scale_bias=((last - first) / 2, first)), mode)
 
-    def near(self, place: Expression, mode: str) -> list[Tap]:
+    def near(self, position: Expression, mode: str) -> list[Tap]:
         """The elements near a place, which is counted in elements."""
         graph, (first, last) = self.node.graph, self.ends
         if mode == "nearest":
-            return [self.tap(graph.round(place, rounding_mode=DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN))]
+            return [self.tap(graph.round(position, rounding_mode=DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN))]
         if mode == "cubic" and self.padding == "border":
             # Outside of the image all positions are that of the border, not only those of neighbours.
-            same = equal(graph, place, graph.clip(place, min=first, max=last))
-            place = graph.if_(same, place, graph.clip(place, min=0.0, max=self.length - 1.0))
-        before = graph.floor(place)
-        distance = graph.subtract(place, before)
+            same = equal(graph, position, graph.clip(position, min=first, max=last))
+            position = graph.if_(same, position, graph.clip(position, min=0.0, max=self.length - 1.0))
+        before = graph.floor(position)
+        distance = graph.subtract(position, before)
         if mode == "linear":
             shares = [graph.identity(distance, scale_bias=(-1.0, 1.0)), distance]
             return [self.tap(self._moved(before, index), share) for index, share in enumerate(shares)]
@@ -189,8 +189,8 @@ class Line(NamedTuple):
             for index, factors in enumerate(CUBIC)
         ]
 
-    def _moved(self, place: Expression, by: int) -> Expression:
-        return self.node.graph.identity(place, scale_bias=(1.0, float(by))) if by else place
+    def _moved(self, position: Expression, by: int) -> Expression:
+        return self.node.graph.identity(position, scale_bias=(1.0, float(by))) if by else position
 
     def _polynomial(self, x: Expression, factors: Sequence[float]) -> Expression:
         graph, (constant, *others, highest) = self.node.graph, factors
@@ -201,28 +201,28 @@ class Line(NamedTuple):
                 result = graph.identity(result, scale_bias=(1.0, factor))
         return result
 
-    def tap(self, place: Expression, weight: Expression | None = None) -> Tap:
+    def tap(self, position: Expression, weight: Expression | None = None) -> Tap:
         """The element at a whole-numbered place, which padding leads back into the axis."""
         node, graph, is_inside = self.node, self.node.graph, None
         if self.padding == "reflection":
-            place = self._reflected(place)
-        clipped = graph.clip(place, min=0.0, max=self.length - 1.0)
+            position = self._reflected(position)
+        clipped = graph.clip(position, min=0.0, max=self.length - 1.0)
         if self.padding == "zeros":
-            is_inside = equal(graph, place, clipped)
+            is_inside = equal(graph, position, clipped)
         offset = node.cast(clipped, np.int32)
-        if self.step > 1:
-            offset = graph.multiply(offset, node.scalar(self.step, offset))
+        if self.stride > 1:
+            offset = graph.multiply(offset, node.scalar(self.stride, offset))
         return Tap(offset, weight, is_inside)
 
-    def _reflected(self, place: Expression) -> Expression:
-        """``place`` mirrored at the ends until it is between them."""
+    def _reflected(self, position: Expression) -> Expression:
+        """``position`` mirrored at the ends until it is between them."""
         graph, (first, last) = self.node.graph, self.ends
         span = last - first
         if not span:
-            return place
-        moved = graph.identity(place, scale_bias=(1.0, -first))
-        turned = graph.modulus_floor(moved, self.node.scalar(2 * span, moved))
-        distance = graph.abs(graph.identity(turned, scale_bias=(1.0, -span)))
+            return position
+        moved = graph.identity(position, scale_bias=(1.0, -first))
+        wrapped = graph.modulus_floor(moved, self.node.scalar(2 * span, moved))
+        distance = graph.abs(graph.identity(wrapped, scale_bias=(1.0, -span)))
         return graph.identity(distance, scale_bias=(-1.0, last))
 
 

@@ -28,9 +28,9 @@ def composed_attention(
     graph, heads = node.graph, node.get("num_heads")
     (batch, new, width), groups = query.desc.sizes, keys.desc.sizes[1]
     size, total = width // heads, int(node.known(6, "total_sequence_length").reshape(-1)[0])
-    query, keys, values = (node.cast(own, np.float32) for own in (query, keys, values))
+    query, keys, values = (node.cast(x, np.float32) for x in (query, keys, values))
     if keys.desc.sizes[2] > total:
-        keys, values = (sliced(node, own, 2, 0, total) for own in (keys, values))
+        keys, values = (sliced(node, x, 2, 0, total) for x in (keys, values))
     # The queries of all heads of a group have the same keys.
     grouped = (batch, groups, heads // groups * new, size)
     rows = graph.reinterpret(node.transposed(query, (batch, new, heads, size), (0, 2, 1, 3)), sizes=grouped)
@@ -61,8 +61,8 @@ def _shares(node: OnnxNode, scores: Expression, before: Expression) -> Expressio
     if node.has(BIAS):
         bias = node.spread(node.tensor(BIAS), node.shape(BIAS), sizes)
         scores = graph.add(scores, node.cast(bias, np.float32))
-    is_seen = _seen(node, before, sizes)
-    scores = graph.if_(is_seen, scores, node.scalar(np.finfo(np.float32).min, scores))
+    is_attended = _attended(node, before, sizes)
+    scores = graph.if_(is_attended, scores, node.scalar(np.finfo(np.float32).min, scores))
     column = (*sizes[:3], 1)
     if node.has(SINK):
         sink = node.spread(node.cast(node.tensor(SINK), np.float32), (sizes[1], 1, 1), column)
@@ -74,19 +74,21 @@ def _shares(node: OnnxNode, scores: Expression, before: Expression) -> Expressio
     return shares if shares.desc.sizes == sizes else sliced(node, shares, 3, 0, sizes[3])
 
 
-def _seen(node: OnnxNode, before: Expression, sizes: Sizes) -> Expression:
+def _attended(node: OnnxNode, before: Expression, sizes: Sizes) -> Expression:
     """Whether a query sees a key: one that is not later, unless all are seen, and of a window only if there is one."""
     graph, (batch, _, new, total) = node.graph, sizes
     plane, window = (batch, 1, new, total), node.get("local_window_size", -1)
     is_causal = node.get("causal", 1)
-    steps = np.arange(new) if is_causal else np.full(new, new - 1)
+    last_keys = np.arange(new) if is_causal else np.full(new, new - 1)
     last = graph.add(
         node.spread(node.cast(before, np.int32), (batch, 1, 1, 1), plane),
-        node.spread(node.constant(steps, np.int32), (new, 1), plane),
+        node.spread(node.constant(last_keys, np.int32), (new, 1), plane),
     )
     keys = node.spread(node.constant(np.arange(total), np.int32), (total,), plane)
-    seen = graph.logical_less_than_or_equal(keys, last, output_data_type=np.uint8)
+    is_attended = graph.logical_less_than_or_equal(keys, last, output_data_type=np.uint8)
     if window > 0:
         first = graph.subtract(last, node.scalar(window, last))
-        seen = graph.logical_and(seen, graph.logical_greater_than(keys, first, output_data_type=np.uint8))
-    return node.spread(seen, plane, sizes)
+        is_attended = graph.logical_and(
+            is_attended, graph.logical_greater_than(keys, first, output_data_type=np.uint8)
+        )
+    return node.spread(is_attended, plane, sizes)

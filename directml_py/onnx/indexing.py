@@ -68,7 +68,9 @@ def _block(node: OnnxNode, axis: int) -> Sizes:
     """The sizes of the indices, but all elements of the axis."""
     shape, sizes = node.shape(), node.shape(1)
     wrong = len(sizes) != len(shape)
-    if wrong or any(size > have for place, (size, have) in enumerate(zip(sizes, shape)) if place != axis):
+    if wrong or any(
+        size > have for dimension, (size, have) in enumerate(zip(sizes, shape)) if dimension != axis
+    ):
         raise Refusal(f"has sizes {list(sizes)}, which exceed {list(shape)}", "input indices")
     return (*sizes[:axis], shape[axis], *sizes[axis + 1 :])
 
@@ -85,7 +87,7 @@ def replaced(node: OnnxNode, x: Expression, part: Expression) -> Expression:
     for axis, (size, whole) in enumerate(zip(part.desc.sizes, x.desc.sizes)):
         if size < whole:
             sizes = (*x.desc.sizes[:axis], whole - size, *part.desc.sizes[axis + 1 :])
-            offsets = [size if place == axis else 0 for place in range(len(sizes))]
+            offsets = [size if dimension == axis else 0 for dimension in range(len(sizes))]
             rest = node.graph.slice(x, offsets=offsets, sizes=sizes, strides=[1] * len(sizes))
             part = node.graph.join([part, rest], axis=axis)
     return part
@@ -168,17 +170,17 @@ MOST_COMPARED = 1 << 26
 
 
 def accumulated(node: OnnxNode, x: Expression, indices: Expression, updates: Expression) -> Expression:
-    """``x`` of sizes (batch, places, rest), where each element is reduced with the updates for its place.
+    """``x`` of sizes (batch, elements, rest), where each element is reduced with the updates for it.
 
     ``updates`` have sizes (batch, count, rest), and ``indices`` too, or 1 for the rest. SCATTER overwrites, so all
-    updates are compared with all places.
+    updates are compared with all elements.
     """
     graph, dtype = node.graph, node.input().dtype
-    (batch, places, rest), count = x.desc.sizes, updates.desc.sizes[1]
-    whole = (batch, count, places, rest)
+    (batch, elements, rest), count = x.desc.sizes, updates.desc.sizes[1]
+    whole = (batch, count, elements, rest)
     if math.prod(whole) > MOST_COMPARED:
         raise Refusal(
-            f"compares {count} updates with {places} places, which is too much", "attribute reduction"
+            f"compares {count} updates with {elements} places, which is too much", "attribute reduction"
         )
     word = node.choice("reduction", "none", {one: one for one in REDUCTIONS})
     if dtype == np.float64:
@@ -187,9 +189,9 @@ def accumulated(node: OnnxNode, x: Expression, indices: Expression, updates: Exp
         )
     name, function, combine = REDUCTIONS[OF_BOOLEANS.get(word, word) if dtype == np.bool_ else word]
     if dtype.kind in "iu" and dtype.itemsize < 4:
-        x, updates = (node.cast(own, np.int32) for own in (x, updates))
+        x, updates = (node.cast(tensor, np.int32) for tensor in (x, updates))
     kind = data_type_of(x.desc.data_type).dtype
-    every = np.arange(places).reshape(1, 1, places, 1)
+    every = np.arange(elements).reshape(1, 1, elements, 1)
     chosen = graph.logical_equals(
         node.spread(indices, (batch, count, 1, indices.desc.sizes[2]), whole),
         node.spread(node.constant(every, data_type_of(indices.desc.data_type).dtype), every.shape, whole),
@@ -200,8 +202,8 @@ def accumulated(node: OnnxNode, x: Expression, indices: Expression, updates: Exp
         chosen, node.spread(updates, (batch, count, 1, rest), whole), node.spread(neutral, (1,), whole)
     )
     reduced = graph.reduce(candidates, function=function, axes=[1], output_data_type=x.desc.data_type)
-    own = graph.reinterpret(reduced, sizes=(batch, places, rest))
-    return node.cast(getattr(graph, combine)(x, own), np.uint8 if dtype == np.bool_ else dtype)
+    updated = graph.reinterpret(reduced, sizes=(batch, elements, rest))
+    return node.cast(getattr(graph, combine)(x, updated), np.uint8 if dtype == np.bool_ else dtype)
 
 
 @operator("ScatterND")
@@ -225,20 +227,22 @@ def _accumulated_nd(node: OnnxNode) -> Expression:
     shape, indices = node.shape(), node.input(1)
     depth = indices.shape[-1]
     count, rest = math.prod(indices.shape[:-1]), math.prod(shape[depth:])
-    sizes, steps = np.array(shape[:depth]), np.array(packed_strides(shape[:depth]))
+    sizes, strides = np.array(shape[:depth]), np.array(packed_strides(shape[:depth]))
     if indices.array is not None:
-        flat = (indices.array.reshape(count, depth) % sizes) @ steps
-        places = node.constant(flat.reshape(1, count, 1), np.int64)
+        flat = (indices.array.reshape(count, depth) % sizes) @ strides
+        linear_indices = node.constant(flat.reshape(1, count, 1), np.int64)
     else:
         x = node.tensor(1, (count, depth))
-        own = [node.spread(node.constant(row, np.int64), (depth,), (count, depth)) for row in (sizes, steps)]
-        products = node.graph.multiply(node.graph.modulus_floor(x, own[0]), own[1])
+        factors = [
+            node.spread(node.constant(row, np.int64), (depth,), (count, depth)) for row in (sizes, strides)
+        ]
+        products = node.graph.multiply(node.graph.modulus_floor(x, factors[0]), factors[1])
         total = node.graph.reduce(
             products, function=DML_REDUCE_FUNCTION_SUM, axes=[1], output_data_type=x.desc.data_type
         )
-        places = node.graph.reinterpret(total, sizes=(1, count, 1))
+        linear_indices = node.graph.reinterpret(total, sizes=(1, count, 1))
     x = node.tensor(0, (1, math.prod(shape[:depth]), rest))
-    reduced = accumulated(node, x, places, node.tensor(2, (1, count, rest)))
+    reduced = accumulated(node, x, linear_indices, node.tensor(2, (1, count, rest)))
     return node.graph.reinterpret(reduced, sizes=shape)
 
 

@@ -72,8 +72,8 @@ def factors(node: OnnxNode, a: int, b: int) -> tuple[Expression, Expression]:
         (*shapes[1], 1) if len(shapes[1]) == 1 else shapes[1],
     )
     views = [
-        node.spread(node.expression(node.input(index)), own, wanted)
-        for index, own, wanted in zip((a, b), padded, (plan.a, plan.b))
+        node.spread(node.expression(node.input(index)), shape, wanted)
+        for index, shape, wanted in zip((a, b), padded, (plan.a, plan.b))
     ]
     return collapsed(node, views[0]), collapsed(node, views[1])
 
@@ -86,8 +86,8 @@ def collapsed(node: OnnxNode, view: Expression) -> Expression:
         if padded == sizes:
             return view
         strides = view.desc.strides
-        own = None if strides is None else (0,) * (len(padded) - len(sizes)) + tuple(strides)
-        return node.graph.reinterpret(view, sizes=padded, strides=own)
+        extended = None if strides is None else (0,) * (len(padded) - len(sizes)) + tuple(strides)
+        return node.graph.reinterpret(view, sizes=padded, strides=extended)
     if view.desc.strides is not None and not view.desc.is_packed:
         view = node.packed(view)
     return node.graph.reinterpret(view, sizes=ranked(node, (math.prod(sizes[:-2]), *sizes[-2:])))
@@ -234,11 +234,11 @@ def quantized_matmul(node: OnnxNode) -> Results:
 def parameters(node: OnnxNode, scale: int, zero: int, like: Expression, side: int) -> tuple[Any, Any]:
     """A scale and a zero point as ``parameter`` has them, with the same sizes: either may be one number beside a
     vector."""
-    own = [parameter(node, index, like, side) for index in (scale, zero)]
-    if own[1] is None:
-        return own[0], None
-    sizes = np.broadcast_shapes(*(one.desc.sizes for one in own))
-    return (node.repeated(own[0], sizes), node.repeated(own[1], sizes))
+    pair = [parameter(node, index, like, side) for index in (scale, zero)]
+    if pair[1] is None:
+        return pair[0], None
+    sizes = np.broadcast_shapes(*(one.desc.sizes for one in pair))
+    return (node.repeated(pair[0], sizes), node.repeated(pair[1], sizes))
 
 
 def parameter(node: OnnxNode, index: int, like: Expression, side: int) -> Any:

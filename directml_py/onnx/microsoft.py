@@ -122,9 +122,9 @@ QUANTIZED_TABLES = (2, 3, 4, 5, 6)
 @operator("QEmbedLayerNormalization", domain=MICROSOFT)
 def embed_layer_norm_of_quantized(node: OnnxNode) -> Results:
     part = node.having(*range(8))
-    for place, index in enumerate(QUANTIZED_TABLES):
+    for number, index in enumerate(QUANTIZED_TABLES):
         if node.has(index):
-            part.inputs[index] = dequantized(node.having(index, 8 + place, 13 + place), 0)
+            part.inputs[index] = dequantized(node.having(index, 8 + number, 13 + number), 0)
     return embed_layer_norm(part)
 
 
@@ -143,12 +143,12 @@ def embed_layer_norm(node: OnnxNode) -> Results:
 
     count = batch * length
     if node.has(8):
-        places = node.spread(node.tensor(8), node.shape(8), (batch, length))
-        places = graph.reinterpret(node.packed(places), sizes=(1, 1, count))
+        positions = node.spread(node.tensor(8), node.shape(8), (batch, length))
+        positions = graph.reinterpret(node.packed(positions), sizes=(1, 1, count))
     else:
         node.check_room(count, itemsize=8)
-        places = node.constant(np.tile(np.arange(length), batch).reshape(1, 1, count), np.int32)
-    total = graph.add(rows(2, node.tensor(0, (1, 1, count))), rows(3, places))
+        positions = node.constant(np.tile(np.arange(length), batch).reshape(1, 1, count), np.int32)
+    total = graph.add(rows(2, node.tensor(0, (1, 1, count))), rows(3, positions))
     if node.has(1):
         total = graph.add(total, rows(4, node.tensor(1, (1, 1, count))))
     y = graph.mean_variance_normalization1(

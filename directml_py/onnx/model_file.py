@@ -53,9 +53,9 @@ class Declared(NamedTuple):
         return not (self.is_sequence or self.is_optional)
 
 
-def item_name(name: str, place: int) -> str:
+def item_name(name: str, index: int) -> str:
     """The name of the tensor at a place of a sequence."""
-    return f"{name}[{place}]"
+    return f"{name}[{index}]"
 
 
 class ModelFile:
@@ -277,15 +277,15 @@ def tensors_for(
     found: dict[str, list[Declared]] = {}
     bound = dict(bindings)
     for item in declared:
-        given, tensor = bindings.get(item.name), item._replace(is_sequence=False, is_optional=False)
-        if item.is_tensor or (item.is_optional and not item.is_sequence and given is not None):
+        binding, tensor = bindings.get(item.name), item._replace(is_sequence=False, is_optional=False)
+        if item.is_tensor or (item.is_optional and not item.is_sequence and binding is not None):
             found[item.name] = [tensor]
-        elif item.is_optional and item.name in bindings and given is None:
+        elif item.is_optional and item.name in bindings and binding is None:
             found[item.name] = []
-        elif item.is_sequence and isinstance(given, (list, tuple)) and not any(map(np.isscalar, given)):
-            names = [item_name(item.name, place) for place in range(len(given))]
+        elif item.is_sequence and isinstance(binding, (list, tuple)) and not any(map(np.isscalar, binding)):
+            names = [item_name(item.name, index) for index in range(len(binding))]
             found[item.name] = [tensor._replace(name=name) for name in names]
-            bound.update(zip(names, given))
+            bound.update(zip(names, binding))
         else:
             kind = (
                 "a sequence; give the sizes of its tensors"
@@ -293,8 +293,8 @@ def tensors_for(
                 else "optional; give its sizes"
             )
             more = ", or None" if item.is_optional else ""
-            own = "[[...], ...]" if item.is_sequence else "[...]"
-            text = f"is {kind}{more}: inputs={{{item.name!r}: {own}}}"
+            expected = "[[...], ...]" if item.is_sequence else "[...]"
+            text = f"is {kind}{more}: inputs={{{item.name!r}: {expected}}}"
             raise OnnxError(text, file, f"input {item.name!r}")
     return found, bound
 
@@ -302,19 +302,19 @@ def tensors_for(
 def bound_sizes(declared: Declared, bindings: Bindings, file: str) -> Sizes:
     """The sizes of an input: those declared, with symbolic and unknown ones bound. Raises ``OnnxError``."""
     where = f"input {declared.name!r}"
-    given = bindings.get(declared.name)
-    if isinstance(given, np.ndarray):
-        given = given.shape
-    if given is not None:
-        if isinstance(given, (str, int)) or not isinstance(given, Sequence):
-            raise OnnxError(f"its sizes must be a list of numbers, not {given!r}", file, where)
-        wanted = _whole(given, file, where)
-        own = declared.sizes
-        if own is not None and (
-            len(own) != len(wanted)
-            or any(isinstance(size, int) and size != want for size, want in zip(own, wanted))
+    binding = bindings.get(declared.name)
+    if isinstance(binding, np.ndarray):
+        binding = binding.shape
+    if binding is not None:
+        if isinstance(binding, (str, int)) or not isinstance(binding, Sequence):
+            raise OnnxError(f"its sizes must be a list of numbers, not {binding!r}", file, where)
+        wanted = _whole(binding, file, where)
+        declared_sizes = declared.sizes
+        if declared_sizes is not None and (
+            len(declared_sizes) != len(wanted)
+            or any(isinstance(size, int) and size != want for size, want in zip(declared_sizes, wanted))
         ):
-            raise OnnxError(f"has sizes {shown_sizes(own)}, not {list(wanted)}", file, where)
+            raise OnnxError(f"has sizes {shown_sizes(declared_sizes)}, not {list(wanted)}", file, where)
         return wanted
     if declared.sizes is None:
         raise OpenSizes(declared.name, None, file)

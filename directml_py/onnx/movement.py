@@ -27,7 +27,7 @@ PADDING_MODES = {
     "edge": DML_PADDING_MODE_EDGE,
     "reflect": DML_PADDING_MODE_REFLECTION,
 }
-ENDLESS = (2**31 - 1, 2**63 - 1)
+UNBOUNDED = (2**31 - 1, 2**63 - 1)
 ORDERS = {"DCR": DML_DEPTH_SPACE_ORDER_DEPTH_COLUMN_ROW, "CRD": DML_DEPTH_SPACE_ORDER_COLUMN_ROW_DEPTH}
 
 
@@ -73,8 +73,8 @@ def split(node: OnnxNode) -> Results:
     sizes = node.numbers(1, "split")
     if sizes is None:
         count = int(node.get("num_outputs", len(node.outputs)))
-        step = -(-shape[axis] // count)
-        sizes = [min(step, shape[axis] - step * index) for index in range(count)]
+        length = -(-shape[axis] // count)
+        sizes = [min(length, shape[axis] - length * index) for index in range(count)]
     if sum(sizes) != shape[axis]:
         raise Refusal(f"is {sizes}; the axis has {shape[axis]} elements", "split")
     starts = [0, *accumulate(sizes)]
@@ -118,17 +118,17 @@ def chosen(node: OnnxNode) -> list[range]:
     axes = list(range(len(starts))) if axes is None else counted(axes, len(shape))
     if len(set(axes)) < len(axes):
         raise Refusal(f"is {axes}, which names an axis twice", "axes")
-    places = [range(size) for size in shape]
+    ranges = [range(size) for size in shape]
     for axis, start, end, step in zip(axes, starts, ends, steps or [1] * len(axes)):
         size = shape[axis]
         if not step:
             raise Refusal("is 0", "steps")
         first, last = (0, size) if step > 0 else (-1, size - 1)
         start, end = (bound + size if bound < 0 else bound for bound in (start, end))
-        if end in ENDLESS:
+        if end in UNBOUNDED:
             end = last if step > 0 else first
-        places[axis] = range(min(max(start, 0), last), min(max(end, first), last), step) if size else range(0)
-    return places
+        ranges[axis] = range(min(max(start, 0), last), min(max(end, first), last), step) if size else range(0)
+    return ranges
 
 
 def counted(axes: Sequence[int], rank: int) -> list[int]:
@@ -146,17 +146,17 @@ def slice_outputs(node: OnnxNode) -> list[tuple[np.dtype[Any], Sizes]]:
 
 @operator("Slice")
 def slice_(node: OnnxNode) -> Results:
-    places, array = chosen(node), node.input().array
+    ranges, array = chosen(node), node.input().array
     if array is not None:
-        result: Array = np.ascontiguousarray(array[np.ix_(*places)] if places else array)
+        result: Array = np.ascontiguousarray(array[np.ix_(*ranges)] if ranges else array)
         return result
-    if all(own == range(size) for own, size in zip(places, node.shape())):
+    if all(taken == range(size) for taken, size in zip(ranges, node.shape())):
         return node.input()
     return node.graph.slice1(
         node.moved(),
-        input_window_offsets=[min(own[0], own[-1]) for own in places],
-        input_window_sizes=[abs(own[-1] - own[0]) + 1 for own in places],
-        input_window_strides=[own.step for own in places],
+        input_window_offsets=[min(taken[0], taken[-1]) for taken in ranges],
+        input_window_sizes=[abs(taken[-1] - taken[0]) + 1 for taken in ranges],
+        input_window_strides=[taken.step for taken in ranges],
     )
 
 
@@ -200,13 +200,13 @@ def pad(node: OnnxNode) -> Results:
         return _repeated(node, x, before, after, word)
     mode = node.choice("mode", "constant", PADDING_MODES)
     padding = {"padding_mode": mode, "start_padding": before, "end_padding": after}
-    own = node.movable(x)
-    if node.input().dtype.kind == "f" and own is x:
+    movable = node.movable(x)
+    if node.input().dtype.kind == "f" and movable is x:
         return node.graph.padding(x, padding_value=float(value), **padding)
     # Doubles are moved as integers, and so is the one that they are padded with.
-    number = int(value) if own is x else int(np.float64(value).view(np.uint64))
+    number = int(value) if movable is x else int(np.float64(value).view(np.uint64))
     return node.graph.padding1(
-        own, padding_value_data_type=own.desc.data_type, padding_value=number, **padding
+        movable, padding_value_data_type=movable.desc.data_type, padding_value=number, **padding
     )
 
 
@@ -243,8 +243,8 @@ def _repeated(
     for axis, (size, low, high) in enumerate(zip(sizes, before, after)):
         if low or high:
             order: Array = np.pad(np.arange(size), (low, high), word)  # type: ignore[call-overload]
-            places = node.constant(order.reshape((1,) * (len(sizes) - 1) + (-1,)), np.uint32)
-            x = node.graph.gather(x, places, axis=axis, index_dimensions=1)
+            indices = node.constant(order.reshape((1,) * (len(sizes) - 1) + (-1,)), np.uint32)
+            x = node.graph.gather(x, indices, axis=axis, index_dimensions=1)
     return x
 
 

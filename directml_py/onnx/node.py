@@ -99,9 +99,9 @@ class OnnxNode:
         """The output's inferred sizes. Raises ``UnknownValue`` for the first input on whose value they may depend."""
         name = self.outputs[index]
         if name not in self.inferred:
-            for place, value in enumerate(self.inputs):
-                if place and value is not None and value.dtype.kind == "i" and not value.is_known:
-                    raise UnknownValue(value.name, f"input {place}")
+            for position, value in enumerate(self.inputs):
+                if position and value is not None and value.dtype.kind == "i" and not value.is_known:
+                    raise UnknownValue(value.name, f"input {position}")
             raise Refusal("its sizes depend on values of inputs", f"output {name}")
         return self.inferred[name][1]
 
@@ -151,11 +151,11 @@ class OnnxNode:
     ) -> Expression:
         """An input in the graph, packed, or viewed with other sizes and strides."""
         source = self.input(value) if isinstance(value, int) else value
-        own = self.expression(source)
+        x = self.expression(source)
         wanted = tensor_sizes(source.shape if sizes is None else tuple(sizes))
-        if own.desc.sizes == wanted and strides is None:
-            return own
-        return self.graph.reinterpret(own, sizes=wanted, strides=strides)
+        if x.desc.sizes == wanted and strides is None:
+            return x
+        return self.graph.reinterpret(x, sizes=wanted, strides=strides)
 
     def expression(self, value: OnnxValue) -> Expression:
         """The value in the graph: a constant becomes a graph input."""
@@ -183,7 +183,7 @@ class OnnxNode:
             self.constants.made[key] = made
         return made[1]
 
-    def value(self, own: Expression, dtype: np.dtype[Any], shape: Sizes) -> OnnxValue:
+    def value(self, x: Expression, dtype: np.dtype[Any], shape: Sizes) -> OnnxValue:
         """The result of an operator, in a type of the same size."""
         inputs = [value.inputs for value in self.inputs if value is not None]
         return OnnxValue(
@@ -191,7 +191,7 @@ class OnnxNode:
             dtype,
             shape,
             None,
-            self.graph.reinterpret(own, data_type(dtype)),
+            self.graph.reinterpret(x, data_type(dtype)),
             frozenset().union(*inputs),
         )
 
@@ -209,8 +209,8 @@ class OnnxNode:
         one = self.constant(np.array([value], data_type_of(like.desc.data_type).dtype))
         return self.spread(one, (1,), like.desc.sizes)
 
-    def spread(self, own: Expression, shape: Sizes, sizes: Sequence[int]) -> Expression:
-        """``own`` of ``shape`` broadcast to ``sizes`` by strides of 0."""
+    def spread(self, x: Expression, shape: Sizes, sizes: Sequence[int]) -> Expression:
+        """``x`` of ``shape`` broadcast to ``sizes`` by strides of 0."""
         wanted = tensor_sizes(tuple(sizes))
         aligned = (1,) * (len(wanted) - len(shape)) + tuple(shape)
         strides = [
@@ -218,10 +218,10 @@ class OnnxNode:
             for have, want, stride in zip(aligned, wanted, packed_strides(aligned))
         ]
         if aligned == wanted:
-            return self.graph.reinterpret(own, sizes=wanted)
+            return self.graph.reinterpret(x, sizes=wanted)
         if len(aligned) != len(wanted) or any(have not in (1, want) for have, want in zip(aligned, wanted)):
             raise Refusal(f"sizes {list(shape)} do not broadcast to {list(sizes)}")
-        return self.graph.reinterpret(own, sizes=wanted, strides=strides)
+        return self.graph.reinterpret(x, sizes=wanted, strides=strides)
 
     def broadcast(self, value: int | OnnxValue, sizes: Sequence[int]) -> Expression:
         """An input broadcast to ``sizes``, right-aligned."""
@@ -232,40 +232,40 @@ class OnnxNode:
         """An input in a type that preserves its bytes: doubles are moved as integers."""
         return self.movable(self.tensor(value, sizes))
 
-    def movable(self, own: Expression) -> Expression:
-        other = MOVED_AS.get(data_type_of(own.desc.data_type).name)
+    def movable(self, x: Expression) -> Expression:
+        other = MOVED_AS.get(data_type_of(x.desc.data_type).name)
         if other is None:
-            return own
-        return self.graph.reinterpret(own, np.dtype(other.lower()))
+            return x
+        return self.graph.reinterpret(x, np.dtype(other.lower()))
 
     def packed(self, view: Expression) -> Expression:
         """A packed copy of a strided view, of its type: doubles that are moved as integers stay doubles."""
-        own, kind = self.movable(view), view.desc.data_type
-        copy = self.graph.identity(own)
-        return copy if own is view else self.graph.reinterpret(copy, kind)
+        movable, kind = self.movable(view), view.desc.data_type
+        copy = self.graph.identity(movable)
+        return copy if movable is view else self.graph.reinterpret(copy, kind)
 
-    def repeated(self, own: Expression, sizes: Sizes) -> Expression:
+    def repeated(self, x: Expression, sizes: Sizes) -> Expression:
         """A packed tensor of ``sizes`` from one that broadcasts to it."""
-        if own.desc.sizes == sizes:
-            return own
-        return self.packed(self.spread(own, own.desc.sizes, sizes))
+        if x.desc.sizes == sizes:
+            return x
+        return self.packed(self.spread(x, x.desc.sizes, sizes))
 
-    def transposed(self, own: Expression, shape: Sizes, order: Sequence[int]) -> Expression:
-        """A packed copy of ``own`` of ``shape`` with its axes in another order."""
-        return self.packed(self.reordered(own, shape, order))
+    def transposed(self, x: Expression, shape: Sizes, order: Sequence[int]) -> Expression:
+        """A packed copy of ``x`` of ``shape`` with its axes in another order."""
+        return self.packed(self.reordered(x, shape, order))
 
-    def reordered(self, own: Expression, shape: Sizes, order: Sequence[int]) -> Expression:
-        """A view of ``own`` of ``shape`` with its axes in another order."""
+    def reordered(self, x: Expression, shape: Sizes, order: Sequence[int]) -> Expression:
+        """A view of ``x`` of ``shape`` with its axes in another order."""
         strides = packed_strides(shape)
         sizes = [shape[axis] for axis in order]
-        return self.graph.reinterpret(own, sizes=sizes, strides=[strides[axis] for axis in order])
+        return self.graph.reinterpret(x, sizes=sizes, strides=[strides[axis] for axis in order])
 
-    def cast(self, own: Expression, dtype: np.dtype[Any] | type[np.generic]) -> Expression:
-        """``own`` with elements of ``dtype``; an integer of the same size and other signedness has the same bytes."""
+    def cast(self, x: Expression, dtype: np.dtype[Any] | type[np.generic]) -> Expression:
+        """``x`` with elements of ``dtype``; an integer of the same size and other signedness has the same bytes."""
         wanted = data_type(np.dtype(dtype))
-        have, want = data_type_of(own.desc.data_type), data_type_of(wanted)
+        have, want = data_type_of(x.desc.data_type), data_type_of(wanted)
         if have == want:
-            return own
+            return x
         if have.bits == want.bits and "F" not in (have.kind, want.kind):
-            return self.graph.reinterpret(own, wanted)
-        return self.graph.cast(own, output_data_type=wanted)
+            return self.graph.reinterpret(x, wanted)
+        return self.graph.cast(x, output_data_type=wanted)

@@ -67,7 +67,7 @@ def _training(node: OnnxNode) -> Results:
     scale, bias, mean, variance = (
         node.tensor(index, _parameter(node, index, True)) for index in (1, 2, 3, 4)
     )
-    y, own_mean, own_variance = node.graph.batch_normalization_training(
+    y, batch_mean, batch_variance = node.graph.batch_normalization_training(
         node.cast(_with_channels(node), dtype),
         node.cast(scale, dtype),
         node.cast(bias, dtype),
@@ -80,7 +80,7 @@ def _training(node: OnnxNode) -> Results:
         )
         if node.wants(index)
         else None
-        for index, old, new in ((1, mean, own_mean), (2, variance, own_variance))
+        for index, old, new in ((1, mean, batch_mean), (2, variance, batch_variance))
     ]
     return [node.cast(y, node.input().dtype), *running]
 
@@ -97,12 +97,12 @@ def around_mean(node: OnnxNode, x: Expression, axes: Sequence[int]) -> Expressio
 @operator("InstanceNormalization")
 def instance_norm(node: OnnxNode) -> Results:
     activation, node.activation = node.activation, None
-    axes, own = list(range(2, len(node.shape()))), per_channel(node, node.shape()[1])
+    axes, sizes = list(range(2, len(node.shape()))), per_channel(node, node.shape()[1])
     dtype = node.input().dtype
     # DirectML rounds mean and variance to FLOAT16, if that is the type of the input.
     wide = dtype if node.as_provider else np.dtype(np.float32)
     x, scale, bias = (
-        node.cast(part, wide) for part in (node.tensor(), node.tensor(1, own), node.tensor(2, own))
+        node.cast(part, wide) for part in (node.tensor(), node.tensor(1, sizes), node.tensor(2, sizes))
     )
     y = node.graph.mean_variance_normalization1(
         around_mean(node, x, axes),
@@ -186,8 +186,8 @@ def normalized(node: OnnxNode, x: Expression, scale: int, bias: int) -> list[Exp
 def _factor(node: OnnxNode, index: int, shape: Sizes) -> Expression | None:
     if not node.has(index):
         return None
-    own = node.shape(index)
-    sizes = (1,) * (len(shape) - len(own)) + own
+    stored_sizes = node.shape(index)
+    sizes = (1,) * (len(shape) - len(stored_sizes)) + stored_sizes
     return node.cast(node.tensor(index, sizes), node.input().dtype)
 
 
@@ -212,8 +212,8 @@ def root_mean_square(node: OnnxNode, x: Expression, scale: int, bias: int | None
         )
     root = _inverse_root(node, _average(node, node.graph.multiply(x, x), axes), epsilon)
     y = node.graph.multiply(x, node.spread(root, root.desc.sizes, shape))
-    for own, call in ((factor, node.graph.multiply), (offset, node.graph.add)):
-        y = y if own is None else call(y, node.spread(own, own.desc.sizes, shape))
+    for operand, call in ((factor, node.graph.multiply), (offset, node.graph.add)):
+        y = y if operand is None else call(y, node.spread(operand, operand.desc.sizes, shape))
     return y
 
 

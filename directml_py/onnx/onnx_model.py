@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from ..descs.data_types import data_type_of
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..garbage_collector import paused
 from ..graph import CompiledGraph, Expression, Graph
+from ..graph.compiled import by_name
 from ..graph.nodes import FromInput, FromNode
 from ..graph.to_desc import live_nodes
 from ..late import loading
 from ..runner import Runner
+from ..text.plural import counted_words
 from .budget import Budget, Limits
 from .constants import Constants
 from .errors import OnnxError, Refusal, ValueNeeded, one_sentence
@@ -105,25 +107,46 @@ class Model:
         constant = range(self._constants.first, len(inputs))
         return Runner(compiled.operator, inputs, outputs, constant, self._uploading)
 
-    def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]:
+    @overload
+    def run(self, inputs: Sequence[Any], /) -> list[Any]: ...
+
+    @overload
+    def run(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, Any]: ...
+
+    def run(
+        self, inputs: Sequence[Any] | Mapping[str, Any] | None = None, /, **named: Any
+    ) -> list[Any] | dict[str, Any]:
         """The outputs by name, a sequence as a list. Inputs are passed by keyword, or in a dict if their names are not
-        identifiers.
+        identifiers; or in a list by position, and then outputs are in a list too.
 
         Several threads may run one model; their runs take turns. On a debug layer, in a capture, and on devices with a
         profile the graph is initialized, bound and dispatched step by step, so that these see what a program does;
         otherwise its program runs directly on arrays, with the same result. Raises ``TypeError`` and ``ValueError``
         that name a missing or unsuitable input.
         """
-        given = {**(inputs or {}), **named}
-        unknown = [name for name in given if name not in self.inputs]
+        if inputs is not None and not isinstance(inputs, Mapping):
+            return [*self.run(self._by_position(inputs), **named).values()]
+        arguments = by_name(inputs, named)
+        unknown = [name for name in arguments if name not in self.inputs]
         if unknown:
             names = ", ".join(map(repr, self.inputs)) or "none"
             raise ValueError(f"the model has no input {unknown[0]!r}; it has {names}")
         arrays: dict[str, Array] = {}
         for name, value in self.inputs.items():
-            arrays |= _arrays(name, value, given.get(name))
+            arrays |= _arrays(name, value, arguments.get(name))
         results = self._results(arrays) if self.graph.outputs else {}
         return {name: _result(name, value, results) for name, value in self.outputs.items()}
+
+    def _by_position(self, inputs: Any) -> dict[str, Any]:
+        if not isinstance(inputs, Sequence) or isinstance(inputs, str):
+            raise TypeError(f"inputs must be a list or a dict of arrays, not {type(inputs).__name__}")
+        if len(inputs) != len(self.inputs):
+            names = ", ".join(map(repr, self.inputs)) or "none"
+            raise ValueError(
+                f"inputs has {counted_words(len(inputs), 'array')}; the model has "
+                f"{counted_words(len(self.inputs), 'input')}: {names}"
+            )
+        return dict(zip(self.inputs, inputs))
 
     def _results(self, arrays: Mapping[str, Array]) -> dict[str, Array]:
         with self._lock:
@@ -164,23 +187,23 @@ def _shown(value: OnnxValue) -> str:
     return "None" if value.is_nothing else f"{value.dtype.name}{list(value.shape)}"
 
 
-def _arrays(name: str, value: OnnxValue, given: Any) -> dict[str, Array]:
+def _arrays(name: str, value: OnnxValue, argument: Any) -> dict[str, Array]:
     """The arrays for the tensors of an input, by the names of these. Raises ``TypeError``, ``ValueError``."""
     if value.is_nothing:
-        if given is not None:
+        if argument is not None:
             raise ValueError(f"the input {name!r} was loaded as None; it must be None")
         return {}
     if value.items is None:
-        return {name: _checked(value, given)}
-    if not isinstance(given, (list, tuple)) or len(given) != len(value.items):
+        return {name: _checked(value, argument)}
+    if not isinstance(argument, (list, tuple)) or len(argument) != len(value.items):
         raise ValueError(f"the input {name!r} must be a list of {len(value.items)} arrays")
-    return {item.name: _checked(item, array) for item, array in zip(value.items, given)}
+    return {item.name: _checked(item, array) for item, array in zip(value.items, argument)}
 
 
-def _checked(value: OnnxValue, given: Any) -> Array:
-    if given is None:
+def _checked(value: OnnxValue, argument: Any) -> Array:
+    if argument is None:
         raise ValueError(f"the input {value.name!r} is missing")
-    array = np.asarray(given)
+    array = np.asarray(argument)
     if array.dtype != value.dtype:
         raise TypeError(
             f"the input {value.name!r} has {array.dtype.name} elements; it must have {value.dtype.name}"
@@ -195,7 +218,7 @@ def _checked(value: OnnxValue, given: Any) -> Array:
 def _result(name: str, value: OnnxValue, results: Mapping[str, Array]) -> Any:
     """An array, or for a sequence a list of arrays."""
     if value.items is not None:
-        return [_result(item_name(name, place), item, results) for place, item in enumerate(value.items)]
+        return [_result(item_name(name, index), item, results) for index, item in enumerate(value.items)]
     if value.array is not None:
         # It may be the memory of a constant.
         return value.array.copy()
@@ -208,7 +231,7 @@ def _tensors(outputs: Mapping[str, OnnxValue]) -> Iterator[tuple[str, OnnxValue]
         if value.items is None:
             yield name, value
         else:
-            yield from ((item_name(name, place), item) for place, item in enumerate(value.items))
+            yield from ((item_name(name, index), item) for index, item in enumerate(value.items))
 
 
 def load(
@@ -235,14 +258,14 @@ def load(
     """
     if semantics not in SEMANTICS:
         raise ValueError(f"semantics is {semantics!r}; it must be one of {', '.join(map(repr, SEMANTICS))}")
-    own = device_of(feature_level, device)
+    created = device_of(feature_level, device)
     with paused():
-        model = built(ModelFile(source, external_data, limits), own, inputs or {}, semantics=semantics)
+        model = built(ModelFile(source, external_data, limits), created, inputs or {}, semantics=semantics)
     if isinstance(source, (str, Path)):
         model._again = lambda: load(
             source,
             inputs=inputs,
-            device=own,
+            device=created,
             semantics=semantics,
             external_data=external_data,
             limits=limits,
@@ -275,23 +298,25 @@ def built(
     }
     parts, bindings = tensors_for(declared, bindings, model.file)
     arrays = {name: array for name, array in bindings.items() if isinstance(array, np.ndarray)}
-    tensors = [item for own in parts.values() for item in own]
+    tensors = [item for model_inputs in parts.values() for item in model_inputs]
     open_inputs = [item for item in tensors if item.name not in arrays]
     constants = Constants(len(open_inputs), model.tensors, budget)
-    own: dict[str, OnnxValue] = {}
+    model_inputs: dict[str, OnnxValue] = {}
     for index, item in enumerate(open_inputs):
-        own[item.name] = _input(graph, index, item, bound_sizes(item, bindings, model.file), model.file)
+        model_inputs[item.name] = _input(
+            graph, index, item, bound_sizes(item, bindings, model.file), model.file
+        )
         constants.reserve(item.name)
     for item in tensors:
         if item.name in arrays:
             bound_sizes(item, bindings, model.file)
             array = arrays[item.name].astype(item.dtype, copy=False)
             scope[item.name] = OnnxValue(item.name, item.dtype, array.shape, array)
-    scope.update(own)
+    scope.update(model_inputs)
     for item in declared:
         if not item.is_tensor:
-            _compose(item, parts[item.name], scope, own)
-    own = {item.name: own[item.name] for item in declared if item.name in own}
+            _compose(item, parts[item.name], scope, model_inputs)
+    model_inputs = {item.name: model_inputs[item.name] for item in declared if item.name in model_inputs}
     translation = Translation(graph, constants, model.file, keep_going, model.functions, semantics)
     names = [item.name for item in model.graph.output]
     with one_sentence(model.file, ""):
@@ -303,7 +328,7 @@ def built(
         raise OnnxError("no node computes it", model.file, f"output {missing[0]!r}")
     with one_sentence(model.file, "the model's outputs"):
         _connect(graph, outputs)
-    return Model(model.file, graph, own, outputs, constants, translation.steps)
+    return Model(model.file, graph, model_inputs, outputs, constants, translation.steps)
 
 
 def built_for(
@@ -322,21 +347,26 @@ def built_for(
             fixed |= more
 
 
-def _sizes_of(given: Any) -> Any:
+def _sizes_of(arrays: Any) -> Any:
     """What ``load`` takes for an input of these arrays."""
-    return list(map(_sizes_of, given)) if isinstance(given, list) else None if given is None else given.shape
+    return (
+        list(map(_sizes_of, arrays)) if isinstance(arrays, list) else None if arrays is None else arrays.shape
+    )
 
 
 def _compose(
-    item: Declared, tensors: Sequence[Declared], scope: dict[str, OnnxValue], own: dict[str, OnnxValue]
+    item: Declared,
+    tensors: Sequence[Declared],
+    scope: dict[str, OnnxValue],
+    model_inputs: dict[str, OnnxValue],
 ) -> None:
-    """Adds an input that is no tensor to ``scope``, and to the model's ``own`` unless it consists of constants."""
+    """Adds an input that is no tensor to ``scope``, and to ``model_inputs`` unless it consists of constants."""
     if item.is_sequence and (tensors or not item.is_optional):
         scope[item.name] = sequence(scope[tensor.name] for tensor in tensors)
     elif not tensors:
         scope[item.name] = nothing()
-    if all(tensor.name in own for tensor in tensors):
-        own[item.name] = scope[item.name]
+    if all(tensor.name in model_inputs for tensor in tensors):
+        model_inputs[item.name] = scope[item.name]
 
 
 def _check_names(model: ModelFile, declared: Sequence[Declared], bindings: Bindings) -> None:
@@ -355,12 +385,12 @@ def _input(graph: Graph, index: int, item: Declared, shape: tuple[int, ...], fil
     if 0 in shape:
         return OnnxValue(item.name, item.dtype, shape, np.empty(shape, item.dtype))
     try:
-        own = graph.input_tensor(index, data_type(item.dtype), tensor_sizes(shape), name=item.name)
+        expression = graph.input_tensor(index, data_type(item.dtype), tensor_sizes(shape), name=item.name)
     except Refusal as error:
         raise OnnxError(error.reason, file, where) from None
     except DMLError as error:
         raise OnnxError("; ".join(map(str, error.diagnostics)), file, where) from None
-    return OnnxValue(item.name, item.dtype, shape, None, own, frozenset((item.source,)))
+    return OnnxValue(item.name, item.dtype, shape, None, expression, frozenset((item.source,)))
 
 
 def _connect(graph: Graph, outputs: Mapping[str, OnnxValue]) -> None:
@@ -368,11 +398,11 @@ def _connect(graph: Graph, outputs: Mapping[str, OnnxValue]) -> None:
     connected: dict[str, Expression] = {}
     for name, value in _tensors(outputs):
         if value.array is None and value.expression is not None:
-            own = value.expression
-            if isinstance(own.source, FromInput):
-                kind, sizes = own.desc.data_type, own.desc.sizes
-                own = graph.reinterpret(graph.identity(_movable(graph, own)), kind, sizes=sizes)
-            connected[name] = own
+            expression = value.expression
+            if isinstance(expression.source, FromInput):
+                kind, sizes = expression.desc.data_type, expression.desc.sizes
+                expression = graph.reinterpret(graph.identity(_movable(graph, expression)), kind, sizes=sizes)
+            connected[name] = expression
     graph.outputs = connected
     live = live_nodes(graph) if connected else []
     used = {source for index in live for source in graph.nodes[index].inputs}
@@ -387,8 +417,8 @@ def _connect(graph: Graph, outputs: Mapping[str, OnnxValue]) -> None:
     graph.outputs = connected
 
 
-def _movable(graph: Graph, own: Expression) -> Expression:
-    """``own`` as elements that IDENTITY copies: doubles as integers, integers of 4 bits as pairs."""
-    if data_type_of(own.desc.data_type).bits == 4:
-        return graph.reinterpret(own, np.uint8, sizes=((own.desc.element_count + 1) // 2,))
-    return graph.reinterpret(own, np.uint64) if own.desc.dtype == np.float64 else own
+def _movable(graph: Graph, x: Expression) -> Expression:
+    """``x`` as elements that IDENTITY copies: doubles as integers, integers of 4 bits as pairs."""
+    if data_type_of(x.desc.data_type).bits == 4:
+        return graph.reinterpret(x, np.uint8, sizes=((x.desc.element_count + 1) // 2,))
+    return graph.reinterpret(x, np.uint64) if x.desc.dtype == np.float64 else x

@@ -30,15 +30,15 @@ def pool(
     """The pool operator without dilations, or the one with them."""
     more = FEWEST - len(sizes)
     x, shape, window = cropped(node, window)
-    own = {
+    attributes = {
         name: [0 if name.endswith("padding") else 1] * more + values for name, values in window.pool().items()
     }
     plain, dilated = names
     if set(window.dilations) == {1} and plain:
-        del own["dilations"]
+        del attributes["dilations"]
         dilated = plain
     x = node.graph.reinterpret(x, sizes=padded(shape))
-    return getattr(node.graph, dilated)(x, output_sizes=padded(sizes), **own, **settings)
+    return getattr(node.graph, dilated)(x, output_sizes=padded(sizes), **attributes, **settings)
 
 
 def averaged(node: OnnxNode, window: WindowAttributes, is_padded: bool, sizes: Sizes) -> Expression:
@@ -71,13 +71,13 @@ def maximum(node: OnnxNode) -> Results:
         output_indices=True,
         output_data_type=node.index_type,
     )
-    places = both.output_indices
+    indices = both.output_indices
     if node.get("storage_order", 0) or min((*window.start, *window.end)) < 0:
-        places = renumbered(node, window, places)
-    return [both.output, node.cast(places, np.int64)]
+        indices = renumbered(node, window, indices)
+    return [both.output, node.cast(indices, np.int64)]
 
 
-def renumbered(node: OnnxNode, window: WindowAttributes, places: Expression) -> Expression:
+def renumbered(node: OnnxNode, window: WindowAttributes, indices: Expression) -> Expression:
     """Places in the cropped input as those in the whole one; with ``storage_order`` its first spatial dimension varies
     fastest."""
     images, sizes = node.shape()[:2], node.shape()[2:]
@@ -94,7 +94,7 @@ def renumbered(node: OnnxNode, window: WindowAttributes, places: Expression) -> 
         ),
     )
     table = node.constant(order[kept].reshape(1, 1, 1, -1), node.index_type)
-    flat = node.graph.reinterpret(places, sizes=(1, 1, 1, math.prod(places.desc.sizes)))
+    flat = node.graph.reinterpret(indices, sizes=(1, 1, 1, math.prod(indices.desc.sizes)))
     return node.graph.gather(table, flat, axis=3, index_dimensions=1)
 
 

@@ -155,11 +155,11 @@ def captured(node: Any) -> set[str]:
     """The names of an outer scope that the subgraphs of a NodeProto read."""
     found: set[str] = set()
     for graph in subgraphs(node):
-        own = {item.name for item in (*graph.input, *graph.initializer)}
+        defined = {item.name for item in (*graph.input, *graph.initializer)}
         for inner in graph.node:
-            found |= {name for name in (*inner.input, *captured(inner)) if name and name not in own}
-            own |= set(inner.output)
-        found |= {item.name for item in graph.output if item.name not in own}
+            found |= {name for name in (*inner.input, *captured(inner)) if name and name not in defined}
+            defined |= set(inner.output)
+        found |= {item.name for item in graph.output if item.name not in defined}
     return found
 
 

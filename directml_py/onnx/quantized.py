@@ -62,13 +62,13 @@ def _unit(node: OnnxNode, x: Expression) -> Expression:
 
 def parameter_sizes(node: OnnxNode, index: int) -> tuple[int, ...]:
     """The sizes of a scale or zero point relative to the input: one number, one along the axis, or one per block."""
-    shape, own = node.shape(), node.shape(index)
-    if math.prod(own) == 1:
+    shape, sizes = node.shape(), node.shape(index)
+    if math.prod(sizes) == 1:
         return (1,) * max(1, len(shape))
-    if len(own) == 1:
+    if len(sizes) == 1:
         axis = node.axis(len(shape), 1)
-        return tuple(own[0] if place == axis else 1 for place in range(len(shape)))
-    return own
+        return tuple(sizes[0] if dimension == axis else 1 for dimension in range(len(shape)))
+    return sizes
 
 
 class QuantizationBlocks(NamedTuple):
@@ -116,7 +116,7 @@ def quantize(node: OnnxNode) -> Results:
         kind, tensors = _parameters(node)
         blocks = blocks_of(node)
         if blocks is not None and not blocks.are_whole:
-            tensors = [_repeated(node, own, blocks) for own in tensors]
+            tensors = [_repeated(node, parameter, blocks) for parameter in tensors]
         return node.graph.quantize(x, tensors, quantization_type=kind, output_data_type=data_type(dtype))
     sizes = x.desc.sizes
     scale = _spread(node, 1, sizes)
@@ -130,7 +130,7 @@ def _quantized_widely(
     node: OnnxNode, x: Expression, scale: Expression, zero: Expression, dtype: np.dtype[Any]
 ) -> Expression:
     """Integers of 16 bits, which QUANTIZE_LINEAR does not write, and FLOAT16 does not have all of."""
-    x, scale, zero = (node.cast(own, np.float32) for own in (x, scale, zero))
+    x, scale, zero = (node.cast(tensor, np.float32) for tensor in (x, scale, zero))
     info, quotient = np.iinfo(dtype), node.graph.divide(x, scale)
     whole = node.graph.round(quotient, rounding_mode=DML_ROUNDING_MODE_HALVES_TO_NEAREST_EVEN)
     moved = node.graph.add(whole, zero)
@@ -168,18 +168,18 @@ def _dequantized(node: OnnxNode) -> Expression:
     )
 
 
-def _repeated(node: OnnxNode, own: Expression, blocks: QuantizationBlocks) -> Expression:
+def _repeated(node: OnnxNode, parameter: Expression, blocks: QuantizationBlocks) -> Expression:
     """A scale or zero point for each element."""
-    whole, kind = node.shape()[blocks.axis], data_type_of(own.desc.data_type)
+    whole, kind = node.shape()[blocks.axis], data_type_of(parameter.desc.data_type)
     if kind.bits > 4:
-        return repeated_for_blocks(node, own, blocks.axis, blocks.size, whole)
-    x = repeated_for_blocks(node, from_four_bits(node, own), blocks.axis, blocks.size, whole)
-    return _stored_in_four_bits(node, x, own.desc.data_type)
+        return repeated_for_blocks(node, parameter, blocks.axis, blocks.size, whole)
+    x = repeated_for_blocks(node, from_four_bits(node, parameter), blocks.axis, blocks.size, whole)
+    return _stored_in_four_bits(node, x, parameter.desc.data_type)
 
 
 def _spread(node: OnnxNode, index: int, sizes: tuple[int, ...]) -> Expression:
-    own = parameter_sizes(node, index)
-    x = node.tensor(index, own)
+    parameter_shape = parameter_sizes(node, index)
+    x = node.tensor(index, parameter_shape)
     blocks = blocks_of(node)
     if blocks is not None:
         x = repeated_for_blocks(node, x, blocks.axis, blocks.size, sizes[blocks.axis])
@@ -188,12 +188,15 @@ def _spread(node: OnnxNode, index: int, sizes: tuple[int, ...]) -> Expression:
 
 def repeated_for_blocks(node: OnnxNode, x: Expression, axis: int, block: int, whole: int) -> Expression:
     """Each element along an axis repeated for its block, of which the last one may have fewer elements."""
-    own = x.desc.sizes
-    before, after = own[: axis + 1], own[axis + 1 :]
+    shape = x.desc.sizes
+    before, after = shape[: axis + 1], shape[axis + 1 :]
     repeated = node.packed(node.spread(x, (*before, 1, *after), (*before, block, *after)))
-    sizes, strides = (*own[:axis], whole, *after), packed_strides((*own[:axis], own[axis] * block, *after))
+    sizes, strides = (
+        (*shape[:axis], whole, *after),
+        packed_strides((*shape[:axis], shape[axis] * block, *after)),
+    )
     view = node.graph.reinterpret(repeated, sizes=sizes, strides=strides)
-    return view if own[axis] * block == whole else node.packed(view)
+    return view if shape[axis] * block == whole else node.packed(view)
 
 
 def as_floats(node: OnnxNode, x: Expression, dtype: np.dtype[Any]) -> Expression:
@@ -216,7 +219,8 @@ def blocks_dequantized(
             values, tensors, quantization_type=QUANTIZATION_TYPES[len(tensors)], output_data_type=kind
         )
     factor, *shift = (
-        repeated_for_blocks(node, as_floats(node, own, kind), axis, block, whole) for own in tensors
+        repeated_for_blocks(node, as_floats(node, parameter, kind), axis, block, whole)
+        for parameter in tensors
     )
     x = as_floats(node, values, kind)
     return node.graph.multiply(node.graph.subtract(x, *shift) if shift else x, factor)

@@ -31,13 +31,13 @@ def spread_parameter(node: OnnxNode, index: int, sizes: tuple[int, ...]) -> Any:
     return node.spread(node.tensor(index, (1,)), (1,), sizes)
 
 
-def dequantized(node: OnnxNode, place: int) -> OnnxValue:
-    """The input at ``place``, behind which are its scale and zero point, as floats."""
-    value = node.input(place)
+def dequantized(node: OnnxNode, index: int) -> OnnxValue:
+    """The input at ``index``, behind which are its scale and zero point, as floats."""
+    value = node.input(index)
     if value.dtype.kind == "f":
         return value
-    x = node.tensor(place)
-    scale, zero = (spread_parameter(node, place + more, x.desc.sizes) for more in (1, 2))
+    x = node.tensor(index)
+    scale, zero = (spread_parameter(node, index + more, x.desc.sizes) for more in (1, 2))
     return node.value(node.graph.dequantize_linear(x, scale, zero), FLOAT, value.shape)
 
 
@@ -108,7 +108,7 @@ def chosen(node: OnnxNode) -> Rows:
 
 @outputs("QLinearConcat", domain=MICROSOFT)
 def joined(node: OnnxNode) -> Rows:
-    shapes = [node.shape(place) for place in range(2, len(node.inputs), 3)]
+    shapes = [node.shape(index) for index in range(2, len(node.inputs), 3)]
     axis = node.axis(len(shapes[0]))
     total = sum(shape[axis] for shape in shapes)
     return [(node.input(2).dtype, (*shapes[0][:axis], total, *shapes[0][axis + 1 :]))]
@@ -158,7 +158,7 @@ def with_channels_first(node: OnnxNode, index: int = 0) -> OnnxValue:
     )
 
 
-def as_given(node: OnnxNode, y: Expression, sizes: Sizes) -> Expression:
+def in_layout_of_input(node: OnnxNode, y: Expression, sizes: Sizes) -> Expression:
     """A result of ``sizes`` with channels first, with channels where the input has them."""
     if not node.get("channels_last", 0):
         return y
@@ -194,7 +194,7 @@ def quantized_pool(node: OnnxNode) -> Results:
     sizes = (*value.shape[:2], *pooled_sizes(node, value.shape[2:], window))
     x = node.tensor(value, padded(value.shape))
     more = len(x.desc.sizes) - len(value.shape)
-    own = {
+    attributes = {
         name: [0 if name.endswith("padding") else 1] * more + values for name, values in window.pool().items()
     }
     ones = (1,) * len(x.desc.sizes)
@@ -207,9 +207,9 @@ def quantized_pool(node: OnnxNode) -> Results:
         out_zero,
         include_padding=bool(node.get("count_include_pad", 0)),
         output_sizes=padded(sizes),
-        **own,
+        **attributes,
     )
-    return as_given(node, y, sizes)
+    return in_layout_of_input(node, y, sizes)
 
 
 def _with_channels_last(node: OnnxNode) -> OnnxNode:
@@ -229,7 +229,7 @@ def channels_last_maximum(node: OnnxNode) -> Results:
     window, value = _pool_window(part), with_channels_first(part)
     sizes = (*value.shape[:2], *pooled_sizes(part, value.shape[2:], window))
     part.inputs = [value]
-    return as_given(part, pooled_maximum(part, window, sizes), sizes)
+    return in_layout_of_input(part, pooled_maximum(part, window, sizes), sizes)
 
 
 def _convolution(node: OnnxNode) -> tuple[OnnxNode, Sizes]:
@@ -251,10 +251,10 @@ def quantized_channels_last_convolution(node: OnnxNode) -> Results:
     part.inputs[0] = with_channels_first(node)
     y = quantized_convolution(part)
     assert isinstance(y, Expression)
-    return as_given(node, y, sizes)
+    return in_layout_of_input(node, y, sizes)
 
 
-def _turned(node: OnnxNode) -> OnnxNode:
+def _transposed(node: OnnxNode) -> OnnxNode:
     """The node with A and B as the product has them."""
     part = copy(node)
     part.inputs = list(node.inputs)
@@ -263,8 +263,8 @@ def _turned(node: OnnxNode) -> OnnxNode:
         if len(shape) != 2:
             raise Refusal(f"has {len(shape)} dimensions; it must be a matrix", f"input {'AB'[index // 3]}")
         if node.get(name, 0):
-            turned = node.transposed(node.tensor(index), shape, (1, 0))
-            part.inputs[index] = node.value(turned, node.input(index).dtype, shape[::-1])
+            transposed = node.transposed(node.tensor(index), shape, (1, 0))
+            part.inputs[index] = node.value(transposed, node.input(index).dtype, shape[::-1])
     return part
 
 
@@ -279,14 +279,14 @@ def product_type(node: OnnxNode) -> Rows:
 @operator("QGemm", domain=MICROSOFT)
 def quantized_gemm(node: OnnxNode) -> Results:
     """An integer product and an integer bias, whose scale is that of both factors and ``alpha``."""
-    part, graph = _turned(node), node.graph
+    part, graph = _transposed(node), node.graph
     a, b = part.tensor(0), part.tensor(3)
     total = graph.matrix_multiply_integer(a, b, parameter(part, 2, a, 0), parameter(part, 5, b, 1))
     sizes = total.desc.sizes
     if node.has(6):
         total = graph.add(total, node.broadcast(6, sizes))
     scales = [parameter(part, index, like, side) for index, like, side in ((1, a, 0), (4, b, 1))]
-    scale = graph.multiply(*(node.spread(own, own.desc.sizes, (1, sizes[1])) for own in scales))
+    scale = graph.multiply(*(node.spread(one, one.desc.sizes, (1, sizes[1])) for one in scales))
     alpha = node.get("alpha", 1.0)
     if alpha != 1:
         scale = graph.identity(scale, scale_bias=(alpha, 0.0))

@@ -49,16 +49,16 @@ def activations(node: OnnxNode) -> list[Any]:
         if name is None:
             raise Refusal(f"has {word!r}, which DirectML does not have", "attribute activations")
         fields = OTHERS[name][1] if name in OTHERS else tuple(ACTIVATIONS.get(name, (None, {}))[1])
-        given = {
+        parameters = {
             field: next(values, None)
             for field, values in (("Alpha", alphas), ("Beta", betas))
             if field in fields
         }
-        given = {field: value for field, value in given.items() if value is not None}
+        parameters = {field: value for field, value in parameters.items() if value is not None}
         if name in OTHERS:
-            made.append(OTHERS[name][0](**given))
+            made.append(OTHERS[name][0](**parameters))
         else:
-            made.append(activation_desc(name, {field.lower(): value for field, value in given.items()}))
+            made.append(activation_desc(name, {field.lower(): value for field, value in parameters.items()}))
     return made
 
 
@@ -96,18 +96,18 @@ class Sequences:
             return None
         shape = self.node.shape(index)
         if self.batch_first:
-            turned = self.node.transposed(self.node.tensor(index), shape, (1, 0, 2))
-            return self.node.graph.reinterpret(turned, sizes=(1, shape[1], shape[0], shape[2]))
+            transposed = self.node.transposed(self.node.tensor(index), shape, (1, 0, 2))
+            return self.node.graph.reinterpret(transposed, sizes=(1, shape[1], shape[0], shape[2]))
         return self.node.tensor(index, (1, *shape))
 
     def results(self, sequence: Expression | None, *states: Expression | None) -> list[Expression | None]:
         """The outputs, batches first if the inputs are."""
         if not self.batch_first:
             return [sequence, *states]
-        turned: list[Expression | None] = []
+        transposed: list[Expression | None] = []
         for value, order in ((sequence, (2, 0, 1, 3)), *((state, (0, 2, 1, 3)) for state in states)):
-            turned.append(None if value is None else self.node.transposed(value, value.desc.sizes, order))
-        return turned
+            transposed.append(None if value is None else self.node.transposed(value, value.desc.sizes, order))
+        return transposed
 
 
 @operator("RNN")

@@ -117,13 +117,13 @@ def extreme(function: str) -> Translator:
     def translate(node: OnnxNode) -> Results:
         x = node.tensor()
         last = node.get("select_last_index", 0)
-        places: Expression = getattr(node.graph, function)(
+        indices: Expression = getattr(node.graph, function)(
             x,
             axes=[node.axis(len(node.shape()), 0)],
             axis_direction=DML_AXIS_DIRECTION_DECREASING if last else DML_AXIS_DIRECTION_INCREASING,
             output_data_type=np.int64,
         )
-        return places
+        return indices
 
     return translate
 

@@ -46,8 +46,8 @@ class Axis:
 
 # Coordinates of the input for those of results, in FLOAT32 as ONNX Runtime computes them.
 def _half_pixel(x: Array, axis: Axis) -> Array:
-    places: Array = (x + np.float32(0.5)) / axis.scale - np.float32(0.5)
-    return places
+    coordinates: Array = (x + np.float32(0.5)) / axis.scale - np.float32(0.5)
+    return coordinates
 
 
 def _pytorch_half_pixel(x: Array, axis: Axis) -> Array:
@@ -57,21 +57,21 @@ def _pytorch_half_pixel(x: Array, axis: Axis) -> Array:
 def _symmetric(x: Array, axis: Axis) -> Array:
     adjustment = np.float32(axis.new) / (axis.scale * np.float32(axis.old))
     centre = np.float32(axis.old) / np.float32(2) * (np.float32(1) - adjustment)
-    places: Array = np.float64(centre) + (x + 0.5) / np.float64(axis.scale) - 0.5
-    return places
+    coordinates: Array = np.float64(centre) + (x + 0.5) / np.float64(axis.scale) - 0.5
+    return coordinates
 
 
 def _aligned(x: Array, axis: Axis) -> Array:
-    places: Array = x * np.float32(axis.old - 1) / np.float32(max(1, axis.new - 1))
-    return places
+    coordinates: Array = x * np.float32(axis.old - 1) / np.float32(max(1, axis.new - 1))
+    return coordinates
 
 
 def _cropped(x: Array, axis: Axis) -> Array:
     last = np.float32(axis.old - 1)
     if axis.new == 1:
         return np.full_like(x, 0.5 * (axis.start + axis.end) * last)
-    places: Array = axis.start * last + x * (axis.end - axis.start) * last / np.float32(axis.new - 1)
-    return places
+    coordinates: Array = axis.start * last + x * (axis.end - axis.start) * last / np.float32(axis.new - 1)
+    return coordinates
 
 
 COORDINATES: dict[str, Callable[[Array, Axis], Array]] = {
@@ -100,7 +100,7 @@ class Neighbours:
     """The elements that each result along an axis depends on, and their weights (None: the only element is the result);
     both have a row for each result. ``outside`` says which results lie outside of the input."""
 
-    places: Array
+    indices: Array
     weights: Array | None
     outside: Array
 
@@ -138,21 +138,21 @@ def neighbours(node: OnnxNode, axis: Axis, mode: str) -> Neighbours:
     x, last = coordinates(node, axis), axis.old - 1
     outside = (x < 0) | (x > last)
     if mode == "nearest":
-        places = rounding(node, axis)[0](x)[:, None]
-        return Neighbours(places.clip(0, last).astype(np.int64), None, outside)
+        indices = rounding(node, axis)[0](x)[:, None]
+        return Neighbours(indices.clip(0, last).astype(np.int64), None, outside)
     if is_filtered(node):
-        places, weights = _filtered(node, x, axis, mode)
+        indices, weights = _filtered(node, x, axis, mode)
     elif mode == "linear":
         x = x.clip(0, last)
-        places = np.floor(x)[:, None] + np.arange(2)
-        weights = _triangle(places - x[:, None])
+        indices = np.floor(x)[:, None] + np.arange(2)
+        weights = _triangle(indices - x[:, None])
     else:
-        places = np.floor(x)[:, None] + np.arange(-1, 3)
-        weights = _cubic(places - x[:, None], node.get("cubic_coeff_a", -0.75))
+        indices = np.floor(x)[:, None] + np.arange(-1, 3)
+        weights = _cubic(indices - x[:, None], node.get("cubic_coeff_a", -0.75))
     if node.get("exclude_outside", 0):
-        weights = np.where((places < 0) | (places > last), 0, weights)
+        weights = np.where((indices < 0) | (indices > last), 0, weights)
         weights = weights / weights.sum(1, keepdims=True)
-    return Neighbours(places.clip(0, last).astype(np.int64), weights.astype(np.float32), outside)
+    return Neighbours(indices.clip(0, last).astype(np.int64), weights.astype(np.float32), outside)
 
 
 def _filtered(node: OnnxNode, x: Array, axis: Axis, mode: str) -> tuple[Array, Array]:
@@ -162,11 +162,11 @@ def _filtered(node: OnnxNode, x: Array, axis: Axis, mode: str) -> tuple[Array, A
     centre = (x + np.float32(0.5))[:, None]
     first = np.floor(centre - np.float32(support) + np.float32(0.5))
     after = np.floor(centre + np.float32(support) + np.float32(0.5))
-    places = first + np.arange(math.ceil(support) * 2 + 1)
-    distances = (places - centre + 0.5) / width
+    indices = first + np.arange(math.ceil(support) * 2 + 1)
+    distances = (indices - centre + 0.5) / width
     weights = _cubic(distances, node.get("cubic_coeff_a", -0.75)) if mode == "cubic" else _triangle(distances)
-    weights = np.where(places < after, weights, 0)
-    return places, weights / weights.sum(1, keepdims=True)
+    weights = np.where(indices < after, weights, 0)
+    return indices, weights / weights.sum(1, keepdims=True)
 
 
 def _triangle(distances: Array) -> Array:
@@ -195,11 +195,11 @@ def axes_of(node: OnnxNode) -> list[Axis]:
             starts[axis], ends[axis] = roi[position], roi[position + len(axes)]
     scales, sizes = [one] * rank, list(shape)
     index = 1 if node.version < 11 else 2
-    given = node.get("scales")
-    if given is None and node.has(index) and node.input(index).size:
-        given = node.known(index, "scales")
-    if given is not None:
-        numbers = np.asarray(given, np.float32).reshape(-1)
+    known_scales = node.get("scales")
+    if known_scales is None and node.has(index) and node.input(index).size:
+        known_scales = node.known(index, "scales")
+    if known_scales is not None:
+        numbers = np.asarray(known_scales, np.float32).reshape(-1)
         _check_count("scales", numbers, len(axes))
         if not (numbers > 0).all():
             raise Refusal(f"is {numbers.tolist()}; scales must be positive", "scales")
@@ -268,10 +268,10 @@ def resampled(
     is_nearest = mode == "nearest"
     directions = {rounding(node, axes[index])[1] for index in changed} if is_nearest else {0}
     rows = [
-        as_resample(node, axes[own[0]], changed[own[0]], mode)
-        if own[0] in changed
-        else unchanged(math.prod(axes[index].old for index in own))
-        for own in groups
+        as_resample(node, axes[group[0]], changed[group[0]], mode)
+        if group[0] in changed
+        else unchanged(math.prod(axes[index].old for index in group))
+        for group in groups
     ]
     found = [row for row in rows if row is not None]
     if len(found) < len(rows) or len(rows) > MOST or len(directions) > 1:
@@ -322,7 +322,7 @@ def as_resample(node: OnnxNode, axis: Axis, wanted: Neighbours, mode: str) -> Ro
     last = axis.old - 1
     if mode == "nearest":
         toward = np.ceil if direction == DML_AXIS_DIRECTION_INCREASING else np.floor
-        is_same = np.array_equal(toward(x).clip(0, last), wanted.places[:, 0])
+        is_same = np.array_equal(toward(x).clip(0, last), wanted.indices[:, 0])
     else:
         is_same = bool(np.allclose(x.clip(0, last), coordinates(node, axis).clip(0, last), atol=CLOSE))
     return (axis.old, axis.new, scale, input_offset, result_offset) if is_same else None
@@ -335,14 +335,14 @@ def composed(node: OnnxNode, changed: dict[int, Neighbours], mode: str) -> Expre
     x = node.moved() if mode == "nearest" else node.cast(node.tensor(), np.float32)
     # ONNX Runtime begins with the last axis, and rounds integers after each if it filters them.
     for index in sorted(changed, reverse=True):
-        places, weights = changed[index].places, changed[index].weights
-        chosen = node.constant(places.reshape(-1), np.uint32)
+        indices, weights = changed[index].indices, changed[index].weights
+        chosen = node.constant(indices.reshape(-1), np.uint32)
         sizes = (math.prod(shape[:index]), shape[index], math.prod(shape[index + 1 :]))
         x = node.graph.reinterpret(x, sizes=sizes)
         x = node.graph.gather(
-            x, node.graph.reinterpret(chosen, sizes=(1, 1, places.size)), axis=1, index_dimensions=1
+            x, node.graph.reinterpret(chosen, sizes=(1, 1, indices.size)), axis=1, index_dimensions=1
         )
-        shape[index] = len(places)
+        shape[index] = len(indices)
         if weights is not None:
             x = _weighted(node, x, weights)
         if weights is not None and is_rounded:
@@ -377,11 +377,11 @@ def extrapolated(
     result = node.graph.reinterpret(result, sizes=shape)
     if node.get("coordinate_transformation_mode") != CROP:
         return result
-    for index, own in changed.items():
-        if not own.outside.any():
+    for index, neighbours in changed.items():
+        if not neighbours.outside.any():
             continue
-        sizes = tuple(len(own.outside) if axis == index else 1 for axis in range(len(shape)))
-        mask = node.spread(node.constant(own.outside.astype(np.uint8)), sizes, shape)
+        sizes = tuple(len(neighbours.outside) if axis == index else 1 for axis in range(len(shape)))
+        mask = node.spread(node.constant(neighbours.outside.astype(np.uint8)), sizes, shape)
         moved = node.movable(result)
         value = node.scalar(node.get("extrapolation_value", 0.0), moved)
         result = node.graph.reinterpret(node.graph.if_(mask, value, moved), result.desc.data_type)

@@ -32,16 +32,16 @@ def roi_align(node: OnnxNode) -> Results:
         return weighted_maximum(node)
     mode, regions = coordinates_of(node), node.shape(1)[0]
     if mode == "half_pixel" or scale:
-        places = regions_of(node, mode, scale)
+        boxes = regions_of(node, mode, scale)
     else:
         # A scale of 0 leaves the first element of each region.
-        scale, places = (
+        scale, boxes = (
             1.0,
             node.constant(np.tile([[[[0, 0, 1, 1]]]], (1, 1, regions, 1)), node.input(1).dtype),
         )
     return node.graph.roi_align1(
         node.tensor(0),
-        places,
+        boxes,
         node.cast(node.tensor(2, (1, 1, 1, regions)), np.uint32),
         reduction_function=function,
         interpolation_mode=DML_INTERPOLATION_MODE_LINEAR,
@@ -97,13 +97,13 @@ def weighted_maximum(node: OnnxNode) -> Results:
     count, dtype = node.shape(1)[0], node.input().dtype
     results = node.get("output_height", 1), node.get("output_width", 1)
     rows, columns = _sampled(node, 1, height, results[0]), _sampled(node, 0, width, results[1])
-    places = count, results[0] * rows.samples, results[1] * columns.samples
-    flat, wide = (count, 1, places[1] * places[2]), (count, channels, places[1] * places[2])
+    shape = count, results[0] * rows.samples, results[1] * columns.samples
+    flat, wide = (count, 1, shape[1] * shape[2]), (count, channels, shape[1] * shape[2])
 
     def combined(join: Callable[..., Expression], row: Expression, column: Expression) -> Expression:
         """For each row and column, and all channels."""
-        of_row = node.spread(row, (*places[:2], 1), places)
-        of_column = node.spread(column, (count, 1, places[2]), places)
+        of_row = node.spread(row, (*shape[:2], 1), shape)
+        of_column = node.spread(column, (count, 1, shape[2]), shape)
         both = graph.reinterpret(join(of_row, of_column), sizes=flat)
         return node.spread(both, flat, wide)
 
@@ -142,8 +142,8 @@ def _sampled(node: OnnxNode, column: int, length: int, results: int) -> SampledA
     is_half = coordinates_of(node) == "half_pixel"
     regions = node.cast(node.tensor(1), np.float32)
     start, end = (
-        graph.identity(sliced(node, regions, 1, place, 1), scale_bias=(scale, -0.5 if is_half else 0.0))
-        for place in (column, column + 2)
+        graph.identity(sliced(node, regions, 1, position, 1), scale_bias=(scale, -0.5 if is_half else 0.0))
+        for position in (column, column + 2)
     )
     extent = graph.subtract(end, start)
     extent = extent if is_half else graph.max(extent, node.scalar(1, extent))
@@ -158,30 +158,30 @@ def _sampled(node: OnnxNode, column: int, length: int, results: int) -> SampledA
     def constant(array: Array) -> Expression:
         return node.spread(node.constant(array, np.float32), array.shape, sizes)
 
-    whole, part = (node.spread(own, (sizes[0], 1), sizes) for own in (start, share))
+    whole, part = (node.spread(x, (sizes[0], 1), sizes) for x in (start, share))
     first = graph.multiply(part, constant(np.repeat(np.arange(results), most)[None]))
     within = graph.divide(
         graph.multiply(part, constant(np.tile(sample, (1, results)))),
         constant(np.maximum(counts, 1)[:, None]),
     )
-    place = graph.add(graph.add(whole, first), within)
-    is_inside = equal(graph, place, graph.clip(place, min=-1.0, max=float(length)))
+    position = graph.add(graph.add(whole, first), within)
+    is_inside = equal(graph, position, graph.clip(position, min=-1.0, max=float(length)))
     if not counts.all():
         has_samples = node.constant((counts > 0)[:, None], np.uint8)
         is_inside = graph.logical_and(is_inside, node.spread(has_samples, (len(counts), 1), sizes))
-    place = graph.clip(place, min=0.0, max=length - 1.0)
-    before = graph.floor(place)
+    position = graph.clip(position, min=0.0, max=length - 1.0)
+    before = graph.floor(position)
     after = graph.clip(graph.identity(before, scale_bias=(1.0, 1.0)), min=0.0, max=length - 1.0)
-    distance = graph.subtract(place, before)
+    distance = graph.subtract(position, before)
     weights = [graph.identity(distance, scale_bias=(-1.0, 1.0)), distance]
-    return SampledAxis([node.cast(own, np.int32) for own in (before, after)], weights, is_inside, most)
+    return SampledAxis([node.cast(x, np.int32) for x in (before, after)], weights, is_inside, most)
 
 
 def _sample_counts(node: OnnxNode, column: int, results: int) -> Array:
     """How many samples of an axis each region has for a result: by default one for each element or part of one."""
-    given = node.get("sampling_ratio", 0)
-    if given > 0:
-        return np.full(1, given)
+    ratio = node.get("sampling_ratio", 0)
+    if ratio > 0:
+        return np.full(1, ratio)
     regions = node.known(1, "rois").astype(np.float32) * np.float32(node.get("spatial_scale", 1.0))
     extents = regions[:, column + 2] - regions[:, column]
     extents = extents if coordinates_of(node) == "half_pixel" else np.maximum(extents, 1)

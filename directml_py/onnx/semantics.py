@@ -62,7 +62,7 @@ class Deviation(NamedTuple):
 
 
 NO_PRODUCTS = "no products to add", "0 times the scale, and the bias", "what was in memory"
-NO_STEPS = "no steps", "the state that the network starts from", "what was in memory"
+NO_TIME_STEPS = "no steps", "the state that the network starts from", "what was in memory"
 SAME_PADDING = "a result for each stride, as ONNX says", "the dilations are left out of the padding"
 # docs/onnx.md prints this table too.
 DEVIATIONS = [
@@ -74,7 +74,7 @@ DEVIATIONS = [
         Deviation(kind, *NO_PRODUCTS)
         for kind in ("DynamicQuantizeMatMul", "MatMulIntegerToFloat", "QLinearMatMul")
     ),
-    *(Deviation(kind, *NO_STEPS) for kind in ("GRU", "LSTM", "RNN")),
+    *(Deviation(kind, *NO_TIME_STEPS) for kind in ("GRU", "LSTM", "RNN")),
     Deviation(
         "LayerNormalization",
         "statistics of all dimensions, before operator set 17 with a scale of another type",

@@ -23,10 +23,10 @@ def position_of(node: OnnxNode, index: int, count: int) -> int:
     value = node.input(index)
     if value.array is None:
         raise UnknownValue(value.name, "input position")
-    place = int(value.array.reshape(-1)[0])
-    if not -count <= place < count:
-        raise Refusal(f"is {place}; the sequence has {count} tensors", "input position")
-    return place % count
+    position = int(value.array.reshape(-1)[0])
+    if not -count <= position < count:
+        raise Refusal(f"is {position}; the sequence has {count} tensors", "input position")
+    return position % count
 
 
 @operator("SequenceEmpty")
@@ -48,18 +48,18 @@ def at(node: OnnxNode) -> Results:
 @operator("SequenceErase")
 def erase(node: OnnxNode) -> Results:
     items = items_of(node)
-    place = position_of(node, 1, len(items)) if node.has(1) else len(items) - 1
-    return sequence(items[:place] + items[place + 1 :])
+    position = position_of(node, 1, len(items)) if node.has(1) else len(items) - 1
+    return sequence(items[:position] + items[position + 1 :])
 
 
 @operator("SequenceInsert")
 def insert(node: OnnxNode) -> Results:
     items = items_of(node)
-    place = position_of(node, 2, len(items) + 1) if node.has(2) else len(items)
+    position = position_of(node, 2, len(items) + 1) if node.has(2) else len(items)
     # Counted from the end, the last position is before the last tensor.
     if node.has(2) and int(node.known(2, "position").reshape(-1)[0]) < 0:
-        place -= 1
-    return sequence((*items[:place], node.input(1), *items[place:]))
+        position -= 1
+    return sequence((*items[:position], node.input(1), *items[position:]))
 
 
 @operator("SequenceLength")
@@ -90,24 +90,26 @@ def split(node: OnnxNode) -> Results:
     shape = node.shape()
     axis = node.axis(len(shape), 0)
     kept = True
-    given = node.known(1, "split") if node.has(1) else np.array(1)
-    count = given.size if given.ndim else shape[axis] // max(1, int(given))
+    lengths = node.known(1, "split") if node.has(1) else np.array(1)
+    count = lengths.size if lengths.ndim else shape[axis] // max(1, int(lengths))
     node.constants.budget.take_steps(count)
     if node.has(1):
-        step = max(1, int(given)) if given.ndim == 0 else 1
-        equal = [min(step, shape[axis] - start) for start in range(0, shape[axis], step)]
-        sizes = [int(size) for size in given] if given.ndim else equal
+        length = max(1, int(lengths)) if lengths.ndim == 0 else 1
+        equal = [min(length, shape[axis] - start) for start in range(0, shape[axis], length)]
+        sizes = [int(size) for size in lengths] if lengths.ndim else equal
     else:
         sizes, kept = [1] * shape[axis], bool(node.get("keepdims", 1))
     starts = np.cumsum([0, *sizes])
     parts: list[OnnxValue] = []
     for start, size in zip(starts, sizes):
         middle = (size,) if kept else ()
-        own = (*shape[:axis], *middle, *shape[axis + 1 :])
+        part_sizes = (*shape[:axis], *middle, *shape[axis + 1 :])
         if not size:
-            parts.append(known("part", np.empty(own, node.input().dtype)))
+            parts.append(known("part", np.empty(part_sizes, node.input().dtype)))
             continue
-        parts.append(node.value(sliced(node, node.moved(), axis, int(start), size), node.input().dtype, own))
+        parts.append(
+            node.value(sliced(node, node.moved(), axis, int(start), size), node.input().dtype, part_sizes)
+        )
     return sequence(parts)
 
 

@@ -184,9 +184,9 @@ class Translation:
             raise sentence(error, self.file, node.where) from error
 
     def _add(self, node: NodeMessage, scope: Scope, fusions: Fusions | None) -> None:
-        given = _given(node, scope)
-        results, described = self._results(node, given, scope, fusions)
-        inputs = frozenset().union(*(value.inputs for value in given.values()))
+        values = _read_values(node, scope)
+        results, described = self._results(node, values, scope, fusions)
+        inputs = frozenset().union(*(value.inputs for value in values.values()))
         for name, result in zip_longest(node.output, results[: len(node.output)]):
             if name and result is not None:
                 scope[name] = self._value(name, result, described.get(name), inputs)
@@ -268,16 +268,16 @@ class Translation:
             number = np.array(part if node.op_type == "Shape" else math.prod(shape), np.int64)
             return [number]
         names = [name for name in node.output if name]
-        given = inputs if node.domain else prepared(node, inputs)
-        view = view_of(node, given, inferred)
+        values = inputs if node.domain else prepared(node, inputs)
+        view = view_of(node, values, inferred)
         if view is not None:
             return [view]
-        work, budget = work_of(node, given, inferred), self.constants.budget
+        work, budget = work_of(node, values, inferred), self.constants.budget
         if work is None or (node.op_type in NOT_GROWING and not budget.has(work.bytes)):
             return None
         budget.take_bytes(work.bytes)
         budget.take_steps(work.steps)
-        found = folded(node, given, node.opsets)
+        found = folded(node, values, node.opsets)
         results = None if found is None else dict(zip(names, found))
         # Where the evaluator's sizes are not those of the operator, it is left to DirectML's.
         if results is None or any(
@@ -352,7 +352,7 @@ class Translation:
     def _placeholders(self, node: NodeMessage, scope: Scope) -> None:
         try:
             schema = schema_of(node.op_type, node.version, node.domain)
-            described = inferred_outputs(schema, node, _given(node, scope))
+            described = inferred_outputs(schema, node, _read_values(node, scope))
         except Exception:
             return
         for name, (dtype, shape) in described.items():
@@ -398,19 +398,19 @@ def _complete(
                 described.setdefault(name, (dtype, None))
 
 
-def lowest_level(node: NodeMessage, scope: Scope, above: int, given: Constants) -> str:
+def lowest_level(node: NodeMessage, scope: Scope, above: int, known: Constants) -> str:
     """The lowest feature level above ``above`` whose operators compute a node; empty if none does."""
     for level in sorted(level for level in DML_FEATURE_LEVEL if level > above):
         graph = Graph(DMLCreateDevice(D3D12CreateDevice(), feature_level=level))
-        constants = Constants(0, given.tensors, given.budget)
-        own: Scope = {}
+        constants = Constants(0, known.tensors, known.budget)
+        inputs: Scope = {}
         try:
-            for name, value in _given(node, scope).items():
-                own[name] = OnnxValue(name, value.dtype, value.shape, value.array)
+            for name, value in _read_values(node, scope).items():
+                inputs[name] = OnnxValue(name, value.dtype, value.shape, value.array)
                 if value.array is None:
                     index, sizes = constants.add(name, np.empty(0)), tensor_sizes(value.shape)
-                    own[name].expression = graph.input_tensor(index, data_type(value.dtype), sizes)
-            Translation(graph, constants).node(node, own)
+                    inputs[name].expression = graph.input_tensor(index, data_type(value.dtype), sizes)
+            Translation(graph, constants).node(node, inputs)
         except (OnnxError, Refusal, DMLError, ValueError):
             continue
         return level.name
@@ -423,15 +423,15 @@ def _listed(results: Results) -> Sequence[Result]:
     return results
 
 
-def _given(node: NodeMessage, scope: Scope) -> dict[str, OnnxValue]:
+def _read_values(node: NodeMessage, scope: Scope) -> dict[str, OnnxValue]:
     """The values that a node and its subgraphs read."""
     missing = [name for name in node.present_inputs if name not in scope]
     if missing:
         raise Refusal("no node computes it", f"input {missing[0]}")
-    given = {name: scope[name] for name in node.present_inputs}
+    values = {name: scope[name] for name in node.present_inputs}
     if node.captured:
-        given.update((name, scope[name]) for name in node.captured if name in scope)
-    return given
+        values.update((name, scope[name]) for name in node.captured if name in scope)
+    return values
 
 
 def _hint(needed: str, inputs: Sequence[str]) -> str:

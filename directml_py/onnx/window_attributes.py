@@ -24,7 +24,7 @@ class WindowAttributes(NamedTuple):
     @property
     def extents(self) -> list[int]:
         """The number of elements that a window spans."""
-        return [(size - 1) * step + 1 for size, step in zip(self.kernel, self.dilations)]
+        return [(size - 1) * dilation + 1 for size, dilation in zip(self.kernel, self.dilations)]
 
     def convolution(self) -> dict[str, Any]:
         return {
@@ -60,7 +60,7 @@ def window_of(node: OnnxNode, sizes: Sizes, kernel: Sizes | None = None) -> Wind
 def explicit(node: OnnxNode, count: int, kernel: Sizes | None) -> WindowAttributes:
     """The window in ``count`` dimensions with the padding that ``pads`` has."""
     ones, none = [1] * count, [0] * count
-    given = {
+    attributes = {
         name: list(node.get(name) or default)
         for name, default in (
             ("kernel_shape", kernel or ()),
@@ -69,7 +69,7 @@ def explicit(node: OnnxNode, count: int, kernel: Sizes | None) -> WindowAttribut
             ("pads", none * 2),
         )
     }
-    for name, numbers in given.items():
+    for name, numbers in attributes.items():
         wanted = count * (2 if name == "pads" else 1)
         if len(numbers) != wanted:
             raise Refusal(
@@ -80,9 +80,9 @@ def explicit(node: OnnxNode, count: int, kernel: Sizes | None) -> WindowAttribut
     word = node.get("auto_pad", "NOTSET")
     if word not in WORDS:
         raise Refusal(f"is {word!r}, which is not one of {', '.join(WORDS)}", "attribute auto_pad")
-    pads = given["pads"] if word == "NOTSET" else none * 2
+    pads = attributes["pads"] if word == "NOTSET" else none * 2
     return WindowAttributes(
-        given["kernel_shape"], given["strides"], given["dilations"], pads[:count], pads[count:]
+        attributes["kernel_shape"], attributes["strides"], attributes["dilations"], pads[:count], pads[count:]
     )
 
 

@@ -55,8 +55,8 @@ def _replaced(
     """The message from ``start`` to ``stop`` with other fields for those of one number: ``replacement`` is called with
     where their contents begin and end; if it returns None they stay."""
     parts: list[bytes | memoryview] = []
-    for own, begin, first, last in _fields(data, start, stop):
-        new = replacement(first, last) if own == number else None
+    for field, begin, first, last in _fields(data, start, stop):
+        new = replacement(first, last) if field == number else None
         if new is not None:
             parts += data[start:begin], new
             start = last
@@ -73,38 +73,38 @@ def _fields(data: memoryview, start: int, stop: int) -> Iterator[tuple[int, int,
 
     Raises ``IndexError`` and ``ValueError`` for damaged ones.
     """
-    place = start
-    while place < stop:
-        begin = place
-        tag, place = _number(data, place)
+    position = start
+    while position < stop:
+        begin = position
+        tag, position = _number(data, position)
         kind = tag & 7
         if kind == VARINT:
-            _, place = _number(data, place)
+            _, position = _number(data, position)
         elif kind == BYTES:
-            length, place = _number(data, place)
-            first, place = place, place + length
-            if place <= stop:
-                yield tag >> 3, begin, first, place
+            length, position = _number(data, position)
+            first, position = position, position + length
+            if position <= stop:
+                yield tag >> 3, begin, first, position
         elif kind in FIXED:
-            place += FIXED[kind]
+            position += FIXED[kind]
         else:
             raise ValueError(f"wire type {kind}")
-        if place > stop:
+        if position > stop:
             raise ValueError("a field is longer than its message")
 
 
-def _number(data: memoryview, place: int) -> tuple[int, int]:
-    """The varint at ``place``, and the place after it."""
-    byte = data[place]
+def _number(data: memoryview, position: int) -> tuple[int, int]:
+    """The varint at ``position``, and the position after it."""
+    byte = data[position]
     if byte < 0x80:
-        return byte, place + 1
+        return byte, position + 1
     number = shift = 0
     while True:
-        byte = data[place]
+        byte = data[position]
         number |= (byte & 0x7F) << shift
-        place += 1
+        position += 1
         if byte < 0x80:
-            return number, place
+            return number, position
         shift += 7
         if shift > 63:
             raise ValueError("a number of more than 64 bits")
