@@ -11,19 +11,42 @@ from __future__ import annotations
 from . import common
 from .common import *
 from .devices import Binding, Device
-from .enumerations import exported
+from .enumerations import OperatorType, exported
+from .expressions import FusedActivation, GRUOutputs, MaxPoolingOutputs
+from .expressions import MutableExpression as Expression
 from .installation import install
-from .module_functions import activation_soft_max, average_pooling, mean_variance_normalization
+from .module_functions import (
+    activation_soft_max,
+    average_pooling,
+    batch_normalization,
+    gru,
+    join,
+    max_pooling,
+    mean_variance_normalization,
+    padding,
+    reinterpret,
+)
 from .tensor_data import Dimensions
 
 __all__ = [
     "Binding",
     "Device",
     "Dimensions",
+    "Expression",
+    "FusedActivation",
+    "GRUOutputs",
+    "MaxPoolingOutputs",
+    "OperatorType",
     "activation_soft_max",
     "average_pooling",
+    "batch_normalization",
+    "gru",
     "install",
+    "join",
+    "max_pooling",
     "mean_variance_normalization",
+    "padding",
+    "reinterpret",
 ]
 __all__ += common.__all__
 __all__ += exported()

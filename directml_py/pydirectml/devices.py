@@ -19,6 +19,7 @@ from ..descs.operator_desc import TensorSlot
 from ..dml import DMLCreateDevice, IDMLCompiledOperator
 from ..graph.graph import Graph
 from ..runner import Runner
+from ..text.plural import counted_words
 from .enumerations import ExecutionFlags
 from .expressions import Expression
 from .pybind_arguments import checked
@@ -174,7 +175,8 @@ class Device:
     def _check(self, model: Model, inputs: list[Binding | None]) -> None:
         if len(inputs) != len(model.operator.inputs):
             raise invalid(
-                f"inputs has {len(inputs)} bindings; the model has {len(model.operator.inputs)} inputs"
+                f"inputs has {counted_words(len(inputs), 'binding')}; the model has "
+                f"{counted_words(len(model.operator.inputs), 'input')}"
             )
 
     def _dispatch(
@@ -183,7 +185,9 @@ class Device:
         self._check(model, inputs)
         operator = model.operator
         if len(outputs) != len(operator.outputs):
-            raise invalid(f"outputs has {len(outputs)} expressions; the model has {len(operator.outputs)}")
+            raise invalid(
+                f"outputs has {counted_words(len(outputs), 'expression')}; the model has {len(operator.outputs)}"
+            )
         results = model.runner.run(
             [
                 None if operator.is_owned(index) else array_of(slot, binding)

@@ -60,8 +60,7 @@ class Expression:
     """A value of a graph. ``Expression()`` is empty and stands for an output that was not requested.
 
     With an expression, ``+ - * / %`` are ADD, SUBTRACT, MULTIPLY, DIVIDE and MODULUS_TRUNCATE; with a number, IDENTITY
-    with a scale and a bias, or RECIP. ``+=`` and the like rebind the object itself. Using an empty expression raises
-    ``TypeError``, where Microsoft's build crashes.
+    with a scale and a bias, or RECIP. Using an empty expression raises ``TypeError``, where Microsoft's build crashes.
     """
 
     def __init__(self) -> None:
@@ -86,30 +85,25 @@ class Expression:
     def get_output_desc(self) -> TensorDesc:
         return TensorDesc.of(self.value.desc)
 
-    __add__, __radd__, __iadd__ = (
-        _giving(operator.add),
-        _giving(_swapped(operator.add)),
-        _changing(operator.add),
-    )
-    __sub__, __rsub__, __isub__ = (
-        _giving(operator.sub),
-        _giving(_swapped(operator.sub)),
-        _changing(operator.sub),
-    )
-    __mul__, __rmul__, __imul__ = (
-        _giving(operator.mul),
-        _giving(_swapped(operator.mul)),
-        _changing(operator.mul),
-    )
-    __truediv__, __rtruediv__, __itruediv__ = (
-        _giving(operator.truediv),
-        _giving(_swapped(operator.truediv)),
-        _changing(operator.truediv),
-    )
-    __mod__, __imod__ = _giving(operator.mod, numbers=False), _changing(operator.mod, numbers=False)
+    __add__, __radd__ = _giving(operator.add), _giving(_swapped(operator.add))
+    __sub__, __rsub__ = _giving(operator.sub), _giving(_swapped(operator.sub))
+    __mul__, __rmul__ = _giving(operator.mul), _giving(_swapped(operator.mul))
+    __truediv__, __rtruediv__ = _giving(operator.truediv), _giving(_swapped(operator.truediv))
+    __mod__ = _giving(operator.mod, numbers=False)
 
     def __neg__(self) -> Expression:
         return type(self).of(self.value.graph.negate(self.value))
+
+
+class MutableExpression(Expression):
+    """Microsoft's expressions: ``+=`` and the like rebind the object itself. The fork's have no such forms."""
+
+    __iadd__, __isub__, __imul__ = _changing(operator.add), _changing(operator.sub), _changing(operator.mul)
+    __itruediv__, __imod__ = _changing(operator.truediv), _changing(operator.mod, numbers=False)
+
+
+# What messages call it.
+MutableExpression.__name__ = "Expression"
 
 
 class FusedActivation:
@@ -122,7 +116,7 @@ class FusedActivation:
     @checked
     def __init__(self, activation: OperatorType, param_1: float = 0, param_2: float = 0) -> None:
         self.desc: OperatorDesc | None = None
-        if activation != OperatorType.INVALID:
+        if activation.name != OperatorType.INVALID.name:
             self.desc = _activation(activation, [param_1, param_2])
 
 

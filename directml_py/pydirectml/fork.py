@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..descs import tensor as values
-from . import common, devices, expressions
+from . import common, devices, expressions, fork_operators, module_functions
 from .common import *
 from .devices import Bytes, Model
+from .enumerations import OutputOptions, PaddingMode, RecurrentNetworkDirection
 from .expressions import Expression
 from .fork_graphs import Buffer, CompiledOperator, Graph, GraphExpression, as_dtype, broadcast, check_same
-from .fork_operators import EXPORTS
+from .fork_operators import *
 from .module_functions import EMPTY, NONE, node, operator
-from .pybind_arguments import UInt, checked
+from .pybind_arguments import REQUIRED, UInt, checked
 from .tensor_data import TensorData
 
 __all__ = [
@@ -30,17 +31,30 @@ __all__ = [
     "Buffer",
     "CompiledOperator",
     "Device",
+    "Expression",
     "GRUOutputOptions",
+    "GRUOutputs",
     "Graph",
+    "MaxPoolingOutputs",
     "activation_gelu",
     "activation_softmax",
     "average_pooling",
+    "batch_normalization",
     "broadcast",
+    "gru",
+    "join",
+    "max_pooling",
     "mean_variance_normalization",
+    "padding",
+    "reinterpret",
 ]
-__all__ += [*common.__all__, *EXPORTS]
-globals().update(EXPORTS)
+__all__ += common.__all__
+__all__ += fork_operators.__all__
 GRUOutputOptions = common.OutputOptions
+
+if TYPE_CHECKING:
+    # The functions of the table of ``fork_operators``.
+    def __getattr__(name: str) -> Callable[..., Any]: ...
 
 
 def _same_operands(function: Callable[..., Any], symbol: str) -> Callable[..., Any]:
@@ -59,14 +73,11 @@ add, subtract = _same_operands(common.add, "+"), _same_operands(common.subtract,
 multiply, divide = _same_operands(common.multiply, "*"), _same_operands(common.divide, "/")
 
 
-def _reinterpret(input: Expression, *arguments: Any, **keywords: Any) -> Any:
+def reinterpret(input: Expression, *arguments: Any, **keywords: Any) -> Any:
     """``(input, sizes, strides=None, dtype=None)`` of a ``Graph``; otherwise as in pydirectml."""
     if not isinstance(input, GraphExpression):
-        return common.reinterpret(input, *arguments, **keywords)
+        return module_functions.reinterpret(input, *arguments, **keywords)
     return _reinterpreted(input, *arguments, **keywords)
-
-
-reinterpret = _reinterpret
 
 
 def _reinterpreted(
@@ -74,6 +85,16 @@ def _reinterpreted(
 ) -> GraphExpression:
     value, kind = input.value, None if dtype is None else as_dtype(dtype)
     return type(input).of(value.graph.reinterpret(value, kind, list(sizes), strides and list(strides)))
+
+
+class MaxPoolingOutputs(NamedTuple):
+    values: Expression
+    indices: Expression | None
+
+
+class GRUOutputs(NamedTuple):
+    sequence: Expression | None
+    single: Expression | None
 
 
 class Binding(devices.Binding):
@@ -151,7 +172,7 @@ def mean_variance_normalization(
     normalize_variance: bool = True,
     normalize_mean: bool = True,
     epsilon: float = 1e-5,
-    fused_activation: expressions.FusedActivation = NONE,
+    fused_activation: expressions.FusedActivation | None = NONE,
 ) -> Any:
     """MEAN_VARIANCE_NORMALIZATION2."""
     return {
@@ -171,8 +192,9 @@ def average_pooling(
     end_padding: list[UInt] = EMPTY,
     dilations: list[UInt] = EMPTY,
     include_padding: bool = False,
+    output_sizes: list[UInt] = EMPTY,
 ) -> Any:
-    """AVERAGE_POOLING1. Empty lists mean 1 for dilations, 0 for paddings."""
+    """AVERAGE_POOLING1. Empty lists mean 1 for dilations, 0 for paddings, and inferred output sizes."""
     zeros = [0] * len(window_sizes)
     return {
         "start_padding": start_padding or zeros,
@@ -180,4 +202,82 @@ def average_pooling(
         "window_sizes": None,
         "window_size": window_sizes,
         "dilations": dilations or [1] * len(window_sizes),
+        "output_sizes": output_sizes or None,
     }
+
+
+@checked
+def max_pooling(
+    input: Expression,
+    window_sizes: list[UInt],
+    strides: list[UInt] = EMPTY,
+    start_padding: list[UInt] = EMPTY,
+    end_padding: list[UInt] = EMPTY,
+    dilations: list[UInt] = EMPTY,
+    output_indices: bool = False,
+) -> MaxPoolingOutputs:
+    """MAX_POOLING2. Empty lists mean 1 for strides and dilations, 0 for paddings."""
+    return MaxPoolingOutputs(
+        *module_functions.max_pooling(
+            input, window_sizes, strides, start_padding, end_padding, dilations, output_indices
+        )
+    )
+
+
+@operator("padding")
+def padding(
+    input: Expression,
+    padding_mode: PaddingMode = PaddingMode.CONSTANT,
+    padding_value: float = 0.0,
+    start_padding: list[UInt] = REQUIRED,
+    end_padding: list[UInt] = REQUIRED,
+) -> Any:
+    """PADDING, with one padding per dimension."""
+
+
+@operator("batch_normalization")
+def batch_normalization(
+    input: Expression,
+    mean: Expression,
+    variance: Expression,
+    scale: Expression,
+    bias: Expression,
+    spatial: bool = True,
+    epsilon: float = 1e-5,
+    fused_activation: expressions.FusedActivation | None = NONE,
+) -> Any:
+    """BATCH_NORMALIZATION."""
+
+
+@operator("join")
+def join(inputs: list[Expression], axis: UInt) -> Any:
+    """JOIN of a list of expressions."""
+
+
+@checked
+def gru(
+    input: Expression,
+    weight: Expression,
+    recurrence: Expression,
+    bias: Expression | None = None,
+    hidden_init: Expression | None = None,
+    sequence_lengths: Expression | None = None,
+    activation_descs: list[expressions.FusedActivation] = REQUIRED,
+    direction: RecurrentNetworkDirection = RecurrentNetworkDirection.FORWARD,
+    linear_before_reset: bool = True,
+    output_options: OutputOptions = OutputOptions.Both,
+) -> GRUOutputs:
+    """GRU."""
+    outputs = module_functions.gru(
+        input,
+        weight,
+        recurrence,
+        bias,
+        hidden_init,
+        sequence_lengths,
+        activation_descs,
+        direction,
+        int(linear_before_reset),
+        output_options,
+    )
+    return GRUOutputs(*outputs)

@@ -73,8 +73,7 @@ class _Tensor:
 
 
 class GraphExpression(_Tensor, Expression):
-    """A value of a ``Graph``. Both operands of an operation have one shape and one type; ``%`` rounds as in Python, and
-    ``+=`` gives a new expression."""
+    """A value of a ``Graph``. Both operands of an operation have one shape and one type; ``%`` rounds as in Python."""
 
     @property
     def tensor(self) -> values.TensorDesc:  # type: ignore[override]
@@ -108,8 +107,6 @@ class GraphExpression(_Tensor, Expression):
             return NotImplemented
         self._operands(other, "%")
         return type(self).of(self.value.graph.modulus_floor(self.value, other.value))
-
-    __iadd__, __isub__, __imul__, __itruediv__, __imod__ = __add__, __sub__, __mul__, __truediv__, __mod__
 
 
 def check_same(where: str, one: _Tensor, other: _Tensor) -> None:
@@ -311,8 +308,8 @@ class Graph:
         if self._policy is not None and strides is None:
             strides = self._policy.strides(data_type_number(target, "dtype"), list(sizes))
         flags = OWNED if owned else c.DML_TENSOR_FLAG_NONE
-        steps = None if strides is None else list(strides)
-        return self._add(described(target, sizes, steps, flags), name).expression
+        stride_list = None if strides is None else list(strides)
+        return self._add(described(target, sizes, stride_list, flags), name).expression
 
     def constant(
         self, array: Any, dtype: Any = None, *, sizes: Sequence[int] | None = None, name: str | None = None

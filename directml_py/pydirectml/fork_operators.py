@@ -15,11 +15,23 @@ from ..api import enums as c
 from ..api.structs import DML_SCALE_BIAS
 from ..descs.data_types import data_type_number
 from ..graph import expression as builder
-from . import expressions
-from .enumerations import Enumeration, InterpolationMode, OperatorType, enumerators
+from ..text.similar import bind
+from . import enumerations, expressions
+from .enumerations import Enumeration, InterpolationMode, enumerators
 from .fork_graphs import Graph, GraphExpression, as_dtype, check_same
 
 POSITIONAL, KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+
+
+class OperatorType(
+    enumerations.OperatorType,
+    members=[
+        *((name, one.value) for name, one in enumerations.OperatorType.__members__.items()),
+        ("ACTIVATION_CELU", c.DML_OPERATOR_ACTIVATION_CELU),
+        ("ACTIVATION_GELU", c.DML_OPERATOR_ACTIVATION_GELU),
+    ],
+):
+    """DML_OPERATOR_TYPE, with the later activations that fuse."""
 
 
 class RoundingMode(Enumeration, members=enumerators(c.DML_ROUNDING_MODE, "DML_ROUNDING_MODE_")):
@@ -82,12 +94,12 @@ NAMES = {
 
 def call(graph: Any, method: str, tensors: Sequence[GraphExpression], attributes: Mapping[str, Any]) -> Any:
     """What the graph builder's ``method`` returns, as the fork's expressions. Attributes that are None are left out."""
-    given = {
+    keywords = {
         NAMES.get(name, name): _attribute(name, value)
         for name, value in attributes.items()
         if value is not None
     }
-    return _wrapped(getattr(graph, method)(*(one.value for one in tensors), **given))
+    return _wrapped(getattr(graph, method)(*(one.value for one in tensors), **keywords))
 
 
 def _wrapped(result: Any) -> Any:
@@ -112,7 +124,7 @@ def _function(
 
     def function(*arguments: Any, **keywords: Any) -> Any:
         try:
-            bound = signature.bind(*arguments, **keywords)
+            bound = bind(signature, arguments, keywords)
         except TypeError as error:
             raise TypeError(f"{name}(): {error}") from None
         bound.apply_defaults()
@@ -355,16 +367,25 @@ def upsample_2d(
 def multihead_attention(
     query: GraphExpression, key: GraphExpression, value: GraphExpression, *, head_count: int, scale: float
 ) -> GraphExpression:
-    """MULTIHEAD_ATTENTION without a mask."""
+    """MULTIHEAD_ATTENTION without a mask, of tensors of ``{batch, 1, tokens, width}``."""
     attributes = {
         "head_count": head_count,
         "scale": scale,
         "mask_filter_value": -1e7,
         "mask_type": c.DML_MULTIHEAD_ATTENTION_MASK_TYPE_NONE,
     }
-    made = call(query.value.graph, "multihead_attention", [query, key, value], attributes)
+    tensors = [_with_batch_second(one) for one in (query, key, value)]
+    made = call(query.value.graph, "multihead_attention", tensors, attributes)
     result: GraphExpression = made[0] if isinstance(made, list) else made
-    return result
+    return _with_batch_second(result)
+
+
+def _with_batch_second(tensor: GraphExpression) -> GraphExpression:
+    """The same bytes with the first two sizes swapped, one of which is 1: the operator's batch is the second."""
+    first, second, *rest = tensor.shape
+    if first == second or 1 not in (first, second):
+        return tensor
+    return type(tensor).of(tensor.value.graph.reinterpret(tensor.value, sizes=[second, first, *rest]))
 
 
 def roi_align(
@@ -378,8 +399,8 @@ def roi_align(
 ) -> GraphExpression:
     """ROI_ALIGN1, with its attributes as keywords."""
     sizes = [roi.shape[-2], input.shape[1], output_height, output_width]
-    tensors, given = [input, roi, batch_indices], {**attributes, "output_sizes": sizes}
-    result: GraphExpression = call(input.value.graph, "roi_align1", tensors, given)
+    tensors, keywords = [input, roi, batch_indices], {**attributes, "output_sizes": sizes}
+    result: GraphExpression = call(input.value.graph, "roi_align1", tensors, keywords)
     return result
 
 
@@ -395,9 +416,9 @@ def _scalar(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
 def _filled(graph: Graph, method: str, sizes: Sequence[int], dtype: Any, numbers: Mapping[str, Any]) -> Any:
     kind = as_dtype(np.float32 if dtype is None else dtype)
     number = data_type_number(kind, "dtype")
-    given = {name: _scalar(name, value, kind) for name, value in numbers.items()}
+    keywords = {name: _scalar(name, value, kind) for name, value in numbers.items()}
     types = {"value_data_type": number, "output_data_type": number}
-    return call(graph.graph, method, [], {**given, **types, "output_sizes": list(sizes)})
+    return call(graph.graph, method, [], {**keywords, **types, "output_sizes": list(sizes)})
 
 
 def fill_value_constant(
@@ -417,7 +438,14 @@ def fill_value_sequence(
     return result
 
 
-class FusedActivation(expressions.FusedActivation):
+class _ByName(type):
+    """Declares the activations to type checkers; they are made from the table."""
+
+    def __getattr__(cls, name: str) -> Callable[..., FusedActivation]:
+        raise AttributeError(f"{cls.__name__} has no activation {name!r}")
+
+
+class FusedActivation(expressions.FusedActivation, metaclass=_ByName):
     """An activation that an operator applies to its result, also by name: ``FusedActivation.relu()``."""
 
     @classmethod
@@ -433,6 +461,8 @@ class FusedActivation(expressions.FusedActivation):
             bound.apply_defaults()
             return cls(OperatorType.__members__[activation], *bound.args)  # type: ignore[arg-type]
 
+        make.__name__ = name
+        make.__signature__ = signature  # type: ignore[attr-defined]
         setattr(cls, name, staticmethod(make))
 
 
@@ -445,28 +475,30 @@ for _name, _method, _tensors, _attributes in TABLE:
         FusedActivation._add(_name.removeprefix("activation_"), defaults)
 FusedActivation._add("linear", {"alpha": NO_DEFAULT, "beta": NO_DEFAULT})
 
-OWN = (
-    FusedActivation,
-    where,
-    pow,
-    reduce,
-    top_k,
-    non_zero_coordinates,
-    random_generator,
-    resample,
-    upsample_2d,
-    multihead_attention,
-    roi_align,
-    fill_value_constant,
-    fill_value_sequence,
-    RoundingMode,
-    IsInfinityMode,
-    AxisDirection,
-    DepthSpaceOrder,
-    ReduceFunction,
-    RandomGeneratorType,
-    TopKOutputs,
-    NonZeroCoordinatesOutputs,
-    RandomGeneratorOutputs,
-)
-EXPORTS: dict[str, Any] = {**FUNCTIONS, **{one.__name__: one for one in OWN}}
+__all__ = [
+    "AxisDirection",
+    "DepthSpaceOrder",
+    "FusedActivation",
+    "IsInfinityMode",
+    "NonZeroCoordinatesOutputs",
+    "OperatorType",
+    "RandomGeneratorOutputs",
+    "RandomGeneratorType",
+    "ReduceFunction",
+    "RoundingMode",
+    "TopKOutputs",
+    "fill_value_constant",
+    "fill_value_sequence",
+    "multihead_attention",
+    "non_zero_coordinates",
+    "pow",
+    "random_generator",
+    "reduce",
+    "resample",
+    "roi_align",
+    "top_k",
+    "upsample_2d",
+    "where",
+]
+__all__ += FUNCTIONS
+globals().update(FUNCTIONS)

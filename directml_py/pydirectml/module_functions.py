@@ -20,7 +20,7 @@ from .enumerations import (
     RecurrentNetworkDirection,
     TensorDataType,
 )
-from .expressions import Expression, FusedActivation, GRUOutputs, MaxPoolingOutputs
+from .expressions import Expression, FusedActivation, GRUOutputs, MaxPoolingOutputs, MutableExpression
 from .pybind_arguments import REQUIRED, F, Int, Signature, UInt, checked
 from .tensor_data import Size2D, TensorDesc
 
@@ -54,7 +54,8 @@ def node(name: str, arguments: Mapping[str, Any]) -> Any:
     values += [item for item in passed.get("inputs") or () if isinstance(item, graph.Expression)]
     present = {key: value for key, value in passed.items() if value is not None}
     result = getattr(values[0].graph, name)(**present)
-    kind = next((type(value) for value in arguments.values() if isinstance(value, Expression)), Expression)
+    tensors = [*arguments.values(), *(arguments.get("inputs") or ())]
+    kind = next(type(value) for value in tensors if isinstance(value, Expression))
     return kind.of(result) if isinstance(result, graph.Expression) else result
 
 
@@ -78,7 +79,7 @@ def _spatial(input: Expression) -> int:
 @checked
 def input_tensor(scope: GraphBuilder, input_index: UInt, tensor_desc: TensorDesc) -> Expression:
     """Graph input ``input_index``."""
-    return Expression.of(scope.graph.input_tensor(input_index, tensor_desc.value))
+    return MutableExpression.of(scope.graph.input_tensor(input_index, tensor_desc.value))
 
 
 @operator("convolution")
@@ -94,7 +95,7 @@ def convolution(
     end_padding: list[UInt] = EMPTY,
     output_padding: list[UInt] = EMPTY,
     group_count: UInt = 1,
-    fused_activation: FusedActivation = NONE,
+    fused_activation: FusedActivation | None = NONE,
     output_sizes: list[UInt] = EMPTY,
 ) -> Any:
     """CONVOLUTION. Empty lists mean 1 for strides and dilations, 0 for paddings, and inferred output sizes."""
@@ -146,9 +147,9 @@ def activation_linear(input: Expression, alpha: float, beta: float) -> Any:
 
 
 @checked
-def add(a: Expression, b: Expression, fused_activation: FusedActivation = NONE) -> Any:
+def add(a: Expression, b: Expression, fused_activation: FusedActivation | None = NONE) -> Any:
     """ADD, or ADD1 with an activation."""
-    if fused_activation.desc is None:
+    if fused_activation is None or fused_activation.desc is None:
         return node("add", {"a": a, "b": b})
     return node("add1", {"a": a, "b": b, "fused_activation": fused_activation})
 
@@ -187,7 +188,7 @@ def mean_variance_normalization(
     axes: list[UInt] = EMPTY,
     normalize_variance: bool = REQUIRED,
     epsilon: float = REQUIRED,
-    fused_activation: FusedActivation = NONE,
+    fused_activation: FusedActivation | None = NONE,
 ) -> Any:
     """MEAN_VARIANCE_NORMALIZATION1."""
 
@@ -216,7 +217,7 @@ def batch_normalization(
     bias: Expression,
     spatial: bool,
     epsilon: float,
-    fused_activation: FusedActivation = NONE,
+    fused_activation: FusedActivation | None = NONE,
 ) -> Any:
     """BATCH_NORMALIZATION."""
 
@@ -237,7 +238,7 @@ def gemm(
     trans_b: MatrixTransform = MatrixTransform.NONE,
     alpha: float = 1.0,
     beta: float = 1.0,
-    fused_activation: FusedActivation = NONE,
+    fused_activation: FusedActivation | None = NONE,
 ) -> Any:
     """GEMM."""
 
@@ -288,7 +289,7 @@ def reinterpret(
 ) -> Expression:
     """The same memory, reinterpreted as another tensor."""
     value = input.value
-    return Expression.of(value.graph.reinterpret(value, new_type.value, new_size, new_strides))
+    return type(input).of(value.graph.reinterpret(value, new_type.value, new_size, new_strides))
 
 
 @operator("join")

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, cast, get_args, g
 
 import numpy as np
 
+from ..text.similar import bind
 from .enumerations import Enumeration
 
 # The default of a required parameter that follows optional ones.
@@ -107,7 +108,7 @@ class Signature:
     def bind(self, arguments: Iterable[Any], keywords: Mapping[str, Any]) -> inspect.BoundArguments:
         """The converted arguments, with defaults. Raises ``TypeError`` that begins with the function's name."""
         try:
-            bound = self.signature.bind(*arguments, **keywords)
+            bound = bind(self.signature, arguments, keywords)
             bound.apply_defaults()
             for name, value in bound.arguments.items():
                 if value is REQUIRED:

@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from ..api import enums as c
 from ..descs import tensor as values
+from ..descs.data_types import data_type_number
 from ..graph import TensorPolicy as Policy
 from ..graph import interleaved_channel, packed
 from ..graph.graph import tensor
-from .enumerations import TensorDataType, TensorFlags
+from .enumerations import Enumeration, TensorDataType, TensorFlags
 from .pybind_arguments import Signature, UInt, UInt64, checked, overloaded
 
 
@@ -73,23 +74,49 @@ def _complete(
 ) -> None: ...
 
 
-_OVERLOADS = [Signature(one) for one in (_plain, _flagged, _strided, _complete)]
+def _by_keyword(
+    data_type: TensorDataType,
+    sizes: list[UInt],
+    *,
+    flags: TensorFlags = TensorFlags.NONE,
+    strides: list[UInt] | None = None,
+    total_tensor_size_in_bytes: UInt64 | None = None,
+    guaranteed_base_offset_alignment: UInt = 0,
+    tensor_policy: TensorPolicy | None = None,
+) -> None: ...
+
+
+_OVERLOADS = [Signature(one) for one in (_plain, _flagged, _strided, _complete, _by_keyword)]
+
+
+def _with_member(value: Any) -> Any:
+    """A TensorDataType in place of a type of NumPy; numbers do not convert to members."""
+    if value is None or isinstance(value, (int, Enumeration)):
+        return value
+    return TensorDataType(data_type_number(value, "TensorDesc(): data_type"))
 
 
 class TensorDesc:
     """``(data_type, sizes, tensor_policy=default)``, ``(data_type, flags, sizes, tensor_policy=default)``,
     ``(data_type, sizes, strides)`` or ``(data_type, flags, sizes, strides, total_tensor_size_in_bytes,
-    guaranteed_base_offset_alignment)``.
+    guaranteed_base_offset_alignment)``; as in the fork, all that follows ``data_type`` and ``sizes`` may be keywords.
 
-    Sizes and strides are in elements. Where the total is left out, DMLCalcBufferTensorSize computes it. Raises
-    ``TypeError`` for other arguments, ``ValueError`` for unequal counts of sizes and strides.
+    ``data_type`` is a TensorDataType or a type of NumPy. Sizes and strides are in elements. Where the total is left
+    out, DMLCalcBufferTensorSize computes it. Raises ``TypeError`` for other arguments, ``ValueError`` for unequal
+    counts of sizes and strides.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        if arguments:
+            arguments = (_with_member(arguments[0]), *arguments[1:])
+        elif "data_type" in keywords:
+            keywords["data_type"] = _with_member(keywords["data_type"])
         bound = overloaded("TensorDesc", _OVERLOADS, arguments, keywords)
-        strides = bound.get("strides")
-        if "tensor_policy" in bound:
-            strides = bound["tensor_policy"].strides(bound["data_type"], bound["sizes"])
+        strides, policy = bound.get("strides"), bound.get("tensor_policy")
+        if policy is not None:
+            if strides is not None:
+                raise ValueError("TensorDesc(): tensor_policy decides the strides, which are given too")
+            strides = policy.strides(bound["data_type"], bound["sizes"])
         self.value: values.TensorDesc = tensor(
             "TensorDesc()",
             bound["data_type"],
