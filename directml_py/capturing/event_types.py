@@ -275,13 +275,13 @@ class CapturedMessage(NamedTuple):
 
 @dataclass
 class CapturedCommand:
-    """One command as it ran; ``place`` is the index of its list within the execution.
+    """One command as it ran; ``list_index`` is the index of its list within the execution.
 
     ``found`` has the contents that it read and that do not follow from earlier events. ``messages`` were reported just
     before it ran; ``freed`` are the allocations freed before it. Times are in seconds.
     """
 
-    place: int
+    list_index: int
     index: int
     time: float
     duration: float

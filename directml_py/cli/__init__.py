@@ -74,9 +74,9 @@ def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in names:
         module = command(name)
-        own = commands.add_parser(name, help=module.HELP, description=module.HELP)
-        module.add_arguments(own)
-        own.set_defaults(parser=own)
+        subparser = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        module.add_arguments(subparser)
+        subparser.set_defaults(parser=subparser)
     return top
 
 

@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     a replay does not differ, but the recording is incomplete."""
     words: list[str] = arguments.words
     if "--" in words:
-        place = words.index("--")
-        return _record(words[:place], words[place + 1 :])
+        separator = words.index("--")
+        return _record(words[:separator], words[separator + 1 :])
     if words and words[0] in ACTIONS:
         return _look(arguments.parser.prog, words)
     return _wrong("give a folder, -- and a program, or show, replay or export and a folder (--help)")

@@ -23,7 +23,7 @@ from ..com.interfaces import FUNCTIONS, INTERFACES
 from ..com.signatures import Parameter
 from ..descs.data_types import type_name
 from ..descs.types_by_name import enum_class
-from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
+from ..validation.support_rules import HIGHEST_FEATURE_LEVEL
 from ..validation.support_tables import Support, When, support_of
 from ..validation.tensor_rules import level_name
 

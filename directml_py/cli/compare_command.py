@@ -110,11 +110,11 @@ def _same_as_recorded(case: Case) -> int:
     from .. import DMLError, evaluate, validate
     from ..hardware.comparison import difference
 
-    own = validate(case.desc)
-    if bool(own) is not bool(case.refused):
-        print(f"{case.name}: there {case.refused or 'accepted'}; here {own}")
+    diagnostics = validate(case.desc)
+    if bool(diagnostics) is not bool(case.refused):
+        print(f"{case.name}: there {case.refused or 'accepted'}; here {diagnostics}")
         return 1
-    if own:
+    if diagnostics:
         return 0
     try:
         results = evaluate(case.desc, case.inputs)

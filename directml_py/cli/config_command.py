@@ -56,9 +56,11 @@ def guids(direct3d: Path = SYSTEM_HEADERS) -> list[str]:
     """
     multiarch = sysconfig.get_config_var("MULTIARCH") or f"{platform.machine()}-linux-gnu"
     for folder in (f"lib/{multiarch}", "lib", "lib64"):
-        place = direct3d.parent / folder
-        if any((place / f"libDirectX-Guids.{ending}").exists() for ending in ("a", "so")):
-            return ["-lDirectX-Guids"] if direct3d == SYSTEM_HEADERS else [f"-L{place}", "-lDirectX-Guids"]
+        directory = direct3d.parent / folder
+        if any((directory / f"libDirectX-Guids.{ending}").exists() for ending in ("a", "so")):
+            return (
+                ["-lDirectX-Guids"] if direct3d == SYSTEM_HEADERS else [f"-L{directory}", "-lDirectX-Guids"]
+            )
     return []
 
 

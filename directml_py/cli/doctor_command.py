@@ -14,8 +14,9 @@ from ..abi.hresult import DMLError
 from ..abi.memory import memory_probing
 from ..capturing import VARIABLE as CAPTURE_VARIABLE
 from ..d3d12.adapters import COUNT_VARIABLE, enumerated_adapters
-from ..dml.profiles import PROFILE_VARIABLE, profile_of
+from ..dml.profiles import profile_of
 from ..kernels.backend import KERNELS_VARIABLE, THREADS_VARIABLE, backend
+from ..runtime.observers import PROFILE_VARIABLE
 from ..text.similar import did_you_mean
 from ..wine.loader import WineError, find_loader
 from ..wine.loader import check_library as check_dlls

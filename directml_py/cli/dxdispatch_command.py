@@ -26,8 +26,8 @@ from ..d3d12.dxcore import (
     DXCoreCreateAdapterFactory,
 )
 from ..dml import DMLCreateDevice, IDMLDevice
-from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
 from ..kernels import backend
+from ..validation.support_rules import HIGHEST_FEATURE_LEVEL
 from .catalog_document import API_VERSION
 
 HELP = "Run a DxDispatch model, with DxDispatch's options and output; exit code 1 on failure."

@@ -11,8 +11,8 @@ import numpy as np
 from .._version import __version__
 from ..abi.memory import memory_probing
 from ..api.schema_data import OPERATORS as CATALOG
-from ..dml.dml_device import HIGHEST_FEATURE_LEVEL
 from ..kernels import backend
+from ..validation.support_rules import HIGHEST_FEATURE_LEVEL
 from ..wine.loader import DLLS, dll_path
 from .catalog_document import API_VERSION
 from .config_command import LIBRARY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
-from ..abi.rules import LIBRARY, OWN
+from ..abi.rules import LIBRARY, THIS_PACKAGE
 
 # By identifier patterns; the first match applies.
 REASONS = {
@@ -267,7 +267,7 @@ API = re.compile(r"n[esfn]-(?P<header>[a-z0-9]+)-")
 
 def learn(source: str) -> str:
     """The URL of the page that a rule names as its source; empty for a rule that no page states."""
-    if source in (OWN, LIBRARY):
+    if source in (THIS_PACKAGE, LIBRARY):
         return ""
     match = API.match(source)
     if match:

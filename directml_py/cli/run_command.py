@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _of_script(traceback: TracebackType | None) -> TracebackType | None:
     """What follows the frames of this module and of ``runpy``; None for a script that is not Python."""
-    own = (__file__, runpy.run_path.__code__.co_filename)
-    while traceback is not None and traceback.tb_frame.f_code.co_filename in own:
+    filenames = (__file__, runpy.run_path.__code__.co_filename)
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in filenames:
         traceback = traceback.tb_next
     return traceback

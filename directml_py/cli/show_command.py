@@ -13,7 +13,7 @@ from pathlib import Path
 from textwrap import fill, indent
 
 from .. import operators
-from ..abi.rules import OWN, RULES, Rule
+from ..abi.rules import RULES, THIS_PACKAGE, Rule
 from ..abi.schema import OperatorSchema
 from ..api import enums
 from ..api.schema_data import OPERATORS as CATALOG
@@ -178,7 +178,7 @@ def rule_of(identifier: str) -> Rule:
 
 def explanation(rule: Rule) -> str:
     """The rule in full, as text."""
-    source = learn(rule.source) or ("a rule of this package" if rule.source == OWN else rule.source)
+    source = learn(rule.source) or ("a rule of this package" if rule.source == THIS_PACKAGE else rule.source)
     head = f"{rule.id} ({rule.severity.value})\n  {rule.text}\n  source: {source}"
     why = fill(reason_of(rule.id), WIDTH, initial_indent="  ", subsequent_indent="  ")
     example = examples().get(rule.id)

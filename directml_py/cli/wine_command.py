@@ -12,7 +12,7 @@ from pathlib import Path
 from ..capturing import leave_to_next_program
 from ..text.terminal import shown
 from ..wine.loader import WineError, check_library, check_program, environment, find_loader
-from ..wine.prefix import MARKER, install, own_prefix, repair, uninstall, user_prefix
+from ..wine.prefix import MARKER, default_prefix, install, repair, uninstall, user_prefix
 
 HELP = (
     "Run a Windows program with this package's DirectML.dll, d3d12.dll, dxgi.dll and dxcore.dll under Wine."
@@ -88,7 +88,7 @@ def _print_changes(variables: Mapping[str, str]) -> int:
 
 def _prefix(arguments: argparse.Namespace, loader: str) -> Path:
     if arguments.prefix is None:
-        prefix = own_prefix(loader)
+        prefix = default_prefix(loader)
     else:
         prefix = user_prefix(arguments.prefix)
         if not (prefix / MARKER).exists():

@@ -155,8 +155,8 @@ class CompiledDesc(Compiled):
         inputs = [index for index, slot in enumerate(desc.inputs) if slot.tensor is not None]
         outputs = [index for index, slot in enumerate(desc.outputs) if slot.tensor is not None]
         edges: list[EdgeDesc] = [
-            *(DML_INPUT_GRAPH_EDGE_DESC(place, 0, index) for place, index in enumerate(inputs)),
-            *(DML_OUTPUT_GRAPH_EDGE_DESC(0, index, place) for place, index in enumerate(outputs)),
+            *(DML_INPUT_GRAPH_EDGE_DESC(position, 0, index) for position, index in enumerate(inputs)),
+            *(DML_OUTPUT_GRAPH_EDGE_DESC(0, index, position) for position, index in enumerate(outputs)),
         ]
         node = operator_node(self.created, self.name.encode("utf-8", "replace"))
         return graph_desc(len(inputs), len(outputs), [node], edges)

@@ -102,11 +102,11 @@ def _sequence(
     start, delta = (field(value, name, parse) for name in ("valueStart", "valueDelta"))
 
     def make() -> bytes:
-        steps = np.full(count, delta, element_type.dtype)
-        steps[:1] = start
+        terms = np.full(count, delta, element_type.dtype)
+        terms[:1] = start
         # Sequential sums, each rounded to the element type; integers wrap.
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.add.accumulate(steps, dtype=element_type.dtype).tobytes()
+            return np.add.accumulate(terms, dtype=element_type.dtype).tobytes()
 
     return make
 
@@ -120,10 +120,10 @@ def _file(
         raise ModelError(f"'{path}': images can be read on Windows only.")
     content = read_file(path)
     if suffix == ".npy":
-        content, own_type = read_npy(content)
-        if data_type not in (UNKNOWN, own_type):
+        content, file_type = read_npy(content)
+        if data_type not in (UNKNOWN, file_type):
             raise ModelError(f"Data type from file '{path}' does not match field 'initialValuesDataType'.")
-        data_type = own_type
+        data_type = file_type
     if data_type == UNKNOWN:
         raise ModelError(TYPE_REQUIRED)
     return content, data_type

@@ -29,17 +29,17 @@ def operator_desc(value: Any) -> OperatorDesc:
 
 def desc_members(value: Any) -> Mapping[str, Any]:
     """The fields of the desc that ``operator_desc`` reads from the same object."""
-    own = members(value)
-    fields = next((own[name] for name in ("Desc", "desc") if name in own), own)
+    mapping = members(value)
+    fields = next((mapping[name] for name in ("Desc", "desc") if name in mapping), mapping)
     if not isinstance(fields, dict):
         raise ModelError("Expected a valid JSON object.")
     return fields
 
 
 def _operator(value: Any, depth: int) -> OperatorDesc:
-    own = members(value)
-    kind = next((own[name] for name in ("Type", "type") if name in own), None)
-    if "Type" not in own and "type" not in own:
+    mapping = members(value)
+    kind = next((mapping[name] for name in ("Type", "type") if name in mapping), None)
+    if "Type" not in mapping and "type" not in mapping:
         raise ModelError("Expected a member 'Type' with the operator type.")
     if not isinstance(kind, str):
         raise ModelError("The member 'Type' must be a string.")
@@ -106,8 +106,8 @@ def _element(entry: FieldSchema, depth: int) -> Parse[Any]:
 
 
 def _record(schema: StructSchema, value: Any) -> Record:
-    own = members(value)
-    parts = (field(own, entry.name, _NUMBERS[entry.type]) for entry in schema.fields)
+    mapping = members(value)
+    parts = (field(mapping, entry.name, _NUMBERS[entry.type]) for entry in schema.fields)
     return Record(schema, tuple(parts))
 
 
@@ -151,20 +151,20 @@ def _pack(code: str, number: float) -> bytes:
 
 def tensor_desc(value: Any) -> TensorDesc:
     """A DML_TENSOR_DESC: the fields of DML_BUFFER_TENSOR_DESC, or ``{Type, Desc}``."""
-    own = members(value)
-    kind = optional(own, "Type", values.enumerator("DML_TENSOR_TYPE"), DML_TENSOR_TYPE_BUFFER)
+    mapping = members(value)
+    kind = optional(mapping, "Type", values.enumerator("DML_TENSOR_TYPE"), DML_TENSOR_TYPE_BUFFER)
     if kind != DML_TENSOR_TYPE_BUFFER:
         raise ModelError("Cannot determine size of invalid tensor desc.")
-    own = members(own.get("Desc", own))
+    mapping = members(mapping.get("Desc", mapping))
     numbers: Parse[tuple[int, ...]] = values.array(values.uint32)
     absent: tuple[int, ...] = ()
-    sizes = field(own, "Sizes", numbers)
-    strides = optional(own, "Strides", numbers, absent) or None
-    count = optional(own, "DimensionCount", values.uint32, len(sizes))
-    data_type = field(own, "DataType", values.data_type)
-    flags = optional(own, "Flags", values.flags("DML_TENSOR_FLAGS"), DML_TENSOR_FLAG_NONE)
-    total = optional(own, "TotalTensorSizeInBytes", values.uint64, 0)
-    alignment = optional(own, "GuaranteedBaseOffsetAlignment", values.uint32, 0)
+    sizes = field(mapping, "Sizes", numbers)
+    strides = optional(mapping, "Strides", numbers, absent) or None
+    count = optional(mapping, "DimensionCount", values.uint32, len(sizes))
+    data_type = field(mapping, "DataType", values.data_type)
+    flags = optional(mapping, "Flags", values.flags("DML_TENSOR_FLAGS"), DML_TENSOR_FLAG_NONE)
+    total = optional(mapping, "TotalTensorSizeInBytes", values.uint64, 0)
+    alignment = optional(mapping, "GuaranteedBaseOffsetAlignment", values.uint32, 0)
     for name, elements in (("Sizes", sizes), ("Strides", strides)):
         if elements is not None and len(elements) < count:
             raise ModelError(

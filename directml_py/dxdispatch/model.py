@@ -213,11 +213,11 @@ def _part(part: str, parse: Callable[[], values.T]) -> values.T:
 
 
 def _resource(name: str, value: Any, folder: Path) -> ModelResource:
-    own = members(value)
-    data_type = optional(own, "initialValuesDataType", values.data_type, UNKNOWN)
-    if "initialValues" not in own:
+    mapping = members(value)
+    data_type = optional(mapping, "initialValuesDataType", values.data_type, UNKNOWN)
+    if "initialValues" not in mapping:
         raise ModelError("Field 'initialValues' is required.")
-    initial = own["initialValues"]
+    initial = mapping["initialValues"]
     if isinstance(initial, str):
         if initial != "deferred":
             raise ModelError("The 'initialValuesDataType' only supports deferred")
@@ -225,8 +225,8 @@ def _resource(name: str, value: Any, folder: Path) -> ModelResource:
     content, value_size, data_type = initial_values(data_type, initial, folder)
     if not value_size:
         raise ModelError("'initialValues' must be non-empty.")
-    size = optional(own, "sizeInBytes", values.uint64, -(-value_size // 4) * 4)
-    offset = optional(own, "initialValuesOffsetInBytes", values.uint64, 0)
+    size = optional(mapping, "sizeInBytes", values.uint64, -(-value_size // 4) * 4)
+    offset = optional(mapping, "initialValuesOffsetInBytes", values.uint64, 0)
     if value_size + offset > size:
         raise ModelError(
             f"The buffer size ({size} bytes) is too small for the initialValues ({value_size} bytes) "
@@ -245,21 +245,21 @@ FOREIGN = {"hlsl": HLSL, "onnx": ONNX}
 
 
 def _dispatchable(name: str, value: Any, folder: Path) -> Dispatchable:
-    own = members(value)
-    kind = field(own, "type", values.text).lower()
+    mapping = members(value)
+    kind = field(mapping, "type", values.text).lower()
     if kind in FOREIGN:
         return ForeignDispatchable(name, FOREIGN[kind])
     if kind == "dmlserializedgraph":
-        source = source_path(folder, field(own, "sourcePath", values.text))
-        _flags(own)
-        return GraphDispatchable(name, source, _bindings(own.get("bindings")))
-    desc = operator_desc(own)
-    as_graph = optional(own, "dmlCompileType", _compile_type, False)
-    return OperatorDispatchable(name, desc, _bindings(own.get("bindings")), as_graph, _flags(own))
+        source = source_path(folder, field(mapping, "sourcePath", values.text))
+        _flags(mapping)
+        return GraphDispatchable(name, source, _bindings(mapping.get("bindings")))
+    desc = operator_desc(mapping)
+    as_graph = optional(mapping, "dmlCompileType", _compile_type, False)
+    return OperatorDispatchable(name, desc, _bindings(mapping.get("bindings")), as_graph, _flags(mapping))
 
 
-def _flags(own: Mapping[str, Any]) -> DML_EXECUTION_FLAGS:
-    return optional(own, "executionFlags", values.flags("DML_EXECUTION_FLAGS"), DML_EXECUTION_FLAG_NONE)
+def _flags(mapping: Mapping[str, Any]) -> DML_EXECUTION_FLAGS:
+    return optional(mapping, "executionFlags", values.flags("DML_EXECUTION_FLAGS"), DML_EXECUTION_FLAG_NONE)
 
 
 def _compile_type(value: Any) -> bool:
@@ -295,24 +295,24 @@ def _source(value: Any) -> BindingSource:
 
 
 def _command(value: Any, folder: Path, writable: Sequence[Path] | None) -> Command:
-    own = members(value)
-    kind = field(own, "type", values.text).lower()
+    mapping = members(value)
+    kind = field(mapping, "type", values.text).lower()
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     if kind == "dispatch":
-        name = field(own, "dispatchable", values.text)
-        _check_groups(own.get("threadGroupCount", [1, 1, 1]))
-        if not isinstance(own.get("bindings"), dict):
+        name = field(mapping, "dispatchable", values.text)
+        _check_groups(mapping.get("threadGroupCount", [1, 1, 1]))
+        if not isinstance(mapping.get("bindings"), dict):
             raise ModelError("Expected an object field named 'bindings'.")
-        return DispatchCommand(text, name, _bindings(own["bindings"]))
+        return DispatchCommand(text, name, _bindings(mapping["bindings"]))
     if kind == "print":
-        resource = field(own, "resource", values.text)
-        return PrintCommand(text, resource, optional(own, "verbose", values.boolean, False))
+        resource = field(mapping, "resource", values.text)
+        return PrintCommand(text, resource, optional(mapping, "verbose", values.boolean, False))
     if kind == "writefile":
-        resource = field(own, "resource", values.text)
-        target = str(folder.absolute() / field(own, "targetPath", values.text))
+        resource = field(mapping, "resource", values.text)
+        target = str(folder.absolute() / field(mapping, "targetPath", values.text))
         if writable is not None:
             check_target(target, writable)
-        dimensions = optional(own, "dimensions", values.array(values.uint32), NO_NUMBERS)
+        dimensions = optional(mapping, "dimensions", values.array(values.uint32), NO_NUMBERS)
         return WriteFileCommand(text, resource, target, dimensions)
     raise ModelError("Unrecognized command")
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, overload
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from ..abi.hresult import DXGI_ERROR_UNSUPPORTED, DMLError
 from ..descs.operator_desc import TensorSlot
@@ -16,10 +14,22 @@ from ..dml.compiler.plan import Plan, headline
 from ..garbage_collector import paused
 from ..runner import Runner
 from ..shortcuts import input_array
+from ..text.plural import counted_words
 from .nodes import FromInput, GraphContent
 from .to_desc import decoded
 
-Array = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[Any]"
+
+
+def by_name(inputs: Mapping[str, Any] | None, named: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of a dict and those passed as keywords. Raises ``TypeError`` if one is in both."""
+    twice = [name for name in inputs or () if name in named]
+    if twice:
+        raise TypeError(f"the input {twice[0]!r} is given twice")
+    return {**(inputs or {}), **named}
 
 
 class CompiledGraph:
@@ -85,20 +95,21 @@ class CompiledGraph:
         """
         if named and not isinstance(inputs, Mapping | None):
             raise TypeError("inputs are given either in a list or by name")
-        if named or isinstance(inputs, Mapping):
-            given: dict[str, Any] = {**inputs, **named} if isinstance(inputs, Mapping) else named
-            unknown = [name for name in given if name not in self.inputs]
+        if inputs is None or isinstance(inputs, Mapping):
+            arrays = by_name(inputs, named)
+            unknown = [name for name in arrays if name not in self.inputs]
             if unknown:
                 raise ValueError(f"the graph has no input {unknown[0]!r}; it has {_names(self.inputs)}")
-            missing = [name for name, desc in self.inputs.items() if desc and name not in given]
+            missing = [name for name, desc in self.inputs.items() if desc and name not in arrays]
             if missing:
                 raise ValueError(f"the inputs {_names(missing)} are missing")
-            return dict(zip(self.outputs, self._run([given.get(name) for name in self.inputs])))
+            return dict(zip(self.outputs, self._run([arrays.get(name) for name in self.inputs])))
         if not isinstance(inputs, Sequence) or isinstance(inputs, str):
             raise TypeError(f"inputs must be a list or a dict of arrays, not {type(inputs).__name__}")
         if len(inputs) != len(self.inputs):
             raise ValueError(
-                f"inputs has {len(inputs)} arrays; the graph has {len(self.inputs)} inputs: {_names(self.inputs)}"
+                f"inputs has {counted_words(len(inputs), 'array')}; the graph has "
+                f"{counted_words(len(self.inputs), 'input')}: {_names(self.inputs)}"
             )
         return self._run(inputs)
 

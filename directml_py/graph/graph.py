@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..abi.arguments import flags as known_flags
 from ..abi.arguments import uint, unsigned
@@ -21,9 +20,8 @@ from ..descs.tensor_size import unsigned_numbers
 from ..dml import DMLCreateDevice, IDMLDevice
 from ..dml.compiled_operator import IDMLOperator
 from ..late import loading
-from ..text.json_reading import is_name
 from ..text.plural import counted_words
-from ..text.similar import did_you_mean
+from ..text.similar import did_you_mean, is_name
 from ..validation.report import Report
 from ..validation.tensor_rules import check_tensor, is_sound
 from .compiled import CompiledGraph
@@ -41,6 +39,8 @@ Outputs = Expression | Sequence[Expression] | Mapping[str, Expression]
 
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from .functions import Functions
 else:
     Functions = object
@@ -153,16 +153,16 @@ class Graph(Functions, metaclass=_Made):
 
         Raises ``TypeError`` for element types and ``DMLError`` for sizes that DirectML does not support.
         """
-        own_array = as_array(array, "Graph.constant: array")
-        data = np.atleast_1d(np.asarray(array if own_array is None else own_array))
+        converted = as_array(array, "Graph.constant: array")
+        data = np.atleast_1d(np.asarray(array if converted is None else converted))
         data_type = data_type_for(data.dtype)
         if data_type is None:
             raise TypeError(f"Graph.constant: DirectML has no data type for {data.dtype} elements")
-        own: npt.NDArray[Any] = np.array(data, data.dtype.newbyteorder("="), order="C")
-        own.flags.writeable = False
-        desc = TensorDesc(DML_TENSOR_DATA_TYPE(data_type), own.shape)
+        content: npt.NDArray[Any] = np.array(data, data.dtype.newbyteorder("="), order="C")
+        content.flags.writeable = False
+        desc = TensorDesc(DML_TENSOR_DATA_TYPE(data_type), content.shape)
         self._check(desc, "Graph.constant")
-        self.nodes.append(ConstantNode(self._name("constant", name), own, desc))
+        self.nodes.append(ConstantNode(self._name("constant", name), content, desc))
         return Expression(self, FromNode(len(self.nodes) - 1, 0), desc)
 
     def reinterpret(
@@ -178,7 +178,7 @@ class Graph(Functions, metaclass=_Made):
         the bytes.
         """
         where = "Graph.reinterpret"
-        old = self.own(input, f"{where}: input").desc
+        old = self.checked(input, f"{where}: input").desc
         if strides is None and sizes is None:
             strides = old.strides
         desc = tensor(
@@ -214,7 +214,7 @@ class Graph(Functions, metaclass=_Made):
             else {f"output{index}": output for index, output in enumerate(outputs)}
         )
         for name, value in named.items():
-            source = self.own(value, f"outputs[{name!r}]").source
+            source = self.checked(value, f"outputs[{name!r}]").source
             if isinstance(source, FromInput) or isinstance(self.nodes[source.node], ConstantNode):
                 raise ValueError(
                     f"outputs[{name!r}] is {value.name!r}, which no operator computes; put graph.identity() between"
@@ -251,7 +251,7 @@ class Graph(Functions, metaclass=_Made):
             from .pictures.picture import to_svg
         return to_svg(self)
 
-    def own(self, value: Any, name: str) -> Expression:
+    def checked(self, value: Any, name: str) -> Expression:
         """``value``, which must be an expression of this graph. Raises ``TypeError`` or ``ValueError``."""
         if not isinstance(value, Expression):
             raise TypeError(f"{name} must be an Expression, not {type(value).__name__}")
@@ -332,9 +332,13 @@ def tensor(
 
     Those of networks repeat: what was made of plain numbers is kept.
     """
-    own = (data_type, flags, total_size, alignment)
+    numbers = (data_type, flags, total_size, alignment)
     plain = isinstance(sizes, tuple) and all(type(size) is int for size in sizes)
-    key = (own, *map(type, own), sizes) if plain and strides is None and type(data_type) in TYPES else None
+    key = (
+        (numbers, *map(type, numbers), sizes)
+        if plain and strides is None and type(data_type) in TYPES
+        else None
+    )
     kept = None if key is None else _tensors.get(key)
     if kept is not None:
         return kept
@@ -357,14 +361,17 @@ def _made_tensor(
 ) -> TensorDesc:
     number = uint(data_type_number(data_type, f"{where}: data_type"), f"{where}: data_type")
     is_known = number in KNOWN_TYPES
-    own_strides = None if strides is None else tuple(unsigned_numbers(strides, f"{where}: strides"))
-    own_sizes = tuple(unsigned_numbers(sizes, f"{where}: sizes"))
-    if own_strides is not None and len(own_strides) != len(own_sizes):
-        raise ValueError(f"{where}: strides has {len(own_strides)} elements, sizes has {len(own_sizes)}")
+    checked_strides = None if strides is None else tuple(unsigned_numbers(strides, f"{where}: strides"))
+    checked_sizes = tuple(unsigned_numbers(sizes, f"{where}: sizes"))
+    if checked_strides is not None and len(checked_strides) != len(checked_sizes):
+        raise ValueError(
+            f"{where}: strides has {counted_words(len(checked_strides), 'element')}, "
+            f"sizes has {len(checked_sizes)}"
+        )
     return shared_tensor(
         DML_TENSOR_DATA_TYPE(number) if is_known else number,
-        own_sizes,
-        own_strides,
+        checked_sizes,
+        checked_strides,
         known_flags(flags, DML_TENSOR_FLAGS, f"{where}: flags"),
         -1 if total_size is None else unsigned(total_size, f"{where}: total_size"),
         uint(alignment, f"{where}: alignment"),

@@ -84,9 +84,9 @@ def _data_type(
     known: Sequence[int],
 ) -> int:
     """The data type of an output. ``known`` are those of the outputs before it."""
-    own = shared(desc, entry.name, "DataType")
-    if own is not None:
-        return int(own)
+    required = shared(desc, entry.name, "DataType")
+    if required is not None:
+        return int(required)
     table = support_at(desc, level)
     types = table.tensors[entry.name].types if table is not None and entry.name in table.tensors else ()
     if len(types) == 1:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
 from ..dml import IDMLDevice, IDMLOperator
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class FromInput(NamedTuple):
@@ -38,8 +39,7 @@ class Input:
     desc: TensorDesc
 
 
-@dataclass(frozen=True)
-class OperatorNode:
+class OperatorNode(NamedTuple):
     """An operator with the sources of its input tensors, in desc order (None for absent ones)."""
 
     name: str

@@ -23,6 +23,8 @@ from ..descs.operator_desc import OperatorDesc
 from ..descs.tensor import TensorDesc
 from ..late import lazy
 from ..operators import SCHEMAS, operator_of
+from ..text.plural import counted_words
+from ..text.similar import bind
 from .expression import Expression
 from .inference import ambiguous_outputs, inferred, packed
 from .nodes import Source
@@ -34,9 +36,9 @@ SHORT = "element_wise_"
 # The descs of layers, by all that they follow from.
 _layers: dict[Hashable, OperatorDesc] = {}
 MOST_LAYERS = 4096
-RECORDS = (TensorDesc, OperatorDesc, type(None))
+RECORDS = frozenset((TensorDesc, OperatorDesc, type(None)))
 INTEGERS = frozenset((int,))
-PLAIN = (int, bool, str, type, *(type(np.dtype(code)) for code in "fdeBbHhIiQq"))
+PLAIN = frozenset((int, bool, str, type, *(type(np.dtype(code)) for code in "fdeBbHhIiQq")))
 ANNOTATIONS = {"integer": "int", "float": "float", "bool": "bool"}
 ELEMENTS = {"FLOAT": "float", "UINT": "int", "INT": "int", "DML_OPERATOR_DESC": "OperatorDesc"}
 
@@ -116,12 +118,12 @@ class OperatorMethod:
     @property
     def doc(self) -> str:
         """The docstring: the operator, and the field of each argument."""
-        own = (
+        docstring = (
             type(self.implementation).__doc__
             if self.implementation.__class__.__name__ != "Operator"
             else None
         )
-        first = inspect.cleandoc(own) if own else f"{self.schema.type_name} ({self.schema.page})."
+        first = inspect.cleandoc(docstring) if docstring else f"{self.schema.type_name} ({self.schema.page})."
         rows = [
             f"{argument_name(entry)}: {entry.name}"
             + ("" if entry.is_tensor else f" ({entry.type})")
@@ -154,9 +156,9 @@ class OperatorMethod:
         call.__name__ = self.name
         call.__qualname__ = f"Graph.{self.name}"
         call.__doc__ = self.doc
-        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        receiver = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         call.__signature__ = self.signature.replace(  # type: ignore[attr-defined]
-            parameters=[own, *self.signature.parameters.values()]
+            parameters=[receiver, *self.signature.parameters.values()]
         )
         return call
 
@@ -164,51 +166,51 @@ class OperatorMethod:
         """Add a node. Raises ``TypeError``, ``ValueError`` or ``DMLError`` with the method's name prefixed."""
         where = f"Graph.{self.name}"
         try:
-            given = self._bound(arguments, keywords)
-            values, sources = self._values(graph, given)
-            desc = self._desc(graph, values, given)
-            return self._results(graph.add_operator(desc, sources, given["name"]))
+            bound = self._bound(arguments, keywords)
+            values, sources = self._values(graph, bound)
+            desc = self._desc(graph, values, bound)
+            return self._results(graph.add_operator(desc, sources, bound["name"]))
         except DMLError as error:
             raise DMLError(error.hresult, f"{where}: {error.args[0]}", error.diagnostics) from None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{where}: {error}") from None
 
     def _bound(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Mapping[str, Any]:
-        """The arguments by name, defaults included: ``signature.bind``, which is asked only for what it refuses."""
+        """The arguments by name, defaults included: ``bind``, which is asked only for what it refuses."""
         passed = {**dict(zip(self.positional, arguments)), **keywords}
-        given = {**self.defaults, **passed}
+        bound = {**self.defaults, **passed}
         is_each_once = len(passed) == len(arguments) + len(keywords)
-        is_known = len(given) == len(self.defaults) + len(self.required)
+        is_known = len(bound) == len(self.defaults) + len(self.required)
         if not (is_each_once and is_known and self.required <= passed.keys()):
-            self.signature.bind(*arguments, **keywords)
-        return given
+            bind(self.signature, arguments, keywords)
+        return bound
 
     def _values(
-        self, graph: Graph, given: Mapping[str, Any]
+        self, graph: Graph, bound: Mapping[str, Any]
     ) -> tuple[dict[str, Any], tuple[Source | None, ...]]:
         """The desc's fields without its outputs, and the sources of its input tensors."""
         sources: list[Source | None] = []
         values: dict[str, Any] = {}
         for entry in self.tensors:
             name = self.arguments[entry.name]
-            fed = expressions(graph, entry, given[name], name)
+            fed = expressions(graph, entry, bound[name], name)
             sources += [None if expression is None else expression.source for expression in fed]
             tensors = [None if expression is None else expression.desc for expression in fed]
             values[entry.name] = tensors if entry.kind == "array" else tensors[0]
         for entry in self.attributes:
-            value = given[self.arguments[entry.name]]
+            value = bound[self.arguments[entry.name]]
             values[entry.name] = operator_values(value) if entry.type == "DML_OPERATOR_DESC" else value
         return values, tuple(sources)
 
-    def _desc(self, graph: Graph, values: dict[str, Any], given: Mapping[str, Any]) -> OperatorDesc:
+    def _desc(self, graph: Graph, values: dict[str, Any], bound: Mapping[str, Any]) -> OperatorDesc:
         """The desc, made once for layers of a network that are alike."""
-        if given["outputs"] is not None:
-            return self._build({**values, **self._given_outputs(given["outputs"])})
+        if bound["outputs"] is not None:
+            return self._build({**values, **self._explicit_outputs(bound["outputs"])})
         if graph.tensor_policy is not packed:
             # Another policy may decide each time anew.
-            return self._made_desc(graph, values, given)
+            return self._made_desc(graph, values, bound)
         try:
-            chosen = [given.get(name) for name in self.further]
+            chosen = [bound.get(name) for name in self.further]
             layer = (
                 (self.name, graph.device.feature_level),
                 *map(distinct, values.values()),
@@ -216,22 +218,22 @@ class OperatorMethod:
             )
         except TypeError:
             # One is a struct in memory, which may change.
-            return self._made_desc(graph, values, given)
+            return self._made_desc(graph, values, bound)
         desc = _layers.get(layer)
         if desc is None:
-            desc = self._made_desc(graph, values, given)
+            desc = self._made_desc(graph, values, bound)
             if len(_layers) >= MOST_LAYERS:
                 _layers.clear()
             _layers[layer] = desc
         return desc
 
-    def _made_desc(self, graph: Graph, values: dict[str, Any], given: Mapping[str, Any]) -> OperatorDesc:
+    def _made_desc(self, graph: Graph, values: dict[str, Any], bound: Mapping[str, Any]) -> OperatorDesc:
         desc = self._build(values)
-        choices = {entry.name: given[entry.name] for entry in self.choices if given[entry.name] is not None}
-        shapes = inferred(desc, graph.device.feature_level, choices, given.get("output_data_type"))
+        choices = {entry.name: bound[entry.name] for entry in self.choices if bound[entry.name] is not None}
+        shapes = inferred(desc, graph.device.feature_level, choices, bound.get("output_data_type"))
         outputs: dict[str, Any] = {}
         for entry in self.outputs:
-            if entry.optional and not given[self.arguments[entry.name]]:
+            if entry.optional and not bound[self.arguments[entry.name]]:
                 continue
             if not shapes.get(entry.name):
                 hints = ["outputs=[...]", *(f"{choice.name}=..." for choice in self.choices)]
@@ -248,7 +250,7 @@ class OperatorMethod:
     def _build(self, values: Mapping[str, Any]) -> OperatorDesc:
         return build_operator_desc(self.schema, values, self.arguments)
 
-    def _given_outputs(self, outputs: Any) -> dict[str, Any]:
+    def _explicit_outputs(self, outputs: Any) -> dict[str, Any]:
         if not isinstance(outputs, Sequence) or not all(
             isinstance(output, (TensorDesc, type(None))) for output in outputs
         ):
@@ -257,7 +259,9 @@ class OperatorMethod:
             return {self.outputs[0].name: tuple(outputs)}
         required = sum(not entry.optional for entry in self.outputs)
         if not required <= len(outputs) <= len(self.outputs):
-            raise ValueError(f"outputs has {len(outputs)} tensors; the operator writes {len(self.outputs)}")
+            raise ValueError(
+                f"outputs has {counted_words(len(outputs), 'tensor')}; the operator writes {len(self.outputs)}"
+            )
         return {entry.name: output for entry, output in zip(self.outputs, outputs)}
 
     def _results(self, results: Sequence[Expression | None]) -> Any:
@@ -313,21 +317,21 @@ def expressions(graph: Graph, entry: FieldSchema, value: Any, name: str) -> list
     if entry.kind != "array":
         if value is None and entry.optional:
             return [None]
-        return [graph.own(value, name)]
+        return [graph.checked(value, name)]
     if isinstance(value, Expression) or not isinstance(value, Sequence):
         raise TypeError(f"{name} must be a sequence of expressions, not {type(value).__name__}")
     if not value and not entry.optional:
         raise ValueError(f"{name} is empty; at least one expression is required")
-    return [graph.own(expression, f"{name}[{index}]") for index, expression in enumerate(value)]
+    return [graph.checked(expression, f"{name}[{index}]") for index, expression in enumerate(value)]
 
 
 @cache
 def method_names() -> dict[str, str]:
     """The operator of each method; ELEMENT_WISE_IDENTITY is also ``identity``, as in DirectMLX."""
     names = {snake_case(name): name for name in SCHEMAS}
-    for name, own in list(names.items()):
+    for name, operator in list(names.items()):
         short = name.removeprefix(SHORT)
-        names.setdefault(f"{short}_" if keyword.iskeyword(short) else short, own)
+        names.setdefault(f"{short}_" if keyword.iskeyword(short) else short, operator)
     return names
 
 

@@ -75,8 +75,8 @@ def decoded(graph: GraphContent, input_count: int = 0) -> DecodedGraph:
         outputs.append(Edge(f"OutputEdges[{position}]", value, position))
     parts = tuple(_decoded_node(position, graph.nodes[index]) for index, position in position_of.items())
     edges = tuple(inputs), tuple(outputs), tuple(between)
-    inputs_given = max(graph.inputs, default=-1) + 1
-    desc = GraphDesc(max(inputs_given, input_count), len(graph.outputs), parts, *edges)
+    least_count = max(graph.inputs, default=-1) + 1
+    desc = GraphDesc(max(least_count, input_count), len(graph.outputs), parts, *edges)
     return DecodedGraph(desc, nodes)
 
 

@@ -132,14 +132,14 @@ class Object(IUnknown):
         returned = struct_returned(method)
         if returned is not None:
             return self.struct(name, returned)
-        given, values = list(map(_encoded, arguments)), list[Any]()
+        encoded, values = list(map(_encoded, arguments)), list[Any]()
         for kind, _ in method.params:
             if kind == "REFIID":
                 return self.create(name, self._created_by(name), *values)
-            value = given.pop(0) if given else None
+            value = encoded.pop(0) if encoded else None
             if isinstance(value, list):
                 values.append(len(value))
-                given.insert(0, _array(value))
+                encoded.insert(0, _array(value))
             else:
                 values.append(0 if value is None and not kind.endswith("*") else value)
         return self.call(name, *values)

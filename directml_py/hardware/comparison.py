@@ -28,7 +28,7 @@ class OutputDifference(NamedTuple):
 
     path: str
     ulps: int
-    place: tuple[int, ...]
+    coordinates: tuple[int, ...]
     ours: Any
     theirs: Any
     differing: int
@@ -36,7 +36,7 @@ class OutputDifference(NamedTuple):
     def __str__(self) -> str:
         if not self.differing:
             return f"{self.path} is the same"
-        coordinates = "".join(f"[{coordinate}]" for coordinate in self.place)
+        coordinates = "".join(f"[{coordinate}]" for coordinate in self.coordinates)
         kind = "ULP" if isinstance(self.ours, np.floating) else "apart"
         return (
             f"{self.path} differs in {self.differing} elements, at most {self.ulps} {kind} at {coordinates}: "
@@ -84,9 +84,9 @@ def compare_with(
     """Validate a desc on both sides, and execute it if both accept it and the library can execute."""
     arrays = random_inputs(desc) if inputs is None else list(inputs)
     verdict = library.validate(desc)
-    own = list(validate(desc, feature_level=feature_level))
-    comparison = Comparison(desc, verdict, own, arrays)
-    if own or not verdict.accepted or not library.executes:
+    diagnostics = list(validate(desc, feature_level=feature_level))
+    comparison = Comparison(desc, verdict, diagnostics, arrays)
+    if diagnostics or not verdict.accepted or not library.executes:
         return comparison
     try:
         theirs = library.evaluate(desc, arrays)

@@ -14,9 +14,9 @@ class HardwareError(RuntimeError):
     """A library cannot be used, or was not opened for the requested operation; the message is one sentence."""
 
 
-OWN = Path(__file__).resolve().parents[1] / "com" / "lib"
+LIBRARY_FOLDER = Path(__file__).resolve().parents[1] / "com" / "lib"
 # In load order: each depends on those before it.
-OWN_FILES = ("libdirectml.so", "libd3d12.so", "libdxcore.so")
+LIBRARY_FILES = ("libdirectml.so", "libd3d12.so", "libdxcore.so")
 PathLike = str | os.PathLike[str]
 
 
@@ -35,7 +35,7 @@ def load_libraries(directml: PathLike, d3d12: PathLike | None, dxcore: PathLike 
     """
     path = checked_path(directml, "directml")
     if d3d12 is None:
-        device = _load_own()
+        device = _load_emulator()
     else:
         d3d12_path = checked_path(d3d12, "d3d12")
         for sibling in _dxcore_of(d3d12_path, dxcore):
@@ -77,14 +77,14 @@ def require(library: ctypes.CDLL, path: Path, function: str, what: str) -> None:
         raise HardwareError(f"{path} has no {function}: it is not {what}")
 
 
-def _load_own() -> ctypes.CDLL:
-    missing = [name for name in OWN_FILES if not (OWN / name).is_file()]
+def _load_emulator() -> ctypes.CDLL:
+    missing = [name for name in LIBRARY_FILES if not (LIBRARY_FOLDER / name).is_file()]
     if missing:
         raise HardwareError(
             f"the emulated Direct3D 12 device is not available to C: this installation has no {missing[0]}; "
             "pass d3d12"
         )
-    libraries = [load(OWN / name, "directml", shared=True) for name in OWN_FILES]
+    libraries = [load(LIBRARY_FOLDER / name, "directml", shared=True) for name in LIBRARY_FILES]
     return libraries[0]
 
 

@@ -6,19 +6,18 @@ run of pytest imports the plugin, and with it this module, so that names are loa
 
 from __future__ import annotations
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
-from ..late import loading as _loading
+from ..late import imported_when_named as _imported_when_named
 
 _MODULES = {
-    "FeatureLevels": "levels",
-    "assert_invalid": "assertions",
-    "assert_same_desc": "assertions",
-    "assert_valid": "assertions",
-    "expect": "expectation",
-    "feature_levels": "levels",
-    "parse_level": "levels",
+    "FeatureLevels": ".levels",
+    "assert_invalid": ".assertions",
+    "assert_same_desc": ".assertions",
+    "assert_valid": ".assertions",
+    "expect": ".expectation",
+    "feature_levels": ".levels",
+    "parse_level": ".levels",
 }
 
 __all__ = [
@@ -36,13 +35,7 @@ if TYPE_CHECKING:
     from .expectation import expect
     from .levels import FeatureLevels, feature_levels, parse_level
 else:
-
-    def __getattr__(name: str) -> object:
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        with _loading:
-            value = globals()[name] = getattr(_import_module(f".{_MODULES[name]}", __name__), name)
-        return value
+    __getattr__ = _imported_when_named(globals(), _MODULES)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

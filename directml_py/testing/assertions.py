@@ -79,7 +79,7 @@ def assert_same_desc(a: Any, b: Any) -> None:
     left, right = _decoded(a, "a"), _decoded(b, "b")
     unlike = list(differences(left, right))
     if unlike:
-        lines = _lines(f"{path}: {own} != {other}" for path, own, other in unlike)
+        lines = _lines(f"{path}: {value} != {other}" for path, value, other in unlike)
         raise AssertionError(f"the descs differ:{lines}\na is {left!r}\nb is {right!r}")
 
 

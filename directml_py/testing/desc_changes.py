@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ..descs.build import field_value
 from ..descs.operator_desc import OperatorDesc, TensorSlot
 from ..descs.tensor import TensorDesc
-from .valid_descs import make_desc
 
 
 class Change(NamedTuple):
@@ -20,10 +19,15 @@ class Change(NamedTuple):
 
 def change(desc: OperatorDesc, **fields: Any) -> OperatorDesc:
     """``desc`` with new values for these fields; counts follow their arrays unless given."""
-    counts = {entry.counted_by for entry in desc.struct.fields}
-    changed = dict(make_desc(desc.name, {**dict(desc), **fields}))
-    changed.update((name, value) for name, value in fields.items() if name in counts)
-    return OperatorDesc(desc.schema, tuple(changed.values()))
+    values, built = {**dict(desc), **fields}, dict(desc)
+    for entry in desc.struct.fields:
+        # The value of a union follows from the field that governs it.
+        if entry.name in fields or entry.kind == "union":
+            built[entry.name] = field_value(entry, values[entry.name], entry.name, values)
+    for entry in desc.struct.fields:
+        if entry.counted_by and entry.counted_by not in fields and built[entry.name] is not None:
+            built[entry.counted_by] = len(built[entry.name])
+    return OperatorDesc(desc.schema, tuple(built.values()))
 
 
 def change_tensor(desc: OperatorDesc, slot: TensorSlot, tensor: TensorDesc) -> OperatorDesc:
@@ -40,19 +44,19 @@ def with_packed_tensors(desc: OperatorDesc) -> OperatorDesc:
     for slot in (*desc.inputs, *desc.outputs):
         if slot.tensor is not None:
             flags = type(slot.tensor.flags)(0)
-            tensor = replace(slot.tensor, strides=None, total_size=-1, alignment=0, flags=flags)
+            tensor = slot.tensor.replace(strides=None, total_size=-1, alignment=0, flags=flags)
             desc = change_tensor(desc, slot, tensor)
     return desc
 
 
 def retyped(tensor: TensorDesc, data_type: int) -> TensorDesc:
     """``tensor`` with another data type, minimal total size and no alignment."""
-    return replace(tensor, data_type=data_type, total_size=-1, alignment=0)
+    return tensor.replace(data_type=data_type, total_size=-1, alignment=0)
 
 
 def reshaped(tensor: TensorDesc, sizes: tuple[int, ...]) -> TensorDesc:
     """``tensor`` with other sizes, packed."""
-    return replace(tensor, sizes=sizes, strides=None, total_size=-1)
+    return tensor.replace(sizes=sizes, strides=None, total_size=-1)
 
 
 def resized(tensor: TensorDesc, dimension: int, size: int) -> TensorDesc:

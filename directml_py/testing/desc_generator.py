@@ -124,18 +124,18 @@ class DescGenerator:
         return self.schema.struct.fields[self.schema.struct.index[name]]
 
     def data_types(
-        self, present: Sequence[str], attributes: Mapping[str, Any], given: Mapping[str, Any] = NOTHING
+        self, present: Sequence[str], attributes: Mapping[str, Any], required: Mapping[str, Any] = NOTHING
     ) -> dict[str, Any]:
         """A supported data type for each present tensor field, equal where the page requires it.
 
-        ``given`` fixes some of them; for an array field it has one type for all tensors or a list.
+        ``required`` fixes some of them; for an array field it has one type for all tensors or a list.
         """
         table = self.table(**attributes)
         chosen = {}
         for group in self._groups(present, "DataType", attributes):
             types = [set(table.tensors[name].types) for name in group if table and name in table.tensors]
             common = set.intersection(*types) if types else {1}
-            fixed = [given[name] for name in group if name in given]
+            fixed = [required[name] for name in group if name in required]
             data_type = fixed[0] if fixed else self.source.choice(sorted(common))
             chosen.update(dict.fromkeys(group, data_type))
         return chosen
@@ -180,13 +180,13 @@ class DescGenerator:
             packed.sizes,
             packed.strides,
             DML_TENSOR_FLAG_OWNED_BY_DML
-            if not is_output and self.may_own(field) and source.chance(40)
+            if not is_output and self.may_be_owned(field) and source.chance(40)
             else DML_TENSOR_FLAG_NONE,
             packed.minimum_size + 4 * source.choice((0, 1, 16, 1000)),
             source.choice((0, 16, 32, 256, 1 << 31)),
         )
 
-    def may_own(self, field: str) -> bool:
+    def may_be_owned(self, field: str) -> bool:
         return not any(
             fact.statement == "not_owned" and field in fact.fields for fact in facts_of(self.schema)
         )
@@ -201,10 +201,10 @@ class DescGenerator:
         if kind == 5 and not is_output:
             return tuple(source.integer(0, 9) for _ in sizes)
         strides = [0] * len(sizes)
-        step = source.integer(1, 3)
+        stride = source.integer(1, 3)
         for dimension in source.permutation(len(sizes)):
-            strides[dimension] = step
-            step = step * sizes[dimension] + source.integer(0, 2)
+            strides[dimension] = stride
+            stride = stride * sizes[dimension] + source.integer(0, 2)
         for dimension, size in enumerate(sizes):
             if (size == 1 or not is_output) and source.chance(20):
                 # The stride of a dimension of size 1 is irrelevant; elsewhere 0 broadcasts.

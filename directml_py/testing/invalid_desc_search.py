@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ..descs.operator_desc import OperatorDesc
@@ -61,7 +61,7 @@ def invalid_desc_of(rule: str) -> InvalidDesc:
     levels = [LEVELS[-1], first, *(level for level in LEVELS if first < level < LEVELS[-1])]
     for seed in range(TRIES):
         for level in levels[: 2 if seed else None]:
-            invalid = _invalid_desc_in(valid_desc(RandomSource(seed), operator, level), rule, level)
+            invalid = _invalid_desc_in(_sample(seed, operator, level), rule, level)
             if invalid is not None:
                 return invalid
     raise AssertionError(f"no change of a sample breaks {rule} alone, at one path")
@@ -71,7 +71,7 @@ def invalid_desc_of(rule: str) -> InvalidDesc:
 def shortest_invalid_desc_of(rule: str) -> InvalidDesc:
     """As ``invalid_desc_of``, but readable: the shortest of several, with packed tensors without flags if possible."""
     invalid = invalid_desc_of(rule)
-    samples = (valid_desc(RandomSource(seed), invalid.desc.name, invalid.level) for seed in range(SEEDS))
+    samples = (_sample(seed, invalid.desc.name, invalid.level) for seed in range(SEEDS))
     packed = (with_packed_tensors(sample) for sample in (invalid.valid_desc, *samples))
     valid = (sample for sample in packed if not check(sample, invalid.level)[1].diagnostics)
     candidates = [_invalid_desc_in(sample, rule, invalid.level) for sample in valid]
@@ -80,6 +80,12 @@ def shortest_invalid_desc_of(rule: str) -> InvalidDesc:
         key=lambda candidate: len(repr(candidate.desc)),
         default=invalid,
     )
+
+
+# The rules of an operator are broken one after another.
+@lru_cache(maxsize=1024)
+def _sample(seed: int, operator: str, level: int) -> OperatorDesc:
+    return valid_desc(RandomSource(seed), operator, level)
 
 
 def _invalid_desc_in(valid: OperatorDesc, rule: str, level: int) -> InvalidDesc | None:

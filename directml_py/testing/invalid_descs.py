@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ..abi.schema import FieldSchema
@@ -16,7 +16,7 @@ from ..descs.operator_desc import OperatorDesc, Record, TensorSlot
 from ..descs.tensor import TensorDesc
 from ..descs.types_by_name import enum_class
 from ..operators import SCHEMAS, check, operator_of
-from ..validation.fact_expressions import names_in
+from ..validation.fact_expressions import names_in, test_of
 from ..validation.facts import Fact, facts_of
 from ..validation.operator_rules import PROPERTIES, rules_of
 from ..validation.support_tables import applies, same_of, support_at
@@ -46,8 +46,12 @@ def derived_change(desc: OperatorDesc, rule: str, level: int) -> Change | None:
     The path is that of the changed field; for tables and sizes it is that of the changed tensor.
     """
     name = rule.removeprefix(f"DML-{desc.name}-")
+    trees = [fact.tree for fact in facts_of(desc.schema) if fact.name == name]
+    comparisons = [test_of(tree, desc.schema) for tree in trees if isinstance(tree, ast.Compare)]
+    is_comparison = bool(trees) and len(comparisons) == len(trees)
     for changed, path in candidates(desc, name, level):
-        if not counts_agree(changed):
+        # Most candidates break no comparison, which is seen faster than all that they break.
+        if not counts_agree(changed) or (is_comparison and all(holds(changed) for holds in comparisons)):
             continue
         diagnostics = check(changed, level)[1].diagnostics
         if diagnostics and {diagnostic.rule for diagnostic in diagnostics} == {rule}:
@@ -124,7 +128,7 @@ def _values(desc: OperatorDesc, entry: FieldSchema, fact: Fact) -> Iterator[tupl
     """Other values for a field, with the path that the rule must report where that is certain."""
     value = getattr(desc, entry.name)
     if fact.statement == "not_owned" and isinstance(value, TensorDesc):
-        yield replace(value, flags=DML_TENSOR_FLAG_OWNED_BY_DML), f"{entry.name}.Flags"
+        yield value.replace(flags=DML_TENSOR_FLAG_OWNED_BY_DML), f"{entry.name}.Flags"
     if fact.statement == "required" and value is not None:
         yield None, entry.name
     if entry.is_tensor and entry.kind != "array":
@@ -164,7 +168,7 @@ def _tensor_values(
 ) -> Iterator[tuple[Any, str | None]]:
     if value is None:
         like = slots(desc)[0][1]
-        yield replace(like, flags=type(like.flags)(0)), None
+        yield like.replace(flags=type(like.flags)(0)), None
         return
     if entry.optional:
         yield None, None

@@ -9,7 +9,7 @@ from ..text.similar import similar_names
 
 # Rules that belong to no operator are registered when modules of these packages are imported.
 DECLARING = (d3d12, dml, graph_rules)
-OWN = ("DML-", "D3D12-")
+PREFIXES = ("DML-", "D3D12-")
 
 
 def every_rule() -> list[Rule]:
@@ -26,6 +26,6 @@ def check_rule(identifier: str) -> None:
     if identifier in RULES:
         return
     close = similar_names(identifier, RULES)
-    if close or identifier.startswith(OWN):
+    if close or identifier.startswith(PREFIXES):
         hint = f"; there is {', '.join(close)}" if close else "; python -m directml_py show rules lists them"
         raise ValueError(f"there is no rule {identifier}{hint}")

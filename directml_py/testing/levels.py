@@ -82,4 +82,4 @@ def _reason(desc: Any, diagnostics: list[Diagnostic]) -> str:
         paths.setdefault((diagnostic.rule, "" if value is None else f" {show(value)}"), []).append(
             diagnostic.path
         )
-    return " and ".join(f"{', '.join(places)}{value} [{rule}]" for (rule, value), places in paths.items())
+    return " and ".join(f"{', '.join(fields)}{value} [{rule}]" for (rule, value), fields in paths.items())

@@ -7,6 +7,7 @@ warning or worse, that the test did not expect fails it.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +21,8 @@ from ..api.enums import DML_CREATE_DEVICE_FLAG_DEBUG, DML_FEATURE_LEVEL
 from ..d3d12 import D3D12CreateDevice, D3D12GetDebugInterface, ID3D12Device
 from ..d3d12.debug import debug_layer_enabled
 from ..dml import DMLCreateDevice, IDMLDevice
-from ..dml.profiles import PROFILE_VARIABLE, profile_of
+from ..dml.profiles import profile_of
+from ..runtime.observers import PROFILE_VARIABLE
 from . import assertions
 from .expectation import Expectation
 from .levels import FeatureLevels, feature_levels, parse_level
@@ -97,7 +99,11 @@ class PluginSession:
                 if self.strict or not is_page_only(message)
             ]
         if texts:
-            lines = "".join(f"\n  {text}" for text in texts)
+            # Hypothesis repeats a test whose messages are alike.
+            counts = Counter(texts)
+            lines = "".join(
+                f"\n  {text}" + f" ({count} times)" * (count > 1) for text, count in counts.items()
+            )
             pytest.fail(f"the debug layer has messages that the test did not expect:{lines}", pytrace=False)
 
     def forget(self) -> None:

@@ -41,7 +41,7 @@ def operators(feature_level: int = HIGHEST) -> st.SearchStrategy[str]:
 
 
 def valid_descs(
-    operator: str | None = None, feature_level: int = HIGHEST, max_elements: int = MAX_ELEMENTS
+    operator: str | int | None = None, feature_level: int = HIGHEST, max_elements: int = MAX_ELEMENTS
 ) -> st.SearchStrategy[Structure]:
     """Typed operator desc structs, such as DML_JOIN_OPERATOR_DESC, that are valid at ``feature_level``.
 
@@ -59,7 +59,7 @@ def valid_descs(
 
 
 def broken_descs(
-    operator: str | None = None, feature_level: int = HIGHEST, max_elements: int = MAX_ELEMENTS
+    operator: str | int | None = None, feature_level: int = HIGHEST, max_elements: int = MAX_ELEMENTS
 ) -> st.SearchStrategy[Broken]:
     """``(desc, rule, path)``: descs as from ``valid_descs``, mutated to break exactly one rule.
 

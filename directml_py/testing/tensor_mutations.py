@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from ..api.enums import DML_TENSOR_DATA_TYPE_UNKNOWN, DML_TENSOR_FLAG_OWNED_BY_DML
 from ..descs.operator_desc import OperatorDesc, TensorSlot
@@ -51,14 +50,14 @@ def dimension_count(source: DecisionSource, desc: OperatorDesc, level: int) -> C
 def total_size(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_slot(source, desc)
     total = source.integer(0, tensor.minimum_size - 1)
-    changed = change_tensor(desc, slot, replace(tensor, total_size=total))
+    changed = change_tensor(desc, slot, tensor.replace(total_size=total))
     return Change(changed, "DML-BufferTensor-total-size", f"{slot.path}.TotalTensorSizeInBytes")
 
 
 def alignment(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_slot(source, desc)
     alignment = source.choice((1, 2, 3, 4, 8, 12, 255, 65537))
-    changed = change_tensor(desc, slot, replace(tensor, alignment=alignment))
+    changed = change_tensor(desc, slot, tensor.replace(alignment=alignment))
     return Change(changed, "DML-BufferTensor-alignment", f"{slot.path}.GuaranteedBaseOffsetAlignment")
 
 
@@ -69,7 +68,7 @@ def element_limit(source: DecisionSource, desc: OperatorDesc, level: int) -> Cha
         return None
     packed = list(reshaped(tensor, tensor.sizes).effective_strides)
     packed[source.choice(long)] = UINT_MAX
-    changed = change_tensor(desc, slot, replace(tensor, strides=tuple(packed), total_size=-1))
+    changed = change_tensor(desc, slot, tensor.replace(strides=tuple(packed), total_size=-1))
     return Change(changed, "DML-BufferTensor-element-limit", f"{slot.path}.Sizes")
 
 
@@ -79,20 +78,20 @@ def output_strides(source: DecisionSource, desc: OperatorDesc, level: int) -> Ch
         return None
     # Strides of 1 everywhere make elements overlap only with two or more dimensions larger than 1.
     stride = int(sum(size > 1 for size in tensor.sizes) > 1 and source.chance(50))
-    changed = change_tensor(desc, slot, replace(tensor, strides=(stride,) * tensor.dimension_count))
+    changed = change_tensor(desc, slot, tensor.replace(strides=(stride,) * tensor.dimension_count))
     return Change(changed, "DML-BufferTensor-output-strides", f"{slot.path}.Strides")
 
 
 def owned_output(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_output(source, desc)
-    changed = change_tensor(desc, slot, replace(tensor, flags=OWNED))
+    changed = change_tensor(desc, slot, tensor.replace(flags=OWNED))
     return Change(changed, "DML-TensorFlags-owned-output", f"{slot.path}.Flags")
 
 
 def unknown_flags(source: DecisionSource, desc: OperatorDesc, level: int) -> Change:
     slot, tensor = any_slot(source, desc)
     flags = type(OWNED)(int(tensor.flags) | 1 << source.integer(1, 31))
-    changed = change_tensor(desc, slot, replace(tensor, flags=flags))
+    changed = change_tensor(desc, slot, tensor.replace(flags=flags))
     return Change(changed, "DML-Desc-flags", f"{slot.path}.Flags")
 
 

@@ -12,7 +12,7 @@ Array = npt.NDArray[Any]
 
 # The distance between NaN and a number.
 NOWHERE_NEAR = 2**64 - 1
-_NO_STEP, _NOWHERE = np.uint64(0), np.uint64(NOWHERE_NEAR)
+_EQUAL, _NOWHERE = np.uint64(0), np.uint64(NOWHERE_NEAR)
 
 
 def ulps_apart(one: Array, other: Array) -> Array:
@@ -22,9 +22,11 @@ def ulps_apart(one: Array, other: Array) -> Array:
     """
     ordinals = [_in_order(array) for array in (one, other)]
     # For FLOAT64 the difference may need the 64th bit.
-    steps = (np.maximum(*ordinals) - np.minimum(*ordinals)).view(np.uint64)
+    distances = (np.maximum(*ordinals) - np.minimum(*ordinals)).view(np.uint64)
     is_nan_one, is_nan_other = np.isnan(one), np.isnan(other)
-    return np.where(is_nan_one | is_nan_other, np.where(is_nan_one & is_nan_other, _NO_STEP, _NOWHERE), steps)
+    return np.where(
+        is_nan_one | is_nan_other, np.where(is_nan_one & is_nan_other, _EQUAL, _NOWHERE), distances
+    )
 
 
 def _in_order(array: Array) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..abi.schema import FieldSchema
@@ -32,9 +31,9 @@ def operators_at(level: int) -> tuple[str, ...]:
     return tuple(sorted(name for name, schema in SCHEMAS.items() if schema.level <= level))
 
 
-def known_operator(operator: str | None, feature_level: int) -> str | None:
-    """The operator's name, given as ``gemm`` or ``DML_OPERATOR_GEMM`` too. Raises ``ValueError`` if there is none, or
-    if the level lacks it."""
+def known_operator(operator: str | int | None, feature_level: int) -> str | None:
+    """The operator's name, given as ``gemm``, ``DML_OPERATOR_GEMM`` or its number too. Raises ``ValueError`` if there
+    is none, or if the level lacks it."""
     level = DML_FEATURE_LEVEL(feature_level)
     if operator is None:
         return None
@@ -197,7 +196,7 @@ class Assembly:
             if isinstance(value, TensorDesc) and any(
                 found.path.startswith(f"{entry.name}.") for found in report.errors
             ):
-                values[entry.name] = replace(value, strides=None, total_size=-1)
+                values[entry.name] = value.replace(strides=None, total_size=-1)
         return build_operator_desc(self.schema, values) if report.errors else desc
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...text.html import HTML, element, join
+from ...text.plural import counted_words
 from .. import event_types as e
 from ..parser import CaptureLog
 from .lanes import lanes
@@ -13,7 +14,7 @@ from .timeline import Timeline, messages_of, size_text, time_text
 
 __all__ = ["page"]
 
-MESSAGES = "messages"
+MESSAGE = "message", "messages"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
@@ -40,17 +41,17 @@ def _head(parts: Sequence[tuple[CaptureLog, str]]) -> HTML:
     first = next((f"#{prefix}m0" for log, prefix in parts if messages_of(log)), None)
     kinds = [type(command.what) for command in commands]
     facts = [
-        (str(kinds.count(e.DispatchEvent)), "dispatches"),
-        (str(kinds.count(e.CopyEvent)), "copies"),
-        (str(kinds.count(e.BarrierEvent)), "barriers"),
-        (str(messages), MESSAGES),
+        _counted(kinds.count(e.DispatchEvent), "dispatch", "dispatches"),
+        _counted(kinds.count(e.CopyEvent), "copy", "copies"),
+        _counted(kinds.count(e.BarrierEvent), "barrier", "barriers"),
+        _counted(messages, *MESSAGE),
         (time_text(sum(command.duration for command in commands)), "in commands"),
         (size_text(sum(log.size for log in logs)), "of contents"),
     ]
     chips = []
     for number, what in facts:
         text = join([element("b", number), " ", what])
-        if what == MESSAGES and first is not None:
+        if what in MESSAGE and first is not None:
             chips.append(element("li", element("a", text, href=first), class_="alarm"))
         else:
             chips.append(element("li", text))
@@ -62,6 +63,11 @@ def _head(parts: Sequence[tuple[CaptureLog, str]]) -> HTML:
     )
     heading = element("h1", "Capture")
     return element("header", join([heading, element("ul", join(chips), class_="facts"), tools]))
+
+
+def _counted(count: int, noun: str, several: str) -> tuple[str, str]:
+    number, _, what = counted_words(count, noun, several).partition(" ")
+    return number, what
 
 
 def _process(log: CaptureLog, prefix: str) -> HTML:

@@ -38,7 +38,7 @@ class Timeline:
     def __init__(self, log: CaptureLog, prefix: str) -> None:
         self._log = log
         self._prefix = prefix
-        self._anchors = {id(one): f"{prefix}m{place}" for place, one in enumerate(messages_of(log))}
+        self._anchors = {id(one): f"{prefix}m{index}" for index, one in enumerate(messages_of(log))}
         state = ReplayState(log)
         # Memory follows execution order, the page call order.
         self._commands: dict[int, list[HTML]] = {}
@@ -49,9 +49,9 @@ class Timeline:
             state.leave(command)
             operands = [*inputs, *self._operands(state, command, "output")]
             pieces = self._commands.setdefault(execution.number, [])
-            if (execution.number, command.place) != previous:
-                previous = (execution.number, command.place)
-                pieces.append(_list_title(execution, command.place))
+            if (execution.number, command.list_index) != previous:
+                previous = (execution.number, command.list_index)
+                pieces.append(_list_title(execution, command.list_index))
             pieces += map(self._message, command.messages)
             pieces.append(self._command(execution, command, operands))
 

@@ -49,15 +49,15 @@ def _maker(name: str, parameters: str) -> Any:
     defaults = dict(word.partition("=")[::2] for word in parameters.split())
 
     def make(*arguments: float, **keywords: float) -> FusedActivation:
-        given = {parameter: float(value) for parameter, value in defaults.items() if value}
+        values = {parameter: float(value) for parameter, value in defaults.items() if value}
         if len(arguments) > len(defaults):
             raise TypeError(f"FusedActivation.{name} takes {len(defaults)} parameters, not {len(arguments)}")
-        given |= dict(zip(defaults, arguments)) | keywords
-        wrong = given.keys() ^ defaults.keys()
+        values |= dict(zip(defaults, arguments)) | keywords
+        wrong = values.keys() ^ defaults.keys()
         if wrong:
-            state = "has no" if wrong & given.keys() else "needs"
+            state = "has no" if wrong & values.keys() else "needs"
             raise TypeError(f"FusedActivation.{name} {state} parameter {min(wrong)}")
-        return FusedActivation(schema.value, *(given[parameter] for parameter in defaults))
+        return FusedActivation(schema.value, *(values[parameter] for parameter in defaults))
 
     make.__name__ = name
     make.__qualname__ = f"FusedActivation.{name}"

@@ -171,19 +171,19 @@ class TensorDesc:
 
     def AsPtr(self, type: Any) -> DML_TENSOR_DESC | DML_BUFFER_TENSOR_DESC:
         """C++'s ``AsPtr<DML_TENSOR_DESC>()``, or that of DML_BUFFER_TENSOR_DESC: a struct that owns its arrays."""
-        own = self.desc
+        tensor = self.desc
         if type is DML_TENSOR_DESC:
-            return encode_tensor(own)
+            return encode_tensor(tensor)
         if type is not DML_BUFFER_TENSOR_DESC:
             raise TypeError("TensorDesc.AsPtr: type must be DML_TENSOR_DESC or DML_BUFFER_TENSOR_DESC")
         return DML_BUFFER_TENSOR_DESC(
-            own.data_type,
-            own.flags,
-            len(own.sizes),
-            own.sizes,
-            own.strides,
-            own.total_size,
-            own.alignment,
+            tensor.data_type,
+            tensor.flags,
+            len(tensor.sizes),
+            tensor.sizes,
+            tensor.strides,
+            tensor.total_size,
+            tensor.alignment,
         )
 
     def __repr__(self) -> str:
@@ -204,24 +204,24 @@ def _from_arguments(data_type: Any, arguments: tuple[Any, ...], named: dict[str,
     if len(arguments) > len(order):
         raise TypeError(f"TensorDesc takes at most {len(order) + 1} arguments, not {len(arguments) + 1}")
     policy = named.pop("policy", None)
-    given = dict(zip(order, arguments))
-    wrong = [name for name in named if name not in order or name in given]
+    values = dict(zip(order, arguments))
+    wrong = [name for name in named if name not in order or name in values]
     if wrong:
         raise TypeError(
             f"TensorDesc has no argument {wrong[0]!r} here; it takes dataType, {', '.join(order)}"
         )
-    given |= named
-    if "sizes" not in given:
+    values |= named
+    if "sizes" not in values:
         raise TypeError("TensorDesc: sizes are missing")
-    flags = given.get("flags", DML_TENSOR_FLAG_NONE)
-    strides = given.get("strides")
-    total_size = given.get("totalTensorSizeInBytes")
-    alignment = given.get("guaranteedBaseOffsetAlignment", 0)
+    flags = values.get("flags", DML_TENSOR_FLAG_NONE)
+    strides = values.get("strides")
+    total_size = values.get("totalTensorSizeInBytes")
+    alignment = values.get("guaranteedBaseOffsetAlignment", 0)
     if callable(strides):
         policy, strides = strides, None
     if policy is not None:
-        strides, total_size, alignment = TensorPolicy(policy)(data_type, flags, given["sizes"])
-    return tensor("TensorDesc", data_type, given["sizes"], strides, flags, total_size, alignment)
+        strides, total_size, alignment = TensorPolicy(policy)(data_type, flags, values["sizes"])
+    return tensor("TensorDesc", data_type, values["sizes"], strides, flags, total_size, alignment)
 
 
 class NameScope:
@@ -288,9 +288,9 @@ class Graph(PlainGraph):
         Raises ``ValueError`` as ``Graph.compile`` does, and if the graph has more inputs, ``DMLError`` as CompileGraph
         does.
         """
-        own = max(self.inputs, default=-1) + 1
-        if inputCount and inputCount < own:
-            raise ValueError(f"Graph.Compile: inputCount is {inputCount}; the graph has {own} inputs")
+        count = max(self.inputs, default=-1) + 1
+        if inputCount and inputCount < count:
+            raise ValueError(f"Graph.Compile: inputCount is {inputCount}; the graph has {count} inputs")
         self.outputs = outputs
         return CompiledGraph(self, flags, inputCount).operator
 
@@ -302,8 +302,8 @@ def input_value(desc: AnyTensorDesc) -> TensorValue:
     """What a function of DirectMLX takes as a TensorDesc."""
     if isinstance(desc, TensorValue):
         return desc
-    own = desc if isinstance(desc, TensorDesc) else TensorDesc(desc)
-    return own.desc
+    wrapped = desc if isinstance(desc, TensorDesc) else TensorDesc(desc)
+    return wrapped.desc
 
 
 def output_desc(expression: Expression) -> TensorDesc:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ...api import enums
 from ...descs.format import in_words
+from ...text.similar import bind
 from ..expression import Expression
 from ..graph import Graph
 from .function_declarations import BUILDERS, STRUCTS, rows
@@ -29,17 +30,17 @@ class Filler:
         return self.name
 
 
-def _sizes(given: Mapping[str, Any]) -> Sequence[int]:
-    value: Expression = given["input"]
+def _sizes(arguments: Mapping[str, Any]) -> Sequence[int]:
+    value: Expression = arguments["input"]
     return value.desc.sizes
 
 
 def _spatial(value: int) -> Callable[[Mapping[str, Any]], list[Any]]:
-    return lambda given: [value] * (len(_sizes(given)) - 2)
+    return lambda arguments: [value] * (len(_sizes(arguments)) - 2)
 
 
 def _each(value: float) -> Callable[[Mapping[str, Any]], list[Any]]:
-    return lambda given: [value] * len(_sizes(given))
+    return lambda arguments: [value] * len(_sizes(arguments))
 
 
 FILLERS = {
@@ -49,9 +50,13 @@ FILLERS = {
         "zeros": _spatial(0),
         "halves": _each(0.5),
         "minus_halves": _each(-0.5),
-        "every": lambda given: list(range(len(_sizes(given)))),
-        "ratios": lambda given: [new / old for new, old in zip(given["outputSizes"], _sizes(given))],
-        "ratios_back": lambda given: [old / new for new, old in zip(given["outputSizes"], _sizes(given))],
+        "every": lambda arguments: list(range(len(_sizes(arguments)))),
+        "ratios": lambda arguments: [
+            new / old for new, old in zip(arguments["outputSizes"], _sizes(arguments))
+        ],
+        "ratios_back": lambda arguments: [
+            old / new for new, old in zip(arguments["outputSizes"], _sizes(arguments))
+        ],
     }.items()
 }
 
@@ -88,19 +93,19 @@ class OperatorFunction:
             )
         self.signature = inspect.Signature(signature)
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+    def __call__(self, *positional: Any, **keywords: Any) -> Any:
         try:
-            bound = self.signature.bind(*arguments, **keywords)
+            bound = bind(self.signature, positional, keywords)
         except TypeError as error:
             raise TypeError(f"{self.name}: {error}") from None
         bound.apply_defaults()
-        given = bound.arguments
-        graph = given.pop("graph", None) or graph_of(self.name, given.values())
+        arguments = bound.arguments
+        graph = arguments.pop("graph", None) or graph_of(self.name, arguments.values())
         passed = {}
-        for name, value in given.items():
+        for name, value in arguments.items():
             default = self.signature.parameters[name].default
             if isinstance(default, Filler) and (value is default or value is None or len(value) == 0):
-                value = default.make(given)
+                value = default.make(arguments)
             if value is not None:
                 passed.update(dict.fromkeys(self.targets[name], fused(value)))
         result = getattr(graph, self.method)(**passed)
@@ -125,7 +130,7 @@ class FunctionBuilder:
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         try:
-            self._arguments = dict(self.SIGNATURE.bind(*arguments, **keywords).arguments)
+            self._arguments = dict(bind(self.SIGNATURE, arguments, keywords).arguments)
         except TypeError as error:
             raise TypeError(f"{type(self).__name__}: {error}") from None
 

@@ -108,11 +108,11 @@ def _order(boxes: list[Box], rows: list[list[int]], hops: list[_Hop]) -> None:
     """Reduce crossings: sweep down and up, sorting each row by the neighbours of its boxes; keep the best."""
     best, fewest = [list(row) for row in rows], _crossings(rows, hops)
     above, below = _by_end(hops)
-    places = {index: position for row in rows for position, index in enumerate(row)}
+    positions = {index: position for row in rows for position, index in enumerate(row)}
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
         for row in rows[1:] if down else list(reversed(rows[:-1])):
-            _sort(boxes, places, row, above if down else below, down)
+            _sort(boxes, positions, row, above if down else below, down)
         count = _crossings(rows, hops)
         if count < fewest:
             best, fewest = [list(row) for row in rows], count
@@ -131,26 +131,26 @@ def _by_end(hops: list[_Hop]) -> tuple[dict[int, list[_Hop]], dict[int, list[_Ho
 
 
 def _sort(
-    boxes: list[Box], places: dict[int, int], row: list[int], hops: dict[int, list[_Hop]], down: bool
+    boxes: list[Box], positions: dict[int, int], row: list[int], hops: dict[int, list[_Hop]], down: bool
 ) -> None:
     wishes: dict[int, float] = {}
     for index in row:
         neighbours = [
-            places[other] + offset / (boxes[other].width + 1.0)
+            positions[other] + offset / (boxes[other].width + 1.0)
             for hop in hops.get(index, ())
             for other, offset in [(hop.above, hop.above_offset) if down else (hop.below, hop.below_offset)]
         ]
-        wishes[index] = sum(neighbours) / len(neighbours) if neighbours else places[index]
+        wishes[index] = sum(neighbours) / len(neighbours) if neighbours else positions[index]
     row.sort(key=wishes.__getitem__)
-    places.update((index, position) for position, index in enumerate(row))
+    positions.update((index, position) for position, index in enumerate(row))
 
 
 def _crossings(rows: list[list[int]], hops: list[_Hop]) -> int:
-    places = {index: position for row in rows for position, index in enumerate(row)}
+    positions = {index: position for row in rows for position, index in enumerate(row)}
     by_row: dict[int, list[tuple[float, float, float, float]]] = {}
     row_of = {index: number for number, row in enumerate(rows) for index in row}
     for hop in hops:
-        ends = (places[hop.above], hop.above_offset, places[hop.below], hop.below_offset)
+        ends = (positions[hop.above], hop.above_offset, positions[hop.below], hop.below_offset)
         by_row.setdefault(row_of[hop.above], []).append(ends)
     return sum(inversions([line[2:] for line in sorted(lines)]) for lines in by_row.values())
 
@@ -162,11 +162,11 @@ def inversions(values: Sequence[Any]) -> int:
     tree = [0] * (len(ranks) + 1)
     count = 0
     for preceding, value in enumerate(values):
-        rank = place = ranks[value]
+        rank = node = ranks[value]
         not_above = 0
-        while place:
-            not_above += tree[place]
-            place &= place - 1
+        while node:
+            not_above += tree[node]
+            node &= node - 1
         count += preceding - not_above
         while rank < len(tree):
             tree[rank] += 1

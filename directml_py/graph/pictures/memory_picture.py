@@ -61,8 +61,8 @@ def _grid(plan: Plan, heights: dict[int, float], top: float, bottom: float, righ
         if last is None or last - y >= SIZE or offset == plan.temporary_size:
             parts.append(svg.text(LEFT - 6, y + 3, f"{offset:,}", SIZE, text_anchor="end"))
             last = y
-    for turn in range(len(plan.steps) + 1):
-        x = LEFT + turn * STEP_WIDTH
+    for index in range(len(plan.steps) + 1):
+        x = LEFT + index * STEP_WIDTH
         parts.append(svg.element("line", x1=x, y1=top, x2=x, y2=bottom, stroke="#eeeeee", stroke_width=0.7))
     return parts
 
@@ -82,8 +82,8 @@ def _block(block: TemporaryBlock, number: int, heights: dict[int, float], bottom
     # Moving the baseline down by a third of the size centres text vertically.
     shown = svg.text(across, up + SIZE / 3, label, SIZE, text_anchor="middle")
     if label != name and svg.text_width(name, SIZE) + 6 <= height:
-        turn = f"rotate(-90 {svg.number(across)} {svg.number(up)})"
-        shown = svg.text(across, up + SIZE / 3, name, SIZE, text_anchor="middle", transform=turn)
+        rotation = f"rotate(-90 {svg.number(across)} {svg.number(up)})"
+        shown = svg.text(across, up + SIZE / 3, name, SIZE, text_anchor="middle", transform=rotation)
     where = f"offset {block.offset}, {block.size} bytes, steps {block.first_step} to {block.last_step}"
     return svg.group([svg.title(f"{block.name}\n{where}"), rectangle, shown], class_="block")
 
@@ -99,13 +99,15 @@ def short_name(name: str) -> str:
 def _step_labels(plan: Plan, bottom: float) -> tuple[list[str], float]:
     """Slanted labels with each step's number and node name, and their total depth."""
     parts, depth = [], 0.0
-    for turn, step in enumerate(plan.steps):
-        x = LEFT + (turn + 0.5) * STEP_WIDTH
+    for index, step in enumerate(plan.steps):
+        x = LEFT + (index + 0.5) * STEP_WIDTH
         name = svg.clipped(step.name or step.operator, 32)
         ink = "#999999" if step.folded else "#222222"
-        parts.append(svg.text(x, bottom + 12, str(turn), SIZE, text_anchor="middle", fill=ink))
-        turned = f"rotate(-55 {svg.number(x + 4)} {svg.number(bottom + 24)})"
-        parts.append(svg.text(x + 4, bottom + 24, name, SIZE, text_anchor="end", fill=ink, transform=turned))
+        parts.append(svg.text(x, bottom + 12, str(index), SIZE, text_anchor="middle", fill=ink))
+        rotation = f"rotate(-55 {svg.number(x + 4)} {svg.number(bottom + 24)})"
+        parts.append(
+            svg.text(x + 4, bottom + 24, name, SIZE, text_anchor="end", fill=ink, transform=rotation)
+        )
         depth = max(depth, 0.82 * svg.text_width(name, SIZE) + 28)
     return parts, depth
 

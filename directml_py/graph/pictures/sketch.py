@@ -98,43 +98,45 @@ def sketch(graph: GraphContent) -> Sketch:
     except (DMLError, ValueError) as error:
         problem = str(error)
     live = set(nodes)
-    turns: dict[int, int] = {}
+    step_numbers: dict[int, int] = {}
     if plan is not None:
-        turns = {nodes[node]: turn for turn, step in enumerate(plan.steps) for node in step.nodes}
+        step_numbers = {nodes[node]: number for number, step in enumerate(plan.steps) for node in step.nodes}
     figures = [
         Figure(f"input{index}", "input", source.name, (f"graph input {index}",), (source.desc,), ())
         for index, source in graph.inputs.items()
     ]
-    places: dict[Any, int] = {FromInput(index): place for place, index in enumerate(graph.inputs)}
+    figure_of: dict[Any, int] = {
+        FromInput(index): number_of_input for number_of_input, index in enumerate(graph.inputs)
+    }
     arrows = []
     for index, node in enumerate(graph.nodes):
-        turn = turns.get(index)
+        number = step_numbers.get(index)
         fate = Fate.EXECUTED if index in live else Fate.DEAD
-        if plan is not None and turn is not None and not isinstance(node, ConstantNode):
-            step = plan.steps[turn]
+        if plan is not None and number is not None and not isinstance(node, ConstantNode):
+            step = plan.steps[number]
             fate = Fate.FOLDED if step.folded else Fate.FUSED if step.fused else fate
-        places[index] = len(figures)
+        figure_of[index] = len(figures)
         for position, source in enumerate(node.inputs):
             if source is not None:
-                arrows.append(Arrow(*_end(places, source), len(figures), position))
-        figures.append(_figure(index, node, fate, turn))
+                arrows.append(Arrow(*_end(figure_of, source), len(figures), position))
+        figures.append(_figure(index, node, fate, number))
     for position, (name, value) in enumerate(graph.outputs.items()):
-        arrows.append(Arrow(*_end(places, value.source), len(figures), 0))
+        arrows.append(Arrow(*_end(figure_of, value.source), len(figures), 0))
         lines = (f"graph output {position}",)
         figures.append(Figure(f"output{position}", "output", name, lines, (), (value.desc,)))
     return Sketch(figures, arrows, plan, problem)
 
 
-def _end(places: dict[Any, int], source: Source) -> tuple[int, int]:
+def _end(figure_of: dict[Any, int], source: Source) -> tuple[int, int]:
     if isinstance(source, FromInput):
-        return places[source], 0
-    return places[source.node], source.output
+        return figure_of[source], 0
+    return figure_of[source.node], source.output
 
 
-def _figure(index: int, node: Node, fate: Fate, turn: int | None) -> Figure:
+def _figure(index: int, node: Node, fate: Fate, step: int | None) -> Figure:
     if isinstance(node, ConstantNode):
         size = f"constant, {node.tensor.total_size} bytes"
-        return Figure(f"node{index}", "constant", node.name, (size,), node.outputs, (), fate, turn)
+        return Figure(f"node{index}", "constant", node.name, (size,), node.outputs, (), fate, step)
     inputs = tuple(slot.tensor for slot in node.desc.inputs)
     lines = (node.kind, *attributes(node.desc))
-    return Figure(f"node{index}", "operator", node.name, lines, node.outputs, inputs, fate, turn)
+    return Figure(f"node{index}", "operator", node.name, lines, node.outputs, inputs, fate, step)

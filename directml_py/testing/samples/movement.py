@@ -122,13 +122,13 @@ def tile(make: DescGenerator) -> Fields:
 
 def unfolding(make: DescGenerator, spatial: str, columns: str) -> Fields:
     """The tensor ``spatial``, and its im2col windows as ``columns``, both with leading ones."""
-    slide = sliding(make, spatial)
-    (batches, channels), size = slide.leading, slide.window.size
+    sliding_window = sliding(make, spatial)
+    (batches, channels), size = sliding_window.leading, sliding_window.window.size
     return {
-        spatial: [*slide.leading, *slide.sizes],
-        columns: make.led(columns, batches, channels * prod(size), prod(slide.output_sizes)),
+        spatial: [*sliding_window.leading, *sliding_window.sizes],
+        columns: make.led(columns, batches, channels * prod(size), prod(sliding_window.output_sizes)),
         "WindowSizes": size,
-        **slide.attributes(make),
+        **sliding_window.attributes(make),
     }
 
 

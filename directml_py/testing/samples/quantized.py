@@ -51,13 +51,13 @@ def quantized_linear_convolution(make: DescGenerator) -> Fields:
 @recipe("QUANTIZED_LINEAR_AVERAGE_POOLING")
 def quantized_linear_average_pooling(make: DescGenerator) -> Fields:
     """Only scales that CompileOperator accepts too."""
-    slide = sliding(make, "InputTensor")
-    sizes = [*slide.leading, *slide.sizes]
+    sliding_window = sliding(make, "InputTensor")
+    sizes = [*sliding_window.leading, *sliding_window.sizes]
     scales = {}
     for name in ("InputScaleTensor", "OutputScaleTensor"):
         rank = make.source.choice((len(sizes), 5))
         scales[name] = make.broadcast((1, sizes[1], *(1,) * (rank - 2)))
-    return {"InputTensor": sizes, **scales, **slide.attributes(make), **parameters(make)}
+    return {"InputTensor": sizes, **scales, **sliding_window.attributes(make), **parameters(make)}
 
 
 @recipe("QUANTIZE", "DEQUANTIZE")

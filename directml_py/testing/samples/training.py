@@ -12,10 +12,13 @@ from .window import aligned_regions
 
 @recipe("AVERAGE_POOLING_GRAD", "MAX_POOLING_GRAD")
 def pooling_grad(make: DescGenerator) -> Fields:
-    slide = sliding(make, "InputGradientTensor")
-    sizes = [*slide.leading, *slide.sizes]
-    tensors = {"InputGradientTensor": [*slide.leading, *slide.output_sizes], "OutputGradientTensor": sizes}
-    return {**tensors, "InputTensor": sizes, **slide.attributes(make)}
+    sliding_window = sliding(make, "InputGradientTensor")
+    sizes = [*sliding_window.leading, *sliding_window.sizes]
+    tensors = {
+        "InputGradientTensor": [*sliding_window.leading, *sliding_window.output_sizes],
+        "OutputGradientTensor": sizes,
+    }
+    return {**tensors, "InputTensor": sizes, **sliding_window.attributes(make)}
 
 
 @recipe("RESAMPLE_GRAD", "RESAMPLE_GRAD1")
@@ -51,11 +54,11 @@ def roi_align_grad(make: DescGenerator) -> Fields:
     function = make.enumerator("ReductionFunction")
     image, aligned, fields = aligned_regions(make)
     optional = ("InputTensor", "OutputGradientTensor", "OutputROIGradientTensor")
-    given = {*make.some(*optional), make.source.choice(optional[1:])}
-    if function == DML_REDUCE_FUNCTION_MAX or "OutputROIGradientTensor" in given:
-        given.add("InputTensor")
+    present = {*make.some(*optional), make.source.choice(optional[1:])}
+    if function == DML_REDUCE_FUNCTION_MAX or "OutputROIGradientTensor" in present:
+        present.add("InputTensor")
     sizes = dict(zip(optional, (image, image, fields["ROITensor"])))
-    tensors = {name: sizes[name] for name in optional if name in given}
+    tensors = {name: sizes[name] for name in optional if name in present}
     types = make.data_types(["InputGradientTensor"], {})
     types["InputTensor"] = types["InputGradientTensor"]
     return {

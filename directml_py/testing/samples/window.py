@@ -10,19 +10,19 @@ from ..window_samples import SlidingWindow, roomy, sliding
 POOLS = ("AVERAGE_POOLING", "LP_POOLING", "MAX_POOLING")
 
 
-def filtered(slide: SlidingWindow, make: DescGenerator, backward: bool = False) -> Fields:
+def filtered(sliding_window: SlidingWindow, make: DescGenerator, backward: bool = False) -> Fields:
     """A filter and the tensor it slides over: the input, or for a backward convolution the output.
 
     Leading sizes are batches, groups, and the channels per group in the filter's first and second dimension, which are
     those of the output and the input of a forward convolution.
     """
-    batches, groups, first, second = slide.leading
-    shape = (first, slide.output_sizes) if backward else (second, slide.sizes)
+    batches, groups, first, second = sliding_window.leading
+    shape = (first, sliding_window.output_sizes) if backward else (second, sliding_window.sizes)
     return {
         "InputTensor": [batches, groups * shape[0], *shape[1]],
-        "FilterTensor": [groups * first, second, *slide.window.size],
+        "FilterTensor": [groups * first, second, *sliding_window.window.size],
         "GroupCount": groups,
-        **slide.attributes(make),
+        **sliding_window.attributes(make),
     }
 
 
@@ -30,47 +30,52 @@ def filtered(slide: SlidingWindow, make: DescGenerator, backward: bool = False) 
 def convolution(make: DescGenerator) -> Fields:
     direction = make.enumerator("Direction")
     backward = direction == DML_CONVOLUTION_DIRECTION_BACKWARD
-    slide = sliding(make, "InputTensor", leading=4, padded_away=not backward)
-    padding = [make.source.integer(0, int(roomy(make))) for _ in slide.sizes]
-    fields = {**filtered(slide, make, backward), "Direction": direction, "OutputPadding": padding}
+    sliding_window = sliding(make, "InputTensor", leading=4, padded_away=not backward)
+    padding = [make.source.integer(0, int(roomy(make))) for _ in sliding_window.sizes]
+    fields = {**filtered(sliding_window, make, backward), "Direction": direction, "OutputPadding": padding}
     if make.source.chance(30):
         # Fewer steps than fit, or more elements than the steps need.
-        batches, groups, first, second = slide.leading
-        sizes = unreached(make, slide) if backward else fewer_outputs(slide)
+        batches, groups, first, second = sliding_window.leading
+        sizes = unreached(make, sliding_window) if backward else fewer_outputs(sliding_window)
         channels = groups * (second if backward else first)
         fields["OutputTensor"] = [batches, channels, *map(sum, zip(sizes, padding))]
     return {**fields, "present": make.some("BiasTensor")}
 
 
-def unreached(make: DescGenerator, slide: SlidingWindow) -> list[int]:
+def unreached(make: DescGenerator, sliding_window: SlidingWindow) -> list[int]:
     """Spatial sizes, possibly with extra elements that the window does not reach."""
-    return [size + make.source.integer(0, 2 * roomy(make)) for size in slide.sizes]
+    return [size + make.source.integer(0, 2 * roomy(make)) for size in sliding_window.sizes]
 
 
-def fewer_outputs(slide: SlidingWindow) -> list[int]:
+def fewer_outputs(sliding_window: SlidingWindow) -> list[int]:
     """Output sizes with one step less, where that leaves no more uncovered elements than dilations may."""
-    window, steps = slide.window, slide.output_sizes
-    terms = zip(steps, window.unseen(slide.sizes, steps), window.strides, window.dilations)
+    window, output_sizes = sliding_window.window, sliding_window.output_sizes
+    terms = zip(
+        output_sizes, window.unseen(sliding_window.sizes, output_sizes), window.strides, window.dilations
+    )
     return [max(1, count - (unseen + stride < dilation)) for count, unseen, stride, dilation in terms]
 
 
 @recipe("CONVOLUTION_INTEGER")
 def convolution_integer(make: DescGenerator) -> Fields:
     zero_points = ("InputZeroPointTensor", "FilterZeroPointTensor")
-    slide = sliding(make, "InputTensor", leading=4)
-    fields = filtered(slide, make)
+    sliding_window = sliding(make, "InputTensor", leading=4)
+    fields = filtered(sliding_window, make)
     if make.source.chance(30):
-        batches, groups, features, _ = slide.leading
-        fields["OutputTensor"] = [batches, groups * features, *fewer_outputs(slide)]
+        batches, groups, features, _ = sliding_window.leading
+        fields["OutputTensor"] = [batches, groups * features, *fewer_outputs(sliding_window)]
     return {**fields, "present": make.some(*zero_points), "any_rank": zero_points}
 
 
 @recipe(*POOLS, "AVERAGE_POOLING1", "LP_POOLING1", "MAX_POOLING1", "MAX_POOLING2")
 def pool(make: DescGenerator) -> Fields:
-    slide = sliding(make, "InputTensor")
-    fields = {"InputTensor": [*slide.leading, *slide.sizes], **slide.attributes(make)}
+    sliding_window = sliding(make, "InputTensor")
+    fields = {
+        "InputTensor": [*sliding_window.leading, *sliding_window.sizes],
+        **sliding_window.attributes(make),
+    }
     if make.source.chance(30):
-        fields["OutputTensor"] = [*slide.leading, *more_outputs(make, slide)]
+        fields["OutputTensor"] = [*sliding_window.leading, *more_outputs(make, sliding_window)]
     return {
         **fields,
         "P": make.source.choice((1, 1, 2, 2, 3, 4, 5, 40)),
@@ -78,12 +83,14 @@ def pool(make: DescGenerator) -> Fields:
     }
 
 
-def more_outputs(make: DescGenerator, slide: SlidingWindow) -> list[int]:
+def more_outputs(make: DescGenerator, sliding_window: SlidingWindow) -> list[int]:
     """Output sizes rounded up, or as they would be without dilations."""
-    window, steps = slide.window, slide.output_sizes
-    undilated = window._replace(dilations=(1,) * len(steps)).forward(slide.sizes)
+    window, output_sizes = sliding_window.window, sliding_window.output_sizes
+    undilated = window._replace(dilations=(1,) * len(output_sizes)).forward(sliding_window.sizes)
     chosen = []
-    for size, count, unseen, most in zip(slide.sizes, steps, window.unseen(slide.sizes, steps), undilated):
+    for size, count, unseen, most in zip(
+        sliding_window.sizes, output_sizes, window.unseen(sliding_window.sizes, output_sizes), undilated
+    ):
         bound = size + 2 if roomy(make) else size
         chosen.append(make.source.integer(count, max(count, min(bound, max(most, count + (unseen > 0))))))
     return chosen
