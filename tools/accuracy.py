@@ -86,18 +86,18 @@ def errors(
     with np.errstate(all="ignore"):
         nearest = wanted.astype(results.dtype)
         free = np.nan_to_num(np.floor(granted / np.spacing(np.abs(nearest)).astype(np.float64)))
-    steps = ulps_apart(results, nearest)
-    steps -= np.minimum(steps, free.astype(np.uint64))
-    index = np.unravel_index(int(np.argmax(steps)), steps.shape)
-    ulps = int(steps[index])
+    ulps_of_results = ulps_apart(results, nearest)
+    ulps_of_results -= np.minimum(ulps_of_results, free.astype(np.uint64))
+    index = np.unravel_index(int(np.argmax(ulps_of_results)), ulps_of_results.shape)
+    ulps = int(ulps_of_results[index])
     operands = ", ".join([*(spelled(x, index) for x in inputs), *([text] if text else [])])
     where = f"{results[index]!s} for {operands}; {wanted[index]:.10g} is right" if ulps else ""
-    return Errors(results.size, int(np.count_nonzero(steps)), ulps, where)
+    return Errors(results.size, int(np.count_nonzero(ulps_of_results)), ulps, where)
 
 
-def spelled(x: Array, place: Any) -> str:
-    """The input number for the result at ``place``; for a matrix the whole row."""
-    return str(x[place]) if x.ndim == 1 else f"{x[place[0]].tolist()}[{place[1]}]"
+def spelled(x: Array, index: Any) -> str:
+    """The input number for the result at ``index``; for a matrix the whole row."""
+    return str(x[index]) if x.ndim == 1 else f"{x[index[0]].tolist()}[{index[1]}]"
 
 
 def measured(

@@ -43,8 +43,8 @@ def run_case(seed: int, case: int) -> int:
     return 0
 
 
-def work(path: Path, seed: int, first: int, step: int, count: int) -> int:
-    """Run the cases ``first``, ``first + step`` ... until ``count`` descs are done (0: endlessly)."""
+def work(path: Path, seed: int, first: int, stride: int, count: int) -> int:
+    """Run the cases ``first``, ``first + stride`` ... until ``count`` descs are done (0: endlessly)."""
     from fuzzing.fuzz_cases import Fuzzer
 
     faulthandler.enable()
@@ -58,7 +58,7 @@ def work(path: Path, seed: int, first: int, step: int, count: int) -> int:
             except BaseException:
                 traceback.print_exc()
                 return 1
-            case += step
+            case += stride
         PROGRESS.pack_into(shown, 0, -1, *(fuzzer.counts[kind] for kind in KINDS))
     return 0
 

@@ -64,8 +64,8 @@ def main() -> int:
 
 
 def is_wanted(version: SchemaVersion, names: list[str]) -> bool:
-    own = f"{version.domain}.{version.name}" if version.domain else version.name
-    return not names or own in names
+    name = f"{version.domain}.{version.name}" if version.domain else version.name
+    return not names or name in names
 
 
 def judged(

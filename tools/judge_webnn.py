@@ -89,8 +89,8 @@ def digest(case: WebnnCase | Unread) -> str:
     operands = [*case.inputs.items(), *case.outputs.items()]
     parts = [(one.data_type, one.array.shape, one.array.tobytes(), one.is_constant) for _, one in operands]
     calls = repr([(call.name, call.arguments, sorted(call.options.items())) for call in case.calls])
-    for place, (name, _) in enumerate(operands):
-        calls = calls.replace(repr(name), f"#{place}")
+    for index, (name, _) in enumerate(operands):
+        calls = calls.replace(repr(name), f"#{index}")
     return sha256(repr((calls, parts)).encode()).hexdigest()
 
 
@@ -139,10 +139,10 @@ def differences(case: WebnnCase, lowered: Lowering) -> str:
             return f"{name} has elements of {found.dtype}, not {expected.array.dtype}"
         within = is_within(found, expected.array, allowed)
         if not within.all():
-            place = np.unravel_index(int(np.argmin(within)), within.shape)
+            at = np.unravel_index(int(np.argmin(within)), within.shape)
             unit = "" if allowed.is_absolute else " ULP"
             return (
-                f"{name}{list(map(int, place))} is {found[place]}, not {expected.array[place]} within "
+                f"{name}{list(map(int, at))} is {found[at]}, not {expected.array[at]} within "
                 f"{allowed.value:g}{unit}; {np.count_nonzero(~within)} of {within.size}"
             )
     return ""

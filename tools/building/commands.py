@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import shutil
 import sys
 import sysconfig
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from setuptools import Extension
@@ -21,12 +26,42 @@ LIBRARIES = "directml_py.com.lib."
 LIBRARY = LIBRARIES + "libdirectml"
 # Beside it, in x86_64-windows, are the DLLs of Windows programs: Wine finds both in one folder of WINEDLLPATH.
 WINE_LIBRARY = LIBRARIES + "wine.x86_64-unix." + windows_dlls.BRIDGE
+# Without errno and floating-point exceptions results stay the same, including NaN and infinity. The last undoes an
+# option of Python's own build: nothing here relies on wrapping signed integers, and gcc 12 drops an element of a sum of
+# absolute INT16 values under -fwrapv.
+KERNEL_FLAGS = ("-std=gnu11", "-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-fno-wrapv")
+# Warnings of which thousands of lines would hide all others: functions of a header that are for another file, and
+# accumulators of unrolled loops, which gcc takes for uninitialized. Compilers ignore those that they do not know.
+EXPECTED = (
+    "-Wno-unknown-warning-option",
+    "-Wno-unused-function",
+    "-Wno-unused-variable",
+    "-Wno-maybe-uninitialized",
+)
 
 
 def _interpreter() -> str:
     """The path of this interpreter, with its version: the unversioned path may later lead to another version."""
     versioned = Path(sys.executable).with_name(f"python{sys.version_info[0]}.{sys.version_info[1]}")
     return str(versioned if versioned.exists() else sys.executable)
+
+
+@contextmanager
+def without_calls(command: Sequence[str]) -> Iterator[None]:
+    """Calls of this command are not logged: those of the kernels are seventy, of several lines each."""
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return not record.getMessage().startswith(f"{command[0]} ")
+
+    # Not those of a logger: newer versions of setuptools have one for each module.
+    handlers = logging.getLogger().handlers
+    for handler in handlers:
+        handler.addFilter(is_other)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(is_other)
 
 
 class BuildExt(build_ext):
@@ -48,7 +83,10 @@ class BuildExt(build_ext):
 
     def build_extensions(self) -> None:
         object_cache.use(self.compiler)
-        super().build_extensions()
+        # They take most of a build, and all processors but one would wait until it is their turn.
+        with ThreadPoolExecutor(1) as pool:
+            self._kernels = pool.submit(self._compile_kernels)
+            super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
         if ext.name in (LIBRARY, WINE_LIBRARY):
@@ -121,39 +159,42 @@ class BuildExt(build_ext):
             ext.extra_link_args.append(self._version_script())
 
     def _prepare_kernels(self, ext: Extension) -> None:
-        if sys.platform == "win32":
-            raise CompileError("the native kernels need the vector types of gcc or clang, and POSIX threads")
         source = Path(self.build_temp) / "kernels" / "_native.c"
         native_kernels.write_module(source)
         ext.sources = [str(source)]
-        ext.depends = [str(path) for path in sorted(native_kernels.SOURCES.rglob("*.*"))]
-        # The first two drop errno and floating-point exceptions; results stay the same, including NaN and infinity. The
-        # last undoes an option of Python's own build: nothing here relies on wrapping signed integers, and gcc 12 drops
-        # an element of a sum of absolute INT16 values under -fwrapv.
-        flags = ["-fno-math-errno", "-fno-trapping-math", "-fno-wrapv"]
-        ext.extra_compile_args = ["-std=gnu11", "-O3", "-g0", *flags]
-        ext.extra_objects = self._compile_kernels(ext.extra_compile_args)
+        # setuptools says of each absolute path that it is not for the manifest.
+        paths = (path.relative_to(ROOT) for path in native_kernels.SOURCES.rglob("*.*"))
+        ext.depends = sorted(map(str, paths))
+        ext.extra_compile_args = list(KERNEL_FLAGS)
+        ext.extra_objects = self._kernels.result()
         # The kernels' threads live as long as the process, so their code must not be unloaded.
         stays = ["-Wl,-z,nodelete"] if sys.platform.startswith("linux") else []
         ext.extra_link_args = ["-pthread", "-lm", *stays]
 
-    def _compile_kernels(self, flags: list[str]) -> list[str]:
+    def _compile_kernels(self) -> list[str]:
         """The object files of the kernels, each of which the cache may have."""
+        if sys.platform == "win32":
+            raise CompileError("the native kernels need the vector types of gcc or clang, and POSIX threads")
         command = getattr(self.compiler, "compiler_so", None)
         if command is None:
             raise CompileError("the native kernels are compiled by gcc or clang")
+
+        isas = native_kernels.known_isas(lambda words: native_kernels.accepted(command, words))
+        total, numbers = len(list(native_kernels.units(isas))), count(1)
 
         def compile_unit(unit: native_kernels.Unit, unit_flags: list[str]) -> str:
             folder = Path(self.build_temp) / "kernels" / (unit.isa or "once")
             (made,) = self.compiler.compile(
                 [str(unit.source)],
                 output_dir=str(folder),
-                extra_postargs=[*flags, *native_kernels.FLAGS, *unit_flags],
+                extra_postargs=[*KERNEL_FLAGS, *EXPECTED, *native_kernels.FLAGS, *unit_flags],
             )
+            name = unit.source.relative_to(native_kernels.SOURCES).as_posix()
+            print(f"[{next(numbers)}/{total}] {name} {unit.isa}".rstrip(), flush=True)
             return str(made)
 
-        isas = native_kernels.known_isas(lambda words: native_kernels.accepted(command, words))
-        return native_kernels.compile_all(compile_unit, isas)
+        with without_calls(command):
+            return native_kernels.compile_all(compile_unit, isas)
 
 
 class BuildPy(build_py):

@@ -292,11 +292,24 @@ static __attribute__((constructor)) void dmlpy_watch_forks(void)
     pthread_atfork(dmlpy_before_fork, dmlpy_after_fork_in_parent, dmlpy_after_fork_in_child);
 }
 
+/* Before Python 3.12, cffi's start takes the version tag of PyCapsule_Type for a lock, free while it is 0, and waits for
+   ever where an attribute of a capsule was looked up, as PyTorch does, since the type has a tag then. */
+static void dmlpy_clear_version_tag(void)
+{
+#if PY_VERSION_HEX < 0x030C0000
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyType_Modified(&PyCapsule_Type);
+    PyGILState_Release(state);
+#endif
+}
+
 static void dmlpy_start(void)
 {
     if (!dmlpy_is_alone())
         return;
     dmlpy_started = dmlpy_start_interpreter() && dmlpy_finds_packages();
+    if (dmlpy_started)
+        dmlpy_clear_version_tag();
 }
 
 /* Whether Python runs and has loaded the package; every exported function checks this first. */

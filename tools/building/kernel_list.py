@@ -49,7 +49,7 @@ KERNELS = (
     NativeKernel("arange", ("test_arange.py",), "FILL_VALUE_SEQUENCE, float32"),
     NativeKernel(
         "conv",
-        ("test_convolution.py", "test_byte_convolution.py", "test_epilogue.py"),
+        ("test_convolution.py", "test_byte_convolution.py", "test_post_ops.py"),
         "CONVOLUTION ResNet-50 3x3",
         {**WIDE, "bytes.c": ("baseline", "avx2", "avx512", "vnni"), "amx.c": ("amx",)},
     ),

@@ -221,7 +221,7 @@ class Source:
     def text(self) -> str:
         prototypes = "".join(f"static {line}\n" for line in self.callbacks().splitlines())
         # Exported functions save the caller's exception themselves: it may be set while Python starts.
-        own = CALLBACKS.splitlines()
+        callbacks = CALLBACKS.splitlines()
         slots = (QUERY_INTERFACE, *(f"{prototype};" for prototype in self._method_prototypes()))
         parts = (
             f"#define DMLPY_ABI {self._abi.attribute}",
@@ -234,7 +234,7 @@ class Source:
             *((HERE / f"{name}.c").read_text(encoding="utf-8") for name in SOURCES),
             self._declarations(),
             prototypes,
-            *map(_entry, own),
+            *map(_entry, callbacks),
             *(self._slot(prototype) for prototype in slots),
             (HERE / "answers.c").read_text(encoding="utf-8"),
             *(self._vtable(interface) for interface in self.interfaces.values()),

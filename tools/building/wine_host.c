@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +22,9 @@
    seconds. */
 #define DMLPY_GIL_PATIENCE 1
 #define DMLPY_EXIT_PATIENCE 60
+
+/* The name of the server's socket, in its own folder. */
+#define DMLPY_WINE_SOCKET "socket"
 
 static dmlpy_services dmlpy_wine;
 static int dmlpy_calls[2] = {-1, -1};
@@ -130,17 +135,35 @@ static int dmlpy_own_stack(uintptr_t *low, uintptr_t *top)
 static void (*dmlpy_exit_function)(void);
 static sem_t dmlpy_exiting;
 
-/* Wine ends a process by exit(), and kills it when that takes longer than two seconds. Destructors of libraries may wait
-   there for threads that Wine has ended. */
+/* Wine ends a process by exit(). Destructors of libraries may wait there for threads that Wine has ended. */
 static void dmlpy_leave(int status, void *unused)
 {
     (void)unused;
     _exit(status);
 }
 
+/* Before exit() Wine closes the process's connection to its server, which kills the process if that has not ended half a
+   second later: it may have had to wait for a processor, and would lose its exit code. A copy of the connection leaves it
+   open until the process has ended. Of a process that another Windows program has started, whose connection has no name,
+   the server keeps the exit code anyway. */
+static void dmlpy_keep_connection(void)
+{
+    enum { HIGHEST = 1024 };
+    for (int descriptor = 0; descriptor < HIGHEST; descriptor++) {
+        struct sockaddr_un peer = {0};
+        socklen_t size = sizeof peer - 1;
+        if (getpeername(descriptor, (struct sockaddr *)&peer, &size) == 0 && peer.sun_family == AF_UNIX
+            && strcmp(peer.sun_path, DMLPY_WINE_SOCKET) == 0) {
+            fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+            return;
+        }
+    }
+}
+
 /* Has a function called when the process exits: by the PE half, while there is time. */
 static void dmlpy_run_at_exit(void (*function)(void))
 {
+    dmlpy_keep_connection();
     on_exit(dmlpy_leave, NULL);
     sem_init(&dmlpy_exiting, 0, 0);
     dmlpy_exit_function = function;

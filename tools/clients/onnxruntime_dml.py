@@ -7,13 +7,15 @@ Needs Wine, MinGW, and the packages onnx and onnxruntime. The wheel, ONNX's test
 fetched with pip into the user's cache; Microsoft's DirectML.dll in the wheel is never unpacked. Many cases run in one
 process; a case that ends it loses its own result only, and another process continues. Each case has a line in the file
 of results; a case that has one is not run again. The table has the figures by group. What is not right is compared with
-``onnxruntime_dml.toml``, which has the reasons; the exit code is 1 if anything else is not right.
+``onnxruntime_dml.toml``, which has the reasons; the exit code is 1 if anything else is not right. ``--profile`` runs
+each model in a process of its own, and says what share of the time of its dispatches NumPy computes.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 import time
@@ -34,6 +36,9 @@ from clients.dml_provider import (
 )
 from clients.dml_provider.judging import Row
 from clients.dml_provider.node_models import ProviderCase
+from clients.kernel_shares import KernelShares
+from directml_py.capturing import is_capture
+from directml_py.capturing.parser import read_capture
 
 # A batch is so many cases, or as many as have models of so many bytes together.
 BATCH = 64
@@ -66,36 +71,55 @@ def read(path: Path) -> dict[str, Row]:
     return {row["case"]: row for row in rows}
 
 
-def batches(cases: Iterable[ProviderCase]) -> Iterator[list[ProviderCase]]:
+def batches(cases: Iterable[ProviderCase], most: int = BATCH) -> Iterator[list[ProviderCase]]:
     batch: list[ProviderCase] = []
     size = 0
     for case in cases:
         batch.append(case)
         size += case.model.ByteSize()
-        if len(batch) == BATCH or size > BATCH_BYTES:
+        if len(batch) == most or size > BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
 
 
-def run_group(group: str, path: Path, rows: dict[str, Row], sent: Path | None, python: str | None) -> None:
+def run_group(
+    group: str,
+    path: Path,
+    rows: dict[str, Row],
+    sent: Path | None,
+    python: str | None,
+    shares: KernelShares | None,
+) -> None:
     left = (case for case in cases(group, rows, python) if case.title not in rows)
     with (
         path.open("a", encoding="utf-8") as file,
         tempfile.TemporaryDirectory(dir=wine_batches.work_folder()) as name,
     ):
         folder, captures = Path(name), Path(name, "captures")
-        variables = {"DIRECTML_PY_CAPTURE": str(captures)} if sent else {}
+        variables = {"DIRECTML_PY_CAPTURE": str(captures)} if sent or shares is not None else {}
         options = variants.OPTIONS.get(group, ())
-        for batch in batches(left):
+        for batch in batches(left, BATCH if shares is None else 1):
             for row in judging.judge(batch, folder, variables=variables, options=options):
+                row |= profiled(captures, shares)
                 rows[row["case"]] = row
                 file.write(json.dumps(row) + "\n")
             file.flush()
             if sent:
                 sent_descs.write(sent, sent_descs.read(sent).union(sent_descs.collect(captures)))
+            shutil.rmtree(captures, ignore_errors=True)
             print(f"{group}: {sum(title.startswith(group + '/') for title in rows)}", file=sys.stderr)
+
+
+def profiled(captures: Path, shares: KernelShares | None) -> Row:
+    """The milliseconds of a model's dispatches, and NumPy's share of them, which are added to ``shares``."""
+    if shares is None or not is_capture(captures):
+        return {}
+    run = KernelShares()
+    run.add(read_capture(captures))
+    shares.merge(run)
+    return {"milliseconds": run.total / 1e6, "numpy": run.numpy}
 
 
 def main() -> int:
@@ -114,16 +138,22 @@ def main() -> int:
         metavar="PYTHON",
         help="run exports of PyTorch too, by a Python that has torch and onnxscript",
     )
+    parser.add_argument(
+        "--profile", action="store_true", help="say what NumPy computes, by operator and by model"
+    )
     arguments = parser.parse_args()
+    shares = KernelShares() if arguments.profile else None
     rows = read(arguments.results)
     groups = [*arguments.groups, *([shipped_models.TORCH] if arguments.torch else [])]
     for group in [] if arguments.table else groups:
         begin = time.monotonic()
-        run_group(group, arguments.results, rows, arguments.descs, arguments.torch)
+        run_group(group, arguments.results, rows, arguments.descs, arguments.torch, shares)
         print(f"{group}: {time.monotonic() - begin:.0f} s", file=sys.stderr)
     listed = table.reasons()
     text = table.table(rows, listed)
     print(text)
+    if shares is not None:
+        print(shares)
     if arguments.page:
         table.write_page(arguments.page, text)
     surprises = table.surprises(rows, listed)

@@ -133,12 +133,12 @@ def unlisted(rows: list[MappingRow], listed: list[MappingReason]) -> Iterator[st
     """The kinds of differences that no reason is for, each with how many times it is found."""
     kinds: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
-        own = " ".join(row.operators) if len(row.operators) < 4 else row.case
+        operators = " ".join(row.operators) if len(row.operators) < 4 else row.case
         for line in row.lines if row.verdict in (*DIFFERENT, node_mapping.REFUSED) else ():
             if not node_mapping.reasons_of(row, line, listed):
-                kinds[own, row.verdict, re.sub(NUMBER, "#", line)] += 1
-    for (own, verdict, line), count in sorted(kinds.items()):
-        yield f"{own}: {verdict}: {line} ({count})"
+                kinds[operators, row.verdict, re.sub(NUMBER, "#", line)] += 1
+    for (operators, verdict, line), count in sorted(kinds.items()):
+        yield f"{operators}: {verdict}: {line} ({count})"
 
 
 def main() -> int:

@@ -250,9 +250,11 @@ def read(path: Path) -> dict[tuple[str, str], Row]:
 
 def known_tests(rows: dict[tuple[str, str], Row], file: TestFile, again: bool) -> set[str] | None:
     """The tests of a file that must not be run again; None if all of its tests are known."""
-    own = {test: row["verdict"] for (name, test), row in rows.items() if name == file.name}
-    known = {test for test, verdict in own.items() if test and not (again and verdict in (FAILED, ENDED))}
-    return None if "" in own and len(known) == len(own) - 1 and own[""] == WHOLE else known
+    verdicts = {test: row["verdict"] for (name, test), row in rows.items() if name == file.name}
+    known = {
+        test for test, verdict in verdicts.items() if test and not (again and verdict in (FAILED, ENDED))
+    }
+    return None if "" in verdicts and len(known) == len(verdicts) - 1 and verdicts[""] == WHOLE else known
 
 
 def table(rows: Iterable[Row]) -> str:

@@ -19,7 +19,7 @@ import torch
 import torch_directml
 from torch import nn
 
-STEPS = 10
+TRAINING_STEPS = 10
 # Rounding alone makes losses diverge, more with each step.
 LIMIT = 1e-3
 IMAGE, CLASSES, TOKENS, WORDS, WIDTH = 64, 10, 16, 50, 32
@@ -67,13 +67,13 @@ class Transformer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.words = nn.Embedding(WORDS, WIDTH)
-        self.places = nn.Parameter(0.02 * torch.randn(1, TOKENS, WIDTH))
+        self.positions = nn.Parameter(0.02 * torch.randn(1, TOKENS, WIDTH))
         layer = nn.TransformerEncoderLayer(WIDTH, 4, 2 * WIDTH, dropout=0.0, batch_first=True)
         self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
         self.classes = nn.Linear(WIDTH, CLASSES)
 
     def forward(self, x: Any) -> Any:
-        return self.classes(self.encoder(self.words(x) + self.places).mean(1))
+        return self.classes(self.encoder(self.words(x) + self.positions).mean(1))
 
 
 def images(count: int) -> Any:
@@ -95,11 +95,11 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def losses(model: nn.Module, optimizer: str, data: Any, classes: Any, steps: int) -> list[float]:
+def losses(model: nn.Module, optimizer: str, data: Any, classes: Any, training_steps: int) -> list[float]:
     model.train()
     chosen = OPTIMIZERS[optimizer](model.parameters())
     found = []
-    for _ in range(steps):
+    for _ in range(training_steps):
         chosen.zero_grad()
         loss = nn.functional.cross_entropy(model(data), classes)
         loss.backward()
@@ -119,7 +119,7 @@ def relative(found: Any, expected: Any) -> float:
     return float((found - expected).abs().max() / expected.abs().max())
 
 
-def compared(name: str, device: Any, steps: int) -> bool:
+def compared(name: str, device: Any, training_steps: int) -> bool:
     """Print the differences; returns whether all are below the limit."""
     torch.manual_seed(0)
     make, sample = MODELS[name]
@@ -128,8 +128,14 @@ def compared(name: str, device: Any, steps: int) -> bool:
     differences = {"forward": relative(forward(there, data.to(device)), forward(model, data))}
     for optimizer in OPTIMIZERS:
         pair = [
-            losses(copy.deepcopy(model).to(place), optimizer, data.to(place), classes.to(place), steps)
-            for place in (device, "cpu")
+            losses(
+                copy.deepcopy(model).to(device_name),
+                optimizer,
+                data.to(device_name),
+                classes.to(device_name),
+                training_steps,
+            )
+            for device_name in (device, "cpu")
         ]
         differences[optimizer] = relative(*pair)
         print(f"{name} {optimizer}: loss {pair[1][0]:.4f} -> {pair[1][-1]:.4f}, here {pair[0][-1]:.4f}")
@@ -143,7 +149,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("models", nargs="*", choices=[[], *MODELS], help="default: all")
-    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--steps", type=int, default=TRAINING_STEPS)
     arguments = parser.parse_args()
     device = torch_directml.device()
     fine = [compared(name, device, arguments.steps) for name in arguments.models or MODELS]

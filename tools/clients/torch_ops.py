@@ -265,11 +265,11 @@ def main() -> int:
             if name not in rows and re.search(arguments.operators, name)
         }
         with arguments.results.open("a", encoding="utf-8") as file:
-            for place, (name, op) in enumerate(wanted.items(), 1):
+            for number, (name, op) in enumerate(wanted.items(), 1):
                 rows[name] = isolated(name, op, arguments.samples, arguments.seconds)
                 file.write(json.dumps(rows[name]) + "\n")
                 file.flush()
-                print(f"{place}/{len(wanted)} {name}", file=sys.stderr)
+                print(f"{number}/{len(wanted)} {name}", file=sys.stderr)
     print(table(rows))
     return 0
 

@@ -24,10 +24,10 @@ API = "https://learn.microsoft.com/windows/win32/api"
 
 def structs_page() -> str:
     """The structs other than operator descs, in C's order."""
-    own = {schema.struct.name for schema in OPERATORS.values()}
+    operator_structs = {schema.struct.name for schema in OPERATORS.values()}
     parts = []
     for schema in STRUCTS.values():
-        if schema.name not in own and hasattr(directml_py, schema.name):
+        if schema.name not in operator_structs and hasattr(directml_py, schema.name):
             parts += [f"## {schema.name}", struct_table(schema)]
     return page(
         "# Structs",
@@ -64,13 +64,12 @@ def enums_page() -> str:
     parts = []
     for module, heading in ((enums, "DirectML"), (d3d12_enums, "Direct3D 12 and DXGI")):
         parts.append(f"## {heading}")
-        for name, kind in vars(module).items():
-            if inspect.isclass(kind) and issubclass(kind, Enum) and kind.__module__ == module.__name__:
-                rows = [
-                    (f"`{member}`", value_text(kind, entry.value))
-                    for member, entry in kind.__members__.items()
-                ]
-                parts += [f"### {name}", table(("Name", "Value"), rows)]
+        for name in module.ENUMERATIONS:
+            kind = getattr(module, name)
+            rows = [
+                (f"`{member}`", value_text(kind, entry.value)) for member, entry in kind.__members__.items()
+            ]
+            parts += [f"### {name}", table(("Name", "Value"), rows)]
     return page(
         "# Enumerations",
         "Each is an `IntEnum` or an `IntFlag`; the members are also names of the package: "
@@ -180,10 +179,10 @@ def kept_lines(text: str) -> str:
     return f"```{{code-block}} text\n:class: drawn\n\n{text.rstrip()}\n```"
 
 
-def help_text(own: argparse.ArgumentParser) -> str:
+def help_text(command_parser: argparse.ArgumentParser) -> str:
     """The ``--help`` output for a terminal of 80 columns, whatever the actual width."""
-    own.formatter_class = narrow(own.formatter_class)
-    return own.format_help()
+    command_parser.formatter_class = narrow(command_parser.formatter_class)
+    return command_parser.format_help()
 
 
 def narrow(base: Any) -> Any:

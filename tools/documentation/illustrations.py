@@ -97,12 +97,12 @@ def _input(
     position: int,
 ) -> Any:
     """The completed entry of an input; None for an optional one without an entry."""
-    own = entry.get("inputs", {}).get(field.name)
-    if own is None and field.optional:
+    written_entry = entry.get("inputs", {}).get(field.name)
+    if written_entry is None and field.optional:
         return None
-    if isinstance(own, list):
-        return [_filled(one, _type(field, schema, attributes), position) for one in own]
-    return _filled({} if own is None else own, _type(field, schema, attributes), position)
+    if isinstance(written_entry, list):
+        return [_filled(one, _type(field, schema, attributes), position) for one in written_entry]
+    return _filled({} if written_entry is None else written_entry, _type(field, schema, attributes), position)
 
 
 def _type(field: FieldSchema, schema: OperatorSchema, attributes: Mapping[str, Any]) -> str:
@@ -132,14 +132,16 @@ def plain_values(type_: str, sizes: tuple[int, ...], position: int) -> Any:
 
 def _outputs(schema: OperatorSchema, values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
     """The output tensors: those in the entry, and inferred ones for required outputs."""
-    own = entry.get("outputs", {})
-    outputs: dict[str, Any] = {name: _descs(item) for name, item in own.items()}
+    written_entries = entry.get("outputs", {})
+    outputs: dict[str, Any] = {name: _descs(item) for name, item in written_entries.items()}
     desc = build_operator_desc(schema, values)
     present = entry.get("present", ())
     missing = [
         item.name
         for item in schema.struct.tensors
-        if item.role == "output" and item.name not in own and (item.name in present or not item.optional)
+        if item.role == "output"
+        and item.name not in written_entries
+        and (item.name in present or not item.optional)
     ]
     for name in missing:
         shapes = output_shapes(desc, HIGHEST, {}, _open_type(desc, name))

@@ -125,8 +125,8 @@ def draw(timeline: LaneDiagram) -> str:
     left = max(svg.text_width(name, SIZE) for name in timeline.lanes) + 2 * PADDING
     lines = [line for bar in timeline.bars if bar.first == bar.last for line in bar.lines]
     letters = max(FEWEST_LETTERS, *map(len, lines), 0)
-    step = svg.text_width("x" * letters, SIZE) + 2 * PADDING + GAP
-    right = left + (max(bar.last for bar in timeline.bars) + 1) * step
+    column_width = svg.text_width("x" * letters, SIZE) + 2 * PADDING + GAP
+    right = left + (max(bar.last for bar in timeline.bars) + 1) * column_width
     parts, tops, bottom = [], [], PADDING
     for lane, name in enumerate(timeline.lanes):
         tops.append(bottom)
@@ -138,9 +138,9 @@ def draw(timeline: LaneDiagram) -> str:
     bottom -= LANE_GAP
     boxes = {
         bar: _Box(
-            left + bar.first * step,
+            left + bar.first * column_width,
             tops[bar.lane],
-            (bar.last - bar.first + 1) * step - GAP,
+            (bar.last - bar.first + 1) * column_width - GAP,
             _lane_height(timeline, bar.lane),
         )
         for bar in timeline.bars

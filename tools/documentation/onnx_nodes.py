@@ -80,8 +80,8 @@ def _translated(case: Any) -> Iterator[tuple[str, set[str]]]:
         return
     try:
         file = ModelFile(case.model)
-        given = {item.name: _bound(value) for item, value in zip(file.inputs(), case.data_sets[0][0])}
-        model, _ = built_for(file, device_of(None), given)
+        bound_inputs = {item.name: _bound(value) for item, value in zip(file.inputs(), case.data_sets[0][0])}
+        model, _ = built_for(file, device_of(None), bound_inputs)
     except OnnxError:
         return
     for step in model.steps:

@@ -172,7 +172,7 @@ def support(schema: OperatorSchema) -> str:
     return table(head, rows)
 
 
-def own_rules(name: str) -> list[Rule]:
+def rules_of_operator(name: str) -> list[Rule]:
     """The rules of one operator."""
     every_rule()
     return [RULES[identifier] for identifier in sorted(RULES) if identifier.startswith(f"DML-{name}-")]
@@ -182,7 +182,7 @@ def rules(schema: OperatorSchema, shown: list[Example]) -> str:
     """Each rule with an example of its message."""
     entries = []
     messages = dict(broken(schema, shown))
-    for rule in own_rules(schema.name):
+    for rule in rules_of_operator(schema.name):
         warning = " (a warning of the debug layer)" if rule.debug else ""
         lines = [anchored(rule.id), f": {rule.text}{warning}."]
         if rule.id in messages:
@@ -215,10 +215,10 @@ def is_valid(example: Example, level: int) -> bool:
 
 def notes(schema: OperatorSchema) -> str:
     """Decisions where the documents leave behaviour open, from the implementation's docstring."""
-    own = vars(type(operator_of(schema.name))).get("__doc__")
-    if not own:
+    docstring = vars(type(operator_of(schema.name))).get("__doc__")
+    if not docstring:
         return ""
-    _, _, remarks = inspect.cleandoc(own).partition("\n\n")
+    _, _, remarks = inspect.cleandoc(docstring).partition("\n\n")
     return plain(remarks)
 
 

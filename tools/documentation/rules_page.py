@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from directml_py.abi.rules import OWN, Rule
+from directml_py.abi.rules import THIS_PACKAGE, Rule
 from directml_py.operators import SCHEMAS
 from directml_py.testing.known_rules import every_rule
 
@@ -79,5 +79,5 @@ def definition(rule: Rule) -> str:
         remarks.append("a warning")
     if rule.debug:
         remarks.append("checked by the debug layers")
-    remarks.append("our own" if rule.source == OWN else f"from {source_link(rule.source)}")
+    remarks.append("our own" if rule.source == THIS_PACKAGE else f"from {source_link(rule.source)}")
     return f"{anchored(rule.id)}\n: {rule.text} ({', '.join(remarks)})."

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 # It contains only generated pages: any other file is stale.
-OWN_FOLDER = "operators"
+GENERATED_FOLDER = "operators"
 
 
 # Every generated page, by path.
@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
 
 def write(docs: Path, texts: Mapping[str, str]) -> None:
     """Write pages below ``docs``; unchanged files are not touched, so that Sphinx does not rebuild them."""
-    for path in (docs / OWN_FOLDER).rglob("*.md"):
+    for path in (docs / GENERATED_FOLDER).rglob("*.md"):
         if path.relative_to(docs).as_posix() not in texts:
             path.unlink()
     for name, text in texts.items():

@@ -64,8 +64,8 @@ def onnx(name: str) -> str:
 
 def programs(name: str) -> str:
     found = _programs().get(f"DML_OPERATOR_{name}", [])
-    own = f"; also {', '.join(f'`{program}`' for program in found)} in `tests/com/programs`" if found else ""
-    return f"C++: the example below is compiled, and its output compared with Python's{own}"
+    also = f"; also {', '.join(f'`{program}`' for program in found)} in `tests/com/programs`" if found else ""
+    return f"C++: the example below is compiled, and its output compared with Python's{also}"
 
 
 @cache

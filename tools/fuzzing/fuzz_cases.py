@@ -14,14 +14,14 @@ import numpy as np
 from directml_py import validate
 from directml_py.abi.hresult import DXGI_ERROR_UNSUPPORTED, E_INVALIDARG, E_NOTIMPL, DMLError
 from directml_py.abi.rules import Severity
-from directml_py.abi.structure import TypedOperatorDesc
+from directml_py.api import operator_descs
 from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.api.structs import DML_OPERATOR_DESC, DML_TENSOR_DESC
 from directml_py.d3d12 import D3D12CreateDevice
 from directml_py.descs import decode_operator_desc, encode
 from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.dml import DMLCreateDevice, IDMLDevice
-from directml_py.dml.program import OperatorProgram
+from directml_py.operators.program import OperatorProgram
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.mutations import broken_desc
 from directml_py.testing.valid_descs import valid_desc
@@ -29,7 +29,7 @@ from directml_py.testing.valid_descs import valid_desc
 from .image import PAGE, GuardedMemory, Image, image_of
 
 LEVELS = tuple(DML_FEATURE_LEVEL)
-TYPED = tuple(TypedOperatorDesc.__subclasses__())
+TYPED = tuple(getattr(operator_descs, name) for name in operator_descs.__all__)
 NO_DESCS: tuple[Any, ...] = (
     "desc",
     b"desc",
@@ -218,10 +218,10 @@ class Fuzzer:
         placed = bytearray(data)
         base = self.region.end - (len(data) if kept is None else kept)
         for offset in image.pointers:
-            own = image.data[offset : offset + 8]
+            pointer = image.data[offset : offset + 8]
             # Corrupted and null pointers are not relocated.
-            if placed[offset : offset + 8] == own and any(own):
-                placed[offset : offset + 8] = (int.from_bytes(own, "little") + base).to_bytes(8, "little")
+            if placed[offset : offset + 8] == pointer and any(pointer):
+                placed[offset : offset + 8] = (int.from_bytes(pointer, "little") + base).to_bytes(8, "little")
         return self.region.write(bytes(placed[:kept]))
 
     def corrupt(self, source: RandomSource, image: Image, data: bytearray) -> None:

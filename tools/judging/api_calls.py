@@ -120,7 +120,7 @@ class ApiCalls(NamedTuple):
         what = self.mistake[1]
         if what == "count":
             return [*found, None]
-        index = next((place for place, one in enumerate(found) if one is not None), None)
+        index = next((number for number, one in enumerate(found) if one is not None), None)
         if index is not None:
             offset, size = found[index] or (0, 0)
             wrong = {"offset": (offset + 4, size), "beyond": (SPACE - 16, size + 16)}
@@ -161,14 +161,14 @@ def _offset(source: RandomSource, alignment: int) -> int:
 def answer(queries: Sequence[bool], removed: bool) -> int:
     """Both answers as one number: which objects have the interface, and whether the device is removed. It is never 0,
     which would stand for a valid desc."""
-    number = sum(1 << place for place, has in enumerate(queries) if has)
+    number = sum(1 << bit for bit, has in enumerate(queries) if has)
     return number | (0x80000000 if removed else 0x40000000)
 
 
-def _bound(buffer: Any, place: tuple[int, int] | None) -> DML_BINDING_DESC:
-    if place is None:
+def _bound(buffer: Any, extent: tuple[int, int] | None) -> DML_BINDING_DESC:
+    if extent is None:
         return DML_BINDING_DESC()
-    return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, DML_BUFFER_BINDING(buffer, *place))
+    return DML_BINDING_DESC(DML_BINDING_TYPE_BUFFER, DML_BUFFER_BINDING(buffer, *extent))
 
 
 def _has(thing: Any, interface: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from directml_py.abi.rules import Diagnostic
@@ -104,7 +103,7 @@ def of_calls(number: int) -> Iterator[Judged]:
 def _ranked(tensor: TensorDesc, rank: int) -> TensorDesc:
     """The tensor with another rank: with leading ones, or without its leading sizes."""
     sizes = (*(1,) * (rank - len(tensor.sizes)), *tensor.sizes)[-rank:]
-    return replace(tensor, sizes=sizes, strides=None, total_size=-1)
+    return tensor.replace(sizes=sizes, strides=None, total_size=-1)
 
 
 STREAMS: dict[str, Callable[[int], Iterator[Judged]]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 from directml_py.abi.schema import FieldSchema
@@ -160,17 +159,17 @@ def _tensor(source: DecisionSource, tensor: TensorDesc) -> TensorDesc:
         return _resized(source, tensor)
     if kind == 5:
         sizes = (1, *tensor.sizes) if source.chance(50) else tensor.sizes[1:]
-        return replace(tensor, sizes=sizes, strides=None, total_size=-1)
+        return tensor.replace(sizes=sizes, strides=None, total_size=-1)
     if kind <= 7:
-        return replace(tensor, data_type=source.choice(TYPES), total_size=-1)
+        return tensor.replace(data_type=source.choice(TYPES), total_size=-1)
     if kind == 8:
         return _restrided(source, tensor)
     if kind == 9:
         total = max(0, tensor.total_size + source.choice((-8, -4, -1, 1, 2, 3, 4, 100)))
-        return replace(tensor, total_size=source.choice((total, total, total, 0, 1 << 32, 1 << 34)))
+        return tensor.replace(total_size=source.choice((total, total, total, 0, 1 << 32, 1 << 34)))
     if kind == 10:
-        return replace(tensor, alignment=source.choice((0, 1, 2, 3, 4, 8, 12, 16, 24, 32, 64, 256, 1 << 31)))
-    return replace(tensor, flags=type(tensor.flags)(source.choice((0, 1, 1, 2, 3))))
+        return tensor.replace(alignment=source.choice((0, 1, 2, 3, 4, 8, 12, 16, 24, 32, 64, 256, 1 << 31)))
+    return tensor.replace(flags=type(tensor.flags)(source.choice((0, 1, 1, 2, 3))))
 
 
 def _resized(source: DecisionSource, tensor: TensorDesc) -> TensorDesc:
@@ -182,7 +181,7 @@ def _resized(source: DecisionSource, tensor: TensorDesc) -> TensorDesc:
         (0, 1, 1, 2, 3, max(size - 1, 0), size - 1 if size > 1 else 2, size + 1, size + 1, size * 2)
     )
     sizes = (*tensor.sizes[:dimension], size, *tensor.sizes[dimension + 1 :])
-    return replace(tensor, sizes=sizes, strides=None, total_size=-1)
+    return tensor.replace(sizes=sizes, strides=None, total_size=-1)
 
 
 def _restrided(source: DecisionSource, tensor: TensorDesc) -> TensorDesc:
@@ -194,4 +193,4 @@ def _restrided(source: DecisionSource, tensor: TensorDesc) -> TensorDesc:
             (0, 1, 2, max(value - 1, 0), value + 1, value * 2, 1 << 20, UINT_MAX)
         )
         strides[position] = min(strides[position], UINT_MAX)
-    return replace(tensor, strides=tuple(strides), total_size=-1)
+    return tensor.replace(strides=tuple(strides), total_size=-1)

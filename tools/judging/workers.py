@@ -32,8 +32,8 @@ LOOK_SECONDS = 0.05
 COMPILED = ("graphs", "calls")
 # What a worker shares with its parent, in INT64: the current case, the index of the desc within it, and the counts of
 # judged descs by operator.
-CASE, STEP = range(2)
-COUNTS = {name: place for place, name in enumerate([*sorted(SCHEMAS), *NAMES], 2)}
+CASE, POSITION = range(2)
+COUNTS = {name: index for index, name in enumerate([*sorted(SCHEMAS), *NAMES], 2)}
 
 
 class JudgingWorker:
@@ -60,7 +60,7 @@ class JudgingWorker:
     @property
     def counts(self) -> Counter[str]:
         """The counts of judged descs by operator."""
-        return Counter({name: self._shared[place] for name, place in COUNTS.items() if self._shared[place]})
+        return Counter({name: self._shared[index] for name, index in COUNTS.items() if self._shared[index]})
 
     def start(self) -> None:
         sys.stdout.flush()
@@ -81,23 +81,23 @@ class JudgingWorker:
             if os.WEXITSTATUS(status):
                 raise RuntimeError("a worker failed")
             return True
-        case, step = self._shared[CASE], self._shared[STEP]
+        case, step = self._shared[CASE], self._shared[POSITION]
         judged = next(
             candidate for index, candidate in enumerate(STREAMS[self._stream](case)) if index == step
         )
         self._write(self._entry(judged, judgment(judged.desc)[1], f"signal {os.WTERMSIG(status)}"))
-        self._shared[STEP] = step + 1
+        self._shared[POSITION] = step + 1
         self.start()
         return False
 
-    def _entry(self, judged: Any, own: Any, theirs: str) -> dict[str, Any]:
+    def _entry(self, judged: Any, diagnostics: Any, theirs: str) -> dict[str, Any]:
         return {
             "operator": judged.desc.name,
             "field": judged.field,
-            "rules": sorted({diagnostic.rule for diagnostic in own}),
+            "rules": sorted({diagnostic.rule for diagnostic in diagnostics}),
             "theirs": theirs,
             "desc": repr(judged.desc),
-            "ours": "; ".join(map(str, own)),
+            "ours": "; ".join(map(str, diagnostics)),
         }
 
     def _write(self, entry: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ class JudgingWorker:
             print(json.dumps(entry), file=file)
 
     def _work(self) -> None:
-        case, skipped = self._shared[CASE], self._shared[STEP]
+        case, skipped = self._shared[CASE], self._shared[POSITION]
         pipelines.enable()
         with hardware.open(self._library) as library:
             library.compiles = self._stream in COMPILED
@@ -113,15 +113,15 @@ class JudgingWorker:
                 for step, judged in enumerate(STREAMS[self._stream](case)):
                     if step < skipped:
                         continue
-                    self._shared[STEP] = step
+                    self._shared[POSITION] = step
                     self._shared[COUNTS[judged.desc.name]] += 1
-                    expected, own = judgment(judged.desc)
+                    expected, diagnostics = judgment(judged.desc)
                     found = self._theirs(library, judged.desc)
                     if found != expected:
-                        self._write(self._entry(judged, own, f"0x{found:08x}"))
+                        self._write(self._entry(judged, diagnostics, f"0x{found:08x}"))
                 skipped = 0
                 case += self._step
-                self._shared[STEP] = 0
+                self._shared[POSITION] = 0
                 self._shared[CASE] = case
 
     @staticmethod
@@ -139,8 +139,8 @@ def judgment(judged: OperatorDesc | Judgeable) -> tuple[int, list[Diagnostic]]:
     """Our HRESULT and errors: of CreateOperator for a desc."""
     if not isinstance(judged, OperatorDesc):
         return judged.ours(LEVEL)
-    own = check(encode(judged), LEVEL)[1].errors
-    return E_INVALIDARG if own else S_OK, own
+    errors = check(encode(judged), LEVEL)[1].errors
+    return E_INVALIDARG if errors else S_OK, errors
 
 
 def _cases_done(running: list[JudgingWorker]) -> Iterator[None]:

@@ -398,19 +398,19 @@ def _expected(node: Op) -> list[TensorProto] | None:
 
 def _case(name: str, node: Op, dtype: Any, expected: list[TensorProto] | None) -> ProviderCase:
     arrays = {
-        f"x{place}": array.astype(dtype) if array.dtype == np.float32 else array
-        for place, array in enumerate(node.inputs)
+        f"x{index}": array.astype(dtype) if array.dtype == np.float32 else array
+        for index, array in enumerate(node.inputs)
         if array is not None
     }
     tensors = {label: named(label, array.copy()) for label, array in arrays.items()}
-    labels = [f"x{place}" if array is not None else "" for place, array in enumerate(node.inputs)]
+    labels = [f"x{index}" if array is not None else "" for index, array in enumerate(node.inputs)]
     model = _model(node, labels, tensors, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
-    given = [tensor for label, tensor in tensors.items() if int(label[1:]) not in node.constants]
-    return ProviderCase(GROUP, name.replace(" ", "_"), model, given, expected)
+    fed = [tensor for label, tensor in tensors.items() if int(label[1:]) not in node.constants]
+    return ProviderCase(GROUP, name.replace(" ", "_"), model, fed, expected)
 
 
 def _model(node: Op, labels: list[str], tensors: dict[str, TensorProto], kind: int) -> ModelProto:
-    made = [f"y{place}" for place in range(node.outputs)]
+    made = [f"y{index}" for index in range(node.outputs)]
     middle = ["h"] if node.activation else made
     operators = [helper.make_node(node.operator, labels, middle, domain=node.domain, **node.attributes)]
     if node.activation:
@@ -422,16 +422,16 @@ def _model(node: Op, labels: list[str], tensors: dict[str, TensorProto], kind: i
     ]
     # ONNX Runtime infers the other outputs' types; the first may differ from the inputs'.
     outputs = [
-        helper.make_tensor_value_info(label, _output_kind(node, place, kind), None)
-        for place, label in enumerate(made)
+        helper.make_tensor_value_info(label, _output_kind(node, index, kind), None)
+        for index, label in enumerate(made)
     ]
-    constants = [tensors[f"x{place}"] for place in node.constants]
+    constants = [tensors[f"x{index}"] for index in node.constants]
     graph = helper.make_graph(operators, node.operator, inputs, outputs, constants)
     opsets = [helper.make_opsetid("", node.opset), helper.make_opsetid(MICROSOFT, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
-def _output_kind(node: Op, place: int, kind: int) -> int:
-    if node.operator == "EmbedLayerNormalization" and place == 1:
+def _output_kind(node: Op, index: int, kind: int) -> int:
+    if node.operator == "EmbedLayerNormalization" and index == 1:
         return int(TensorProto.INT32)
     return kind if node.kind is None else node.kind

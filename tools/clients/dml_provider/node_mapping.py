@@ -91,8 +91,8 @@ def counted(text: str) -> Counter[str]:
 
 def reasons_of(row: MappingRow, line: str, reasons: Iterable[MappingReason]) -> list[MappingReason]:
     """The first reason for a line; for one that counts operators, as many as explain all of them. Empty if none do."""
-    own = [reason for reason in reasons if reason.is_for(row)]
-    for reason in own:
+    fitting = [reason for reason in reasons if reason.is_for(row)]
+    for reason in fitting:
         if reason.says.search(line):
             return [reason]
     counts = COUNTS.fullmatch(line)
@@ -100,7 +100,7 @@ def reasons_of(row: MappingRow, line: str, reasons: Iterable[MappingReason]) -> 
         return []
     left = [counted("" if text == "none" else text) for text in counts.groups()]
     found = []
-    for reason in own:
+    for reason in fitting:
         swap = counted(reason.theirs), counted(reason.ours)
         while any(swap) and all(part <= whole for part, whole in zip(swap, left)):
             left = [whole - part for part, whole in zip(swap, left)]
@@ -152,7 +152,7 @@ def operators_of(event: dict[str, Any]) -> list[CreatedOperator]:
     return [CreatedOperator(node["operator"], node["desc"]) for node in nodes if "operator" in node]
 
 
-def own_operators(case: ProviderCase) -> list[CreatedOperator]:
+def operators_here(case: ProviderCase) -> list[CreatedOperator]:
     """Those of this package. Raises ``OnnxError``."""
     arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in case.inputs}
     model, _ = built_for(ModelFile(case.model), device_of(None), arrays, DIRECTML)
@@ -163,7 +163,7 @@ def own_operators(case: ProviderCase) -> list[CreatedOperator]:
 
 def _row(case: ProviderCase, kinds: tuple[str, ...], theirs: list[CreatedOperator]) -> MappingRow:
     try:
-        ours = own_operators(case)
+        ours = operators_here(case)
     except OnnxError as error:
         return MappingRow(case.title, kinds, REFUSED, (error.reason,))
     if not ours:
@@ -243,7 +243,7 @@ def _tensors(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _leading_ones(sizes: list[int]) -> int:
-    return next((place for place, size in enumerate(sizes) if size != 1), len(sizes))
+    return next((index for index, size in enumerate(sizes) if size != 1), len(sizes))
 
 
 def _stripped(value: Any, count: int, rank: int) -> Any:
@@ -274,8 +274,8 @@ def _fields(path: str, one: Any, other: Any) -> Iterator[str]:
         and len(one) == len(other)
         and isinstance(one[0], dict)
     ):
-        for place, (left, right) in enumerate(zip(one, other)):
-            yield from _fields(f"{path}[{place}]", left, right)
+        for index, (left, right) in enumerate(zip(one, other)):
+            yield from _fields(f"{path}[{index}]", left, right)
     else:
         yield f"{path}: the provider has {_shown(one)}, this package {_shown(other)}"
 

@@ -35,7 +35,7 @@ class ProviderCase(NamedTuple):
 
 def cases(group: str) -> Iterator[ProviderCase]:
     """The distinct cases of all releases whose inputs and outputs are tensors of numbers."""
-    seen: set[bytes] = set()
+    keys: set[bytes] = set()
     for release in RELEASES:
         with zipfile.ZipFile(wheel(f"onnx=={release}")) as content:
             names = set(content.namelist())
@@ -47,8 +47,8 @@ def cases(group: str) -> Iterator[ProviderCase]:
                 case = _case(
                     content, names, folder, group, name if release == RELEASES[0] else f"{name}@{release}"
                 )
-                if case is not None and (key := _key(case)) not in seen:
-                    seen.add(key)
+                if case is not None and (key := _key(case)) not in keys:
+                    keys.add(key)
                     yield case
 
 
@@ -61,10 +61,10 @@ def _case(
     tensors: dict[str, list[TensorProto]] = {"input": [], "output": []}
     for kind, found in tensors.items():
         pattern = re.compile(rf"{re.escape(folder)}/test_data_set_0/{kind}_(\d+)\.pb")
-        places = sorted((int(match[1]), match[0]) for file in names if (match := pattern.fullmatch(file)))
-        found += [TensorProto.FromString(content.read(file)) for _, file in places]
-    given = {value.name for value in model.graph.initializer}
-    wanted = [value.name for value in model.graph.input if value.name not in given]
+        members = sorted((int(match[1]), match[0]) for file in names if (match := pattern.fullmatch(file)))
+        found += [TensorProto.FromString(content.read(file)) for _, file in members]
+    initialized = {value.name for value in model.graph.initializer}
+    wanted = [value.name for value in model.graph.input if value.name not in initialized]
     if len(wanted) != len(tensors["input"]):
         wanted = [value.name for value in model.graph.input]
     for tensor, label in zip(tensors["input"], wanted):

@@ -56,10 +56,10 @@ def exports(python: str, folder: Path) -> Iterator[ProviderCase]:
         model = ModelProto.FromString(path.read_bytes())
         with np.load(path.with_suffix(".npz")) as arrays:
             inputs = [
-                named(value.name, arrays[f"in{place}"]) for place, value in enumerate(model.graph.input)
+                named(value.name, arrays[f"in{index}"]) for index, value in enumerate(model.graph.input)
             ]
             outputs = [
-                named(value.name, arrays[f"out{place}"]) for place, value in enumerate(model.graph.output)
+                named(value.name, arrays[f"out{index}"]) for index, value in enumerate(model.graph.output)
             ]
         yield ProviderCase(TORCH, path.stem, model, inputs, outputs)
 

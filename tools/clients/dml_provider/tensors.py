@@ -43,12 +43,12 @@ def write(path: Path, tensors: Iterable[TensorProto]) -> None:
 
 def read(path: Path) -> list[TensorProto]:
     """The tensors of a file that the runner has written."""
-    data, place, tensors = path.read_bytes(), 0, []
+    data, position, tensors = path.read_bytes(), 0, []
 
     def take(form: str) -> tuple[Any, ...]:
-        nonlocal place
-        values = struct.unpack_from("<" + form, data, place)
-        place += struct.calcsize("<" + form)
+        nonlocal position
+        values = struct.unpack_from("<" + form, data, position)
+        position += struct.calcsize("<" + form)
         return values
 
     (count,) = take("I")
@@ -92,9 +92,9 @@ def _difference(found: TensorProto, expected: TensorProto) -> str:
         wrong = ~near
     if not wrong.any():
         return ""
-    place = tuple(int(index) for index in np.argwhere(wrong)[0])
+    coordinates = tuple(int(index) for index in np.argwhere(wrong)[0])
     count = f"{np.count_nonzero(wrong)} of {wrong.size} elements differ"
-    return f"{count}, the first at {list(place)}: {one[place]}, not {two[place]}"
+    return f"{count}, the first at {list(coordinates)}: {one[coordinates]}, not {two[coordinates]}"
 
 
 def error(found: Sequence[TensorProto], expected: Sequence[TensorProto | None]) -> float:

@@ -35,11 +35,11 @@ class CausalAttention(nn.Module):
         parts = self.qkv(x).view(batch, length, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
         q, k, v = parts[0], parts[1], parts[2]
         if self.rotary:
-            q, k = self.turned(q), self.turned(k)
+            q, k = self.rotated(q), self.rotated(k)
         mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=self.causal)
         return self.out(mixed.transpose(1, 2).reshape(batch, length, WIDTH))
 
-    def turned(self, x: Any) -> Any:
+    def rotated(self, x: Any) -> Any:
         half = x.shape[-1] // 2
         rates = 1.0 / 100 ** (torch.arange(half, device=x.device) / half)
         angles = torch.arange(x.shape[-2], device=x.device)[:, None] * rates
@@ -71,7 +71,7 @@ class Language(nn.Module):
 
     def __init__(self, causal: bool, modern: bool = False) -> None:
         super().__init__()
-        self.words, self.places = nn.Embedding(WORDS, WIDTH), nn.Embedding(64, WIDTH)
+        self.words, self.positions = nn.Embedding(WORDS, WIDTH), nn.Embedding(64, WIDTH)
         self.blocks = nn.ModuleList(Block(causal, modern) for _ in range(2))
         self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, WORDS)
         self.modern = modern
@@ -79,7 +79,7 @@ class Language(nn.Module):
     def forward(self, words: Any, is_text: Any = None) -> Any:
         x = self.words(words)
         if not self.modern:
-            x = x + self.places(torch.arange(words.shape[1], device=words.device))
+            x = x + self.positions(torch.arange(words.shape[1], device=words.device))
         mask = None
         if is_text is not None:
             mask = torch.where(is_text[:, None, None, :] > 0, 0.0, -10000.0).to(x.dtype)
@@ -92,12 +92,12 @@ class VisionTransformer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.patches = nn.Conv2d(3, WIDTH, 8, 8)
-        self.place = nn.Parameter(torch.randn(1, 16, WIDTH) * 0.02)
+        self.positions = nn.Parameter(torch.randn(1, 16, WIDTH) * 0.02)
         self.blocks = nn.Sequential(Block(False), Block(False))
         self.head = nn.Linear(WIDTH, 10)
 
     def forward(self, x: Any) -> Any:
-        return self.head(self.blocks(self.patches(x).flatten(2).transpose(1, 2) + self.place).mean(1))
+        return self.head(self.blocks(self.patches(x).flatten(2).transpose(1, 2) + self.positions).mean(1))
 
 
 class Diffusion(nn.Module):
@@ -136,16 +136,16 @@ class Mobile(nn.Module):
         return self.body(x)
 
 
-class Steps(nn.Module):
+class TimeSteps(nn.Module):
     """A recurrent layer in both directions, and a classifier."""
 
     def __init__(self, kind: Callable[..., nn.Module]) -> None:
         super().__init__()
-        self.steps = kind(12, 16, num_layers=2, bidirectional=True, batch_first=True)
+        self.layers = kind(12, 16, num_layers=2, bidirectional=True, batch_first=True)
         self.head = nn.Linear(32, 5)
 
     def forward(self, x: Any) -> Any:
-        return self.head(self.steps(x)[0])
+        return self.head(self.layers(x)[0])
 
 
 class Generator(nn.Module):
@@ -196,9 +196,9 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], tuple[Any, ...]], 
     "vit": (VisionTransformer, lambda: (images(2, 32),), [{0: "batch"}]),
     "diffusion": (Diffusion, lambda: (images(2, 16), torch.randn(2, 8)), [{0: "batch"}] * 2),
     "mobile": (Mobile, lambda: (images(2, 48),), [{0: "batch"}]),
-    "lstm": (lambda: Steps(nn.LSTM), lambda: (torch.randn(2, 7, 12),), [{0: "batch"}]),
-    "gru": (lambda: Steps(nn.GRU), lambda: (torch.randn(2, 7, 12),), [{0: "batch"}]),
-    "rnn": (lambda: Steps(nn.RNN), lambda: (torch.randn(2, 7, 12),), [{0: "batch"}]),
+    "lstm": (lambda: TimeSteps(nn.LSTM), lambda: (torch.randn(2, 7, 12),), [{0: "batch"}]),
+    "gru": (lambda: TimeSteps(nn.GRU), lambda: (torch.randn(2, 7, 12),), [{0: "batch"}]),
+    "rnn": (lambda: TimeSteps(nn.RNN), lambda: (torch.randn(2, 7, 12),), [{0: "batch"}]),
     "generator": (Generator, lambda: (torch.randn(2, 16),), [{0: "batch"}]),
     "picture": (Picture, lambda: (images(2, 32),), [{0: "batch"}]),
 }
@@ -207,32 +207,32 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], tuple[Any, ...]], 
 def export(folder: Path, name: str) -> None:
     make, inputs, dynamic = MODELS[name]
     torch.manual_seed(0)
-    model, given = make().eval(), inputs()
+    model, example = make().eval(), inputs()
     for parameter in model.parameters():
         # What begins as 0 or 1 would hide a wrong order of elements.
         parameter.data += 0.02 * torch.randn_like(parameter)
     with torch.no_grad():
-        expected = model(*given)
+        expected = model(*example)
     results = expected if isinstance(expected, tuple) else (expected,)
     for suffix, axes, dtype in (
         ("", None, None),
         (":dynamic", dynamic, None),
         (":float16", None, torch.float16),
     ):
-        chosen, arguments = model, given
+        chosen, arguments = model, example
         if dtype is not None:
             chosen = make().eval().to(dtype)
             chosen.load_state_dict(model.state_dict())
-            arguments = tuple(x.to(dtype) if x.is_floating_point() else x for x in given)
+            arguments = tuple(x.to(dtype) if x.is_floating_point() else x for x in example)
         shapes = None if axes is None else tuple(axes)
         program = torch.onnx.export(
             chosen, arguments, dynamo=True, dynamic_shapes=shapes, opset_version=18, verbose=False
         )
         path = folder / f"{name}{suffix}.onnx"
         program.save(str(path), external_data=False)
-        arrays = {f"in{place}": x.numpy() for place, x in enumerate(arguments)}
+        arrays = {f"in{index}": x.numpy() for index, x in enumerate(arguments)}
         wanted = {
-            f"out{place}": (x if dtype is None else x.to(dtype)).numpy() for place, x in enumerate(results)
+            f"out{index}": (x if dtype is None else x.to(dtype)).numpy() for index, x in enumerate(results)
         }
         np.savez(path.with_suffix(".npz"), **arrays, **wanted)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +57,7 @@ def sampled(example: Example) -> tuple[Any, Any] | None:
     ):
         return None
     line = TensorDesc(tensor.data_type, (1, 1, 1, COUNT))
-    desc = change(example.desc, **{inputs[0].field: line, outputs[0].field: replace(line)})
+    desc = change(example.desc, **{inputs[0].field: line, outputs[0].field: line.replace()})
     if check(desc, HIGHEST)[1].diagnostics:
         return None
     x = np.linspace(-REACH, REACH, COUNT, dtype=np.float32)

@@ -17,10 +17,10 @@ class BrokenProgram(NamedTuple):
     told: reference_model.Told
 
 
-def broken(program: v.FuzzProgram, kind: str, pick: Random) -> BrokenProgram | None:
+def broken(program: v.FuzzProgram, kind: str, random: Random) -> BrokenProgram | None:
     """``program`` with a mistake of ``kind``; None if no attempt makes a difference."""
     for _ in range(TRIES):
-        steps = BREAKS[kind](program, pick)
+        steps = BREAKS[kind](program, random)
         if steps is None:
             return None
         changed = program._replace(steps=steps)
@@ -61,45 +61,49 @@ def _list(program: v.FuzzProgram, position: int, list_index: int) -> v.CallList:
     return submit.lists[list_index]
 
 
-def _barrier_left_out(program: v.FuzzProgram, pick: Random) -> Steps | None:
+def _barrier_left_out(program: v.FuzzProgram, random: Random) -> Steps | None:
     barriers = [entry for entry in _commands(program) if isinstance(entry[3], v.BARRIERS)]
     if not barriers:
         return None
-    position, list_index, index, _ = pick.choice(barriers)
+    position, list_index, index, _ = random.choice(barriers)
     commands = _list(program, position, list_index)
     return _with_list(program, position, list_index, (*commands[:index], *commands[index + 1 :]))
 
 
-def _wait_left_out(program: v.FuzzProgram, pick: Random) -> Steps | None:
+def _wait_left_out(program: v.FuzzProgram, random: Random) -> Steps | None:
     waits = [
         position
         for position, step in enumerate(program.steps)
         if isinstance(step, (v.WaitStep, v.CpuWaitStep))
     ]
-    return _with_step(program, pick.choice(waits)) if waits else None
+    return _with_step(program, random.choice(waits)) if waits else None
 
 
-def _binding_moved(program: v.FuzzProgram, pick: Random) -> Steps | None:
+def _binding_moved(program: v.FuzzProgram, random: Random) -> Steps | None:
     bound_commands = [entry for entry in _commands(program) if not isinstance(entry[3], v.BARRIERS)]
     if not bound_commands:
         return None
-    position, list_index, index, command = pick.choice(bound_commands)
+    position, list_index, index, command = random.choice(bound_commands)
     fields = [name for name in command._fields if name != "op" and getattr(command, name)]
-    name = pick.choice(fields)
+    name = random.choice(fields)
     value = getattr(command, name)
     if isinstance(value, v.BufferPart):
         # Unlike tensors, temporary and persistent resources are aligned to 256 bytes.
-        step = 16 if isinstance(command, (v.CopyCall, v.ClearCall)) else 256
-        moved: object = _moved(program, value, pick, step)
+        alignment = 16 if isinstance(command, (v.CopyCall, v.ClearCall)) else 256
+        moved: object = _moved(program, value, random, alignment)
     else:
-        which_part = pick.randrange(len(value))
-        moved = (*value[:which_part], _moved(program, value[which_part], pick, 16), *value[which_part + 1 :])
+        which_part = random.randrange(len(value))
+        moved = (
+            *value[:which_part],
+            _moved(program, value[which_part], random, 16),
+            *value[which_part + 1 :],
+        )
     commands = _list(program, position, list_index)
     changed: v.CommandCall = cast(Any, command)._replace(**{name: moved})
     return _with_list(program, position, list_index, (*commands[:index], changed, *commands[index + 1 :]))
 
 
-def _moved(program: v.FuzzProgram, part: v.BufferPart, pick: Random, step: int) -> v.BufferPart:
+def _moved(program: v.FuzzProgram, part: v.BufferPart, random: Random, alignment: int) -> v.BufferPart:
     """``part`` moved elsewhere in memory of the same heap type, often to where an initializer writes."""
     heap = program.buffers[part.buffer].heap
     fits = [
@@ -112,74 +116,74 @@ def _moved(program: v.FuzzProgram, part: v.BufferPart, pick: Random, step: int) 
         for entry in _commands(program)
         if isinstance(entry[3], v.InitializeCall) and entry[3].persistent is not None
     }
-    buffer = pick.choice(
-        [candidate for candidate in fits if candidate.name in persistent_buffers and pick.random() < 0.3]
+    buffer = random.choice(
+        [candidate for candidate in fits if candidate.name in persistent_buffers and random.random() < 0.3]
         or fits
     )
     return v.BufferPart(
-        buffer.name, pick.randrange(0, min(buffer.width, 96) - part.size + 1, step), part.size
+        buffer.name, random.randrange(0, min(buffer.width, 96) - part.size + 1, alignment), part.size
     )
 
 
-def _released_early(program: v.FuzzProgram, pick: Random) -> Steps | None:
+def _released_early(program: v.FuzzProgram, random: Random) -> Steps | None:
     found = [
-        (place, name)
-        for place, submit in _submits(program)
+        (position, name)
+        for position, submit in _submits(program)
         for name in sorted(reference_model.used(program, submit))
     ]
     if not found:
         return None
-    place, name = pick.choice(found)
-    later = [step for step in program.steps[place + 1 :] if step != v.ReleaseStep(name)]
-    return (*program.steps[: place + 1], v.ReleaseStep(name), *later)
+    position, name = random.choice(found)
+    later = [step for step in program.steps[position + 1 :] if step != v.ReleaseStep(name)]
+    return (*program.steps[: position + 1], v.ReleaseStep(name), *later)
 
 
-def _reset_early(program: v.FuzzProgram, pick: Random) -> Steps | None:
+def _reset_early(program: v.FuzzProgram, random: Random) -> Steps | None:
     submits = _submits(program)
     if not submits:
         return None
-    place, submit = pick.choice(submits)
-    return (*program.steps[: place + 1], v.ResetStep(submit.number), *program.steps[place + 1 :])
+    position, submit = random.choice(submits)
+    return (*program.steps[: position + 1], v.ResetStep(submit.number), *program.steps[position + 1 :])
 
 
-def _order_swapped(program: v.FuzzProgram, pick: Random) -> Steps | None:
+def _order_swapped(program: v.FuzzProgram, random: Random) -> Steps | None:
     """Swap two calls, two commands of a list, or the lists of a call."""
     steps = program.steps
-    if pick.random() < 0.5:
-        place = pick.randrange(len(steps) - 1)
-        return (*steps[:place], steps[place + 1], steps[place], *steps[place + 2 :])
+    if random.random() < 0.5:
+        position = random.randrange(len(steps) - 1)
+        return (*steps[:position], steps[position + 1], steps[position], *steps[position + 2 :])
     found = [entry for entry in _commands(program) if entry[2]]
     if not found:
         return None
-    place, which, index, command = pick.choice(found)
-    commands = _list(program, place, which)
+    position, which, index, command = random.choice(found)
+    commands = _list(program, position, which)
     swapped = (*commands[: index - 1], command, commands[index - 1], *commands[index + 1 :])
-    return _with_list(program, place, which, swapped)
+    return _with_list(program, position, which, swapped)
 
 
-def _executed_again_early(program: v.FuzzProgram, pick: Random) -> Steps | None:
+def _executed_again_early(program: v.FuzzProgram, random: Random) -> Steps | None:
     submits = _submits(program)
     if not submits:
         return None
-    place, submit = pick.choice(submits)
+    position, submit = random.choice(submits)
     number = 1 + max(
         step.number for step in program.steps if isinstance(step, (v.SubmitStep, v.ResubmitStep))
     )
     again = v.ResubmitStep(number, submit.queue, submit.number)
-    return (*program.steps[: place + 1], again, *program.steps[place + 1 :])
+    return (*program.steps[: position + 1], again, *program.steps[position + 1 :])
 
 
-def _queue_exchanged(program: v.FuzzProgram, pick: Random) -> Steps | None:
+def _queue_exchanged(program: v.FuzzProgram, random: Random) -> Steps | None:
     found = [
         entry for entry in enumerate(program.steps) if isinstance(entry[1], (v.SubmitStep, v.ResubmitStep))
     ]
     others = len(program.queues) - 1
     if not found or not others:
         return None
-    place, step = pick.choice(found)
+    position, step = random.choice(found)
     assert isinstance(step, (v.SubmitStep, v.ResubmitStep))
-    queue = (step.queue + 1 + pick.randrange(others)) % len(program.queues)
-    return _with_step(program, place, step._replace(queue=queue))
+    queue = (step.queue + 1 + random.randrange(others)) % len(program.queues)
+    return _with_step(program, position, step._replace(queue=queue))
 
 
 BREAKS: dict[str, Callable[[v.FuzzProgram, Random], Steps | None]] = {

@@ -37,7 +37,7 @@ class Contents:
 
     def __init__(self, program: v.FuzzProgram, order: Order) -> None:
         self._program, self._order = program, order
-        self._places = {
+        self._positions = {
             step.number: position
             for position, step in enumerate(program.steps)
             if isinstance(step, v.SubmitStep)
@@ -165,7 +165,7 @@ class Contents:
         (self.possible if may_stand_between else self.hazards).add(INHERITED)
 
     def _comes_first(self, earlier: int, later: int) -> bool:
-        return earlier == later or self._order.comes_first(self._places[earlier], self._places[later])
+        return earlier == later or self._order.comes_first(self._positions[earlier], self._positions[later])
 
     def _write(self, touch: Touch, number: int, written: list[tuple[bool, object]]) -> None:
         words = self._words.setdefault(touch.memory, {})

@@ -67,7 +67,7 @@ class Order:
         """Whether the step ``one`` of a queue happens before ``other``."""
         return bool(self._all[other] >> one & 1)
 
-    def is_known(self, one: int, place: int) -> bool:
-        """Whether the step ``one`` of a queue is known to have run when the CPU is at ``place``."""
-        awaited = self._awaited[place]
+    def is_known(self, one: int, position: int) -> bool:
+        """Whether the step ``one`` of a queue is known to have run when the CPU is at ``position``."""
+        awaited = self._awaited[position]
         return awaited is not None and bool(self._all[awaited] >> one & 1)

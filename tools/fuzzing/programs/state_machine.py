@@ -46,10 +46,10 @@ class ProgramMachine(RuleBasedStateMachine):
 
     tried: ClassVar[Counter[str]] = Counter()
 
-    @initialize(pick=st.randoms())
-    def begin(self, pick: Random) -> None:
-        self.pick = pick
-        self.writer = ProgramWriter(pick, operator_kinds())
+    @initialize(random=st.randoms())
+    def begin(self, random: Random) -> None:
+        self.random = random
+        self.writer = ProgramWriter(random, operator_kinds())
 
     @rule()
     def cpu(self) -> None:
@@ -74,7 +74,7 @@ class ProgramMachine(RuleBasedStateMachine):
             self.make(mistake, program)
 
     def make(self, mistake: str, program: v.FuzzProgram) -> None:
-        wrong = broken(program, mistake, self.pick)
+        wrong = broken(program, mistake, self.random)
         if wrong is None:
             return
         self.tried[mistake] += 1

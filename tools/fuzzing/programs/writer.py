@@ -14,20 +14,20 @@ ROUNDS = 6
 
 
 class ProgramWriter:
-    """``kinds`` are the available operators; what is random comes from ``pick``."""
+    """``kinds`` are the available operators; what is random comes from ``random``."""
 
-    def __init__(self, pick: Random, kinds: Sequence[v.OperatorKind]) -> None:
-        self._pick = pick
+    def __init__(self, random: Random, kinds: Sequence[v.OperatorKind]) -> None:
+        self._random = random
         self._buffers: dict[str, v.BufferDecl] = {}
         self._ops = {kind.name: kind for kind in kinds}
-        count = self._pick.choice([1, 2, 2, 3])
+        count = self._random.choice([1, 2, 2, 3])
         # The first queue is not a COPY queue, since COPY queues alone could do little.
         types = [
             v.DIRECT,
-            self._pick.choice([v.DIRECT, v.COMPUTE]),
-            self._pick.choice([v.COMPUTE, v.COPY, v.COPY]),
+            self._random.choice([v.DIRECT, v.COMPUTE]),
+            self._random.choice([v.COMPUTE, v.COPY, v.COPY]),
         ]
-        self.queues = (types[0], *self._pick.sample(types[1:], count - 1))
+        self.queues = (types[0], *self._random.sample(types[1:], count - 1))
         self._queues = count
         self._steps: list[v.Step] = []
         self._values = [0] * (2 * self._queues)
@@ -35,26 +35,26 @@ class ProgramWriter:
         self._make_buffers()
 
     def _make_buffers(self) -> None:
-        pick, memory = self._pick, 0
+        random, memory = self._random, 0
 
         def add(name: str, heap: str, width: int, zeroed: bool = True) -> None:
             nonlocal memory
             self._buffers[name] = v.BufferDecl(name, heap, memory, 0, width, zeroed)
             memory += 1
 
-        for index in range(pick.randint(2, 4)):
-            add(f"own {index}", v.DEFAULT, pick.choice([32, 64, 96]), pick.random() < 0.6)
-        for index in range(pick.randint(1, 2)):
+        for index in range(random.randint(2, 4)):
+            add(f"own {index}", v.DEFAULT, random.choice([32, 64, 96]), random.random() < 0.6)
+        for index in range(random.randint(1, 2)):
             add(f"upload {index}", v.UPLOAD, 64)
             add(f"readback {index}", v.READBACK, 64)
         add("scratch", v.DEFAULT, max(64, *(self._needed(kind) for kind in self._ops.values())))
         for op, kind in self._ops.items():
             if kind.owned:
                 add(f"weights of {op}", v.DEFAULT, -(-kind.persistent // 16) * 16 + 32)
-        zeroed = pick.random() < 0.5
-        for index in range(pick.choice([0, 2, 2, 3, 4])):
-            offset = 0 if index < 2 else pick.choice([0, v.GRANULE])
-            width = pick.choice([64, 64, v.GRANULE + 64]) if not offset else 64
+        zeroed = random.random() < 0.5
+        for index in range(random.choice([0, 2, 2, 3, 4])):
+            offset = 0 if index < 2 else random.choice([0, v.GRANULE])
+            width = random.choice([64, 64, v.GRANULE + 64]) if not offset else 64
             name = f"placed {index}"
             self._buffers[name] = v.BufferDecl(name, v.DEFAULT, memory, offset, width, zeroed, placed=True)
 
@@ -70,26 +70,28 @@ class ProgramWriter:
     def _with(self, steps: Sequence[v.Step]) -> v.FuzzProgram:
         return v.FuzzProgram(self._buffers, self._ops, self.queues, len(self._values), tuple(steps))
 
-    def _part(self, size: int, fits: Callable[[v.BufferDecl], bool], step: int = 16) -> v.BufferPart | None:
+    def _part(
+        self, size: int, fits: Callable[[v.BufferDecl], bool], alignment: int = 16
+    ) -> v.BufferPart | None:
         candidates = [
             candidate for candidate in self._buffers.values() if fits(candidate) and candidate.width >= size
         ]
         if not candidates:
             return None
-        buffer = self._pick.choice(candidates)
-        starts = [*range(0, min(buffer.width, 96) - size + 1, step)]
+        buffer = self._random.choice(candidates)
+        starts = [*range(0, min(buffer.width, 96) - size + 1, alignment)]
         # The end of a wide buffer is in another granule.
         if buffer.width > v.GRANULE:
-            starts += range(v.GRANULE, buffer.width - size + 1, step)
-        return v.BufferPart(buffer.name, self._pick.choice(starts), size)
+            starts += range(v.GRANULE, buffer.width - size + 1, alignment)
+        return v.BufferPart(buffer.name, self._random.choice(starts), size)
 
     @staticmethod
     def _plain(buffer: v.BufferDecl) -> bool:
         return buffer.heap == v.DEFAULT and not buffer.name.startswith(("scratch", "weights"))
 
     def _copy(self) -> v.CommandCall | None:
-        size = self._pick.choice([16, 32, 32, 64])
-        readable, writable = self._pick.choice(
+        size = self._random.choice([16, 32, 32, 64])
+        readable, writable = self._random.choice(
             [(v.UPLOAD, v.DEFAULT)] * 3 + [(v.DEFAULT, v.DEFAULT)] + [(v.DEFAULT, v.READBACK)] * 2
         )
 
@@ -104,10 +106,10 @@ class ProgramWriter:
         return v.CopyCall(target, source)
 
     def _dispatch(self) -> v.CommandCall | None:
-        op, kind = self._pick.choice([*self._ops.items()])
+        op, kind = self._random.choice([*self._ops.items()])
         inputs = [self._part(size, self._plain) for size in kind.inputs]
         outputs = [self._part(size, self._plain) for size in kind.outputs]
-        if kind.in_place and self._pick.random() < 0.2:
+        if kind.in_place and self._random.random() < 0.2:
             outputs = inputs[:1]
         parts = [part for part in (*inputs, *outputs) if part is not None]
         if len(parts) < len(inputs) + len(outputs):
@@ -123,7 +125,7 @@ class ProgramWriter:
 
     def _initialize(self) -> v.CommandCall | None:
         owned = [op for op, kind in self._ops.items() if kind.owned]
-        return self._initialize_op(self._pick.choice(owned)) if owned else None
+        return self._initialize_op(self._random.choice(owned)) if owned else None
 
     def _initialize_op(self, op: str) -> v.CommandCall:
         kind = self._ops[op]
@@ -142,28 +144,28 @@ class ProgramWriter:
         return v.BufferPart("scratch", 0, size) if size else None
 
     def _clear(self) -> v.CommandCall | None:
-        target = self._part(self._pick.choice([16, 32]), self._plain, 4)
+        target = self._part(self._random.choice([16, 32]), self._plain, 4)
         return None if target is None else v.ClearCall(target)
 
     def _any_barrier(self, queue: int) -> v.CommandCall | None:
         placed = [buffer.name for buffer in self._buffers.values() if buffer.placed]
         writable = [buffer.name for buffer in self._buffers.values() if buffer.heap == v.DEFAULT]
-        if placed and self._pick.random() < 0.5:
-            return v.AliasingCall(self._pick.choice([None, *placed]), self._pick.choice([None, *placed]))
+        if placed and self._random.random() < 0.5:
+            return v.AliasingCall(self._random.choice([None, *placed]), self._random.choice([None, *placed]))
         if self.queues[queue] == v.COPY:
             return None
-        return v.UavBarrierCall(self._pick.choice([None, *writable]))
+        return v.UavBarrierCall(self._random.choice([None, *writable]))
 
     def _command(self, queue: int) -> v.CommandCall | None:
         makers = [self._copy] * 4 + [partial(self._any_barrier, queue)]
         if self.queues[queue] != v.COPY:
             makers += [self._dispatch] * 5 + [self._clear, self._initialize]
-        return self._pick.choice(makers)()
+        return self._random.choice(makers)()
 
     def submit(self, queue: int) -> None:
         lists: list[list[v.CommandCall]] = [[]]
-        for _ in range(self._pick.randint(1, 5)):
-            if lists[-1] and self._pick.random() < 0.2:
+        for _ in range(self._random.randint(1, 5)):
+            if lists[-1] and self._random.random() < 0.2:
                 lists.append([])
             command = self._command(queue)
             if command is not None:
@@ -176,9 +178,9 @@ class ProgramWriter:
     def submit_again(self) -> bool:
         """Resubmit some lists, if that can be correct."""
         submissions = [step for step in self._steps if isinstance(step, v.SubmitStep)]
-        of = self._pick.choice(submissions)
+        of = self._random.choice(submissions)
         fits = [queue for queue in range(self._queues) if self.queues[queue] == self.queues[of.queue]]
-        step = v.ResubmitStep(self.submissions, self._pick.choice(fits), of.number)
+        step = v.ResubmitStep(self.submissions, self._random.choice(fits), of.number)
         steps, values = list(self._steps), list(self._values)
         for queues in ((), range(self._queues)):
             self._await(steps, queues)
@@ -218,7 +220,7 @@ class ProgramWriter:
         lists: list[list[v.CommandCall]],
         command: v.CommandCall,
     ) -> bool:
-        pick = self._pick
+        random = self._random
         buffers = sorted({touch.buffer for touch in touches(program, command)})
         placed = [name for name in buffers if self._buffers[name].placed]
         if contents.UNINITIALIZED in hazards and isinstance(command, v.DispatchCall):
@@ -230,23 +232,23 @@ class ProgramWriter:
             if not placed:
                 return False
             others = [one.name for one in self._buffers.values() if one.placed and one.name not in placed]
-            after = None if contents.INHERITED in hazards else pick.choice([None, *placed])
-            lists[-1].append(v.AliasingCall(pick.choice([None, *others]), after))
+            after = None if contents.INHERITED in hazards else random.choice([None, *placed])
+            lists[-1].append(v.AliasingCall(random.choice([None, *others]), after))
         elif reference_model.MISSING_BARRIER in hazards:
-            buffer = pick.choice(buffers)
-            if pick.random() < 0.3:
+            buffer = random.choice(buffers)
+            if random.random() < 0.3:
                 state = self._state(program, lists, buffer)
                 if state == v.UNORDERED_ACCESS:
                     self._change(program, lists[-1], v.TransitionCall(buffer, state, v.COPY_SOURCE))
                     lists[-1].append(v.TransitionCall(buffer, v.COPY_SOURCE, state))
             else:
-                lists[-1].append(v.UavBarrierCall(pick.choice([None, buffer, buffer, buffer])))
+                lists[-1].append(v.UavBarrierCall(random.choice([None, buffer, buffer, buffer])))
         elif hazards == {reference_model.MISSING_WAIT}:
             queues = [other for other in range(self._queues) if other != queue]
-            if pick.random() < 0.2:
+            if random.random() < 0.2:
                 self._await(steps, queues)
             else:
-                self._wait(steps, queue, pick.choice(queues))
+                self._wait(steps, queue, random.choice(queues))
         else:
             return False
         return True
@@ -284,13 +286,13 @@ class ProgramWriter:
         self, program: v.FuzzProgram, commands: list[v.CommandCall], barrier: v.TransitionCall
     ) -> None:
         """Add a transition, or a split one around commands that do not use its buffer."""
-        if self._pick.random() < 0.6:
+        if self._random.random() < 0.6:
             commands.append(barrier)
             return
         free = len(commands)
         while free and not self._is_about(program, commands[free - 1], barrier.buffer):
             free -= 1
-        commands.insert(self._pick.randint(free, len(commands)), barrier._replace(half=v.BEGIN))
+        commands.insert(self._random.randint(free, len(commands)), barrier._replace(half=v.BEGIN))
         commands.append(barrier._replace(half=v.END))
 
     @staticmethod
@@ -306,8 +308,8 @@ class ProgramWriter:
                 break
             if isinstance(step, v.SignalStep) and step.queue == queue:
                 return step.fence, step.value
-        fence = 2 * queue + self._pick.randrange(2)
-        self._values[fence] += self._pick.choice([1, 1, 3])
+        fence = 2 * queue + self._random.randrange(2)
+        self._values[fence] += self._random.choice([1, 1, 3])
         steps.append(v.SignalStep(queue, fence, self._values[fence]))
         return fence, self._values[fence]
 
@@ -319,17 +321,17 @@ class ProgramWriter:
             steps.append(v.CpuWaitStep(*self._signal(steps, queue)))
 
     def cpu_step(self) -> None:
-        kind = self._pick.random()
+        kind = self._random.random()
         if kind < 0.5:
             heap = v.UPLOAD if kind < 0.25 else v.READBACK
-            part = self._part(self._pick.choice([16, 32]), lambda buffer: buffer.heap == heap, 4)
+            part = self._part(self._random.choice([16, 32]), lambda buffer: buffer.heap == heap, 4)
             assert part is not None
             self._cpu(v.CpuWriteStep(part) if heap == v.UPLOAD else v.CpuReadStep(part))
         elif kind < 0.6 and self.submissions:
             recorded = [step.number for step in self._steps if isinstance(step, v.SubmitStep)]
-            self._cpu(v.ResetStep(self._pick.choice(recorded)))
+            self._cpu(v.ResetStep(self._random.choice(recorded)))
         elif kind < 0.7 and self._queues > 1:
-            queue, other = self._pick.sample(range(self._queues), 2)
+            queue, other = self._random.sample(range(self._queues), 2)
             self._wait(self._steps, queue, other)
 
     def _cpu(self, step: v.Step) -> None:
@@ -354,5 +356,5 @@ class ProgramWriter:
             }
             - {buffer.name for buffer in self._buffers.values() if buffer.heap != v.DEFAULT}
         )
-        for name in self._pick.sample(names, min(len(names), 2)):
+        for name in self._random.sample(names, min(len(names), 2)):
             self._steps.append(v.ReleaseStep(name))

@@ -70,19 +70,19 @@ class DrawnCase(NamedTuple):
 
 def cases(version: SchemaVersion, seed: int) -> Iterator[DrawnCase]:
     """Each sample as it is, then each type of each type constraint, then everything at will."""
-    own = samples().get((version.domain, version.name), [])
-    for sample in own:
+    operator_samples = samples().get((version.domain, version.name), [])
+    for sample in operator_samples:
         yield case_of(version, sample, seed)
-    if not own:
+    if not operator_samples:
         return
     for constraint, types in version.types.items():
         for kind in types:
             for number in range(TYPED):
-                drawing = _Drawing.of(version, own, seed, f"{constraint}={kind} {number}")
+                drawing = _Drawing.of(version, operator_samples, seed, f"{constraint}={kind} {number}")
                 if drawing.retype(constraint, kind):
                     yield drawing.case()
     for number in range(FREE * (1 + bool(version.attributes))):
-        drawing = _Drawing.of(version, own, seed, f"free {number}")
+        drawing = _Drawing.of(version, operator_samples, seed, f"free {number}")
         drawing.change()
         yield drawing.case()
 
@@ -106,9 +106,11 @@ class _Drawing:
         self._adapt(sample)
 
     @classmethod
-    def of(cls, version: SchemaVersion, own: list[OperatorSample], seed: int, title: str) -> _Drawing:
+    def of(
+        cls, version: SchemaVersion, operator_samples: list[OperatorSample], seed: int, title: str
+    ) -> _Drawing:
         name = f"{version.domain}{version.name}{version.since}{title}"
-        return cls(version, _random(seed, name).choice(own), seed, title)
+        return cls(version, _random(seed, name).choice(operator_samples), seed, title)
 
     def case(self) -> DrawnCase:
         version = self.version
@@ -116,8 +118,8 @@ class _Drawing:
         opset = self.random.randint(version.since, max(version.since, until))
         if version.name in OF_PRODUCTS:
             self.inputs = [_halved(one) for one in self.inputs]
-        given = self._tensors()
-        constants = self.random.choice(((), given[1:], given[1:], given))
+        tensors = self._tensors()
+        constants = self.random.choice(((), tensors[1:], tensors[1:], tensors))
         return DrawnCase(
             self.title,
             version,
@@ -134,33 +136,33 @@ class _Drawing:
         names = [name for name, _ in self.version.inputs]
         theirs = _input_names(sample)
         known = {name.lower(): name for name in self.version.attributes}
-        for place, (value, kind) in enumerate(zip(sample.inputs, sample.types)):
-            name = theirs[min(place, len(theirs) - 1)] if theirs else ""
+        for index, (value, kind) in enumerate(zip(sample.inputs, sample.types)):
+            name = theirs[min(index, len(theirs) - 1)] if theirs else ""
             attribute = known.get({"constant_value": "value"}.get(name, name.lower()))
-            if place >= len(theirs) - 1 and self.version.is_variadic:
-                self._put(place, value, kind)
+            if index >= len(theirs) - 1 and self.version.is_variadic:
+                self._put(index, value, kind)
             elif name in names:
                 self._put(names.index(name), value, kind)
             elif attribute and isinstance(value, np.ndarray):
                 self._set(attribute, value)
-            elif place < len(names) and names[place] not in theirs:
-                self._put(place, value, kind)
-        for name, given in sample.attributes.items():
+            elif index < len(names) and names[index] not in theirs:
+                self._put(index, value, kind)
+        for name, proto in sample.attributes.items():
             if name in self.version.attributes:
-                self.attributes[name] = given
-            elif name in names and given.type in (ATTRIBUTE.INTS, ATTRIBUTE.INT, ATTRIBUTE.FLOAT):
-                array = np.array(helper.get_attribute_value(given))
+                self.attributes[name] = proto
+            elif name in names and proto.type in (ATTRIBUTE.INTS, ATTRIBUTE.INT, ATTRIBUTE.FLOAT):
+                array = np.array(helper.get_attribute_value(proto))
                 array = array.astype(np.float32) if array.dtype.kind == "f" else array
                 self._put(names.index(name), array, type_of(array))
-        for place, name in enumerate(names[: len(self.inputs)]):
-            if self.inputs[place] is None and name in self.version.required_inputs:
-                self._put(place, EMPTY, type_of(EMPTY))
+        for index, name in enumerate(names[: len(self.inputs)]):
+            if self.inputs[index] is None and name in self.version.required_inputs:
+                self._put(index, EMPTY, type_of(EMPTY))
 
-    def _put(self, place: int, value: Any, kind: TypeProto | None) -> None:
-        while len(self.inputs) <= place:
+    def _put(self, index: int, value: Any, kind: TypeProto | None) -> None:
+        while len(self.inputs) <= index:
             self.inputs.append(None)
             self.types.append(None)
-        self.inputs[place], self.types[place] = value, kind
+        self.inputs[index], self.types[index] = value, kind
 
     def _set(self, name: str, value: Array) -> None:
         kind = self.version.attribute_kinds[name]
@@ -177,11 +179,11 @@ class _Drawing:
         number = KINDS.get(kind)
         if number is None:
             return False
-        places = [place for place in self._tensors() if self.version.constraint(place) == constraint]
-        for place in places:
-            self._replace(place, converted(self.inputs[place], number), number)
-        if any(given == constraint for _, given in self.version.inputs):
-            return bool(places)
+        indices = [index for index in self._tensors() if self.version.constraint(index) == constraint]
+        for index in indices:
+            self._replace(index, converted(self.inputs[index], number), number)
+        if any(kind_of_input == constraint for _, kind_of_input in self.version.inputs):
+            return bool(indices)
         names = [name for name in TYPE_ATTRIBUTES if name in self.version.attributes]
         for name in names:
             self.attributes[name] = helper.make_attribute(name, number)
@@ -192,12 +194,12 @@ class _Drawing:
         self.attributes["value"] = helper.make_attribute("value", tensor(array, number))
         return True
 
-    def _replace(self, place: int, value: Array, number: int | None = None) -> None:
-        kind = self.types[place]
+    def _replace(self, index: int, value: Array, number: int | None = None) -> None:
+        kind = self.types[index]
         assert kind is not None
         number = kind.tensor_type.elem_type if number is None else number
-        self.inputs[place] = value
-        self.types[place] = helper.make_tensor_type_proto(number, value.shape)
+        self.inputs[index] = value
+        self.types[index] = helper.make_tensor_type_proto(number, value.shape)
 
     def change(self) -> None:
         """One to three changes of types, sizes and attributes."""
@@ -213,27 +215,27 @@ class _Drawing:
 
     def _tensors(self) -> list[int]:
         """The places of inputs that are tensors; an optional or a sequence is changed in nothing."""
-        return [place for place, kind in enumerate(self.types) if kind and kind.HasField("tensor_type")]
+        return [index for index, kind in enumerate(self.types) if kind and kind.HasField("tensor_type")]
 
     def _change_types(self) -> None:
         constraint = self.random.choice(list(self.version.types))
         self.retype(constraint, self.random.choice(self.version.types[constraint]))
 
     def _change_sizes(self) -> None:
-        places = self._tensors()
-        if not places:
+        indices = self._tensors()
+        if not indices:
             return
-        rank = max(self.inputs[place].ndim for place in places)
-        largest = [place for place in places if self.inputs[place].ndim == rank]
+        rank = max(self.inputs[index].ndim for index in indices)
+        largest = [index for index in indices if self.inputs[index].ndim == rank]
         if self.random.random() < 0.3:
-            largest = [self.random.choice(places)]
+            largest = [self.random.choice(indices)]
         change = self.random.choice(SIZES)
         sizes = [self.random.randint(1, 3) for _ in range(self.random.randint(0, 5))]
-        for place in largest:
-            given = self.inputs[place]
-            array = np.asarray(change(given, sizes), given.dtype)
+        for index in largest:
+            old = self.inputs[index]
+            array = np.asarray(change(old, sizes), old.dtype)
             if array.ndim <= LARGEST_RANK:
-                self._replace(place, array.copy())
+                self._replace(index, array.copy())
 
     def _change_attribute(self) -> None:
         if not self.version.attributes or self.version.name == "Constant":
@@ -281,8 +283,10 @@ def _halved(value: Any) -> Any:
 
 def _input_names(sample: OperatorSample) -> list[str]:
     """The names of a sample's inputs in its own version of the operator."""
-    own = [one for one in versions_of(sample.domain, sample.operator) if one.since <= max(sample.opset, 7)]
-    return [name for name, _ in own[-1].inputs] if own else []
+    sample_versions = [
+        one for one in versions_of(sample.domain, sample.operator) if one.since <= max(sample.opset, 7)
+    ]
+    return [name for name, _ in sample_versions[-1].inputs] if sample_versions else []
 
 
 def _random(seed: int, title: str) -> random.Random:

@@ -67,10 +67,10 @@ def _of_onnx() -> Iterator[OperatorSample]:
                 yield _of_case(test.name, test.model, list(test.data_sets[0][0]))
 
 
-def _of_case(name: str, model: ModelProto, given: list[Any]) -> OperatorSample:
+def _of_case(name: str, model: ModelProto, tensors: list[Any]) -> OperatorSample:
     (node,) = model.graph.node
     types = {value.name: value.type for value in model.graph.input}
-    values = {value.name: one for value, one in zip(model.graph.input, given)}
+    values = {value.name: one for value, one in zip(model.graph.input, tensors)}
     (opset,) = [one.version for one in model.opset_import if one.domain == node.domain]
     return OperatorSample(
         name,
@@ -301,7 +301,7 @@ def _grouped() -> dict[str, Any]:
         batch, total = len(lengths), past + new
         parts = [floats(batch, new, 32), *(floats(batch, new, 16) for _ in range(2))]
         caches = [floats(batch, 2, past, 8) if past else None for _ in range(2)]
-        given = (
+        operands = (
             *parts,
             *caches,
             np.array(lengths, np.int32),
@@ -319,7 +319,7 @@ def _grouped() -> dict[str, Any]:
             ("sink", (floats(1, 1, new, total), floats(4)), {"local_window_size": 3}),
         ):
             heads = {"num_heads": 4, "kv_num_heads": 2, **attributes}
-            made[f"GroupQueryAttention {name} {mode}"] = ((*given, *inputs), heads, 3)
+            made[f"GroupQueryAttention {name} {mode}"] = ((*operands, *inputs), heads, 3)
     return made
 
 
@@ -327,14 +327,14 @@ def _quantized() -> dict[str, Any]:
     a, b = integers(0, 255, 2, 3, 4, dtype=U8), integers(0, 255, 3, 4, dtype=U8)
     image, zero = integers(0, 255, 1, 2, 6, 6, dtype=U8), scalar(121, U8)
     one, two, three = scalar(0.0211), scalar(0.0307), scalar(0.0437)
-    step, signed = positive(3) / 50, integers(-128, 127, 3, 4, dtype=I8)
+    scale, signed = positive(3) / 50, integers(-128, 127, 3, 4, dtype=I8)
     return {
         "QLinearConv": (
             (image, one, zero, integers(0, 255, 3, 2, 3, 3, dtype=U8), two, zero, scalar(1.37), zero,
              integers(-99, 99, 3)), {"pads": [1, 1, 1, 1]},
         ),
         "QLinearConv channels": (
-            (image, one, zero, integers(-64, 64, 3, 2, 3, 3, dtype=I8), step, np.zeros(3, I8), scalar(1.37), zero),
+            (image, one, zero, integers(-64, 64, 3, 2, 3, 3, dtype=I8), scale, np.zeros(3, I8), scalar(1.37), zero),
             {},
         ),
         # Signed weights have 7 bits here: ONNX Runtime's sums of products of two types saturate on some processors.

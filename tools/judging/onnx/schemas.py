@@ -40,10 +40,10 @@ class SchemaVersion(NamedTuple):
     attribute_kinds: dict[str, int]
     types: dict[str, tuple[str, ...]]
 
-    def constraint(self, place: int) -> str:
+    def constraint(self, index: int) -> str:
         """The type constraint of an input, or its type; empty if there are not so many inputs."""
-        if place < len(self.inputs):
-            return self.inputs[place][1]
+        if index < len(self.inputs):
+            return self.inputs[index][1]
         return self.inputs[-1][1] if self.is_variadic and self.inputs else ""
 
 
@@ -63,8 +63,10 @@ def _versions() -> Iterator[SchemaVersion]:
         for schema, following in zip(schemas, [*schemas[1:], None]):
             until = LATEST if following is None else following.since_version - 1
             if until >= FIRST[domain] and not schema.deprecated:
-                own = [kernel for kernel in _kernels(domain, name) if _overlap(kernel, schema, until)]
-                yield _version(schema, until, own)
+                versions_kernels = [
+                    kernel for kernel in _kernels(domain, name) if _overlap(kernel, schema, until)
+                ]
+                yield _version(schema, until, versions_kernels)
 
 
 @cache
@@ -89,14 +91,14 @@ def _overlap(kernel: Any, schema: Any, until: int) -> bool:
 def _version(schema: Any, until: int, kernels: list[Any]) -> SchemaVersion:
     types = {}
     for constraint in schema.type_constraints:
-        own = [
+        kernel_types = [
             one for kernel in kernels for one in kernel.type_constraints.get(constraint.type_param_str, ())
         ]
         allowed = constraint.allowed_type_strs
-        if HALF in allowed and own:
+        if HALF in allowed and kernel_types:
             # ONNX Runtime casts to FLOAT and back where a kernel has no FLOAT16.
-            own.append(HALF)
-        types[constraint.type_param_str] = tuple(dict.fromkeys(own or allowed))
+            kernel_types.append(HALF)
+        types[constraint.type_param_str] = tuple(dict.fromkeys(kernel_types or allowed))
     defaults = {}
     for name, attribute in schema.attributes.items():
         default = AttributeProto.FromString(attribute._default_value)

@@ -56,11 +56,11 @@ class SweepVerdict(NamedTuple):
 def text_of(case: DrawnCase) -> str:
     """The node with the types and sizes of its inputs, and its attributes: ``Relu-14(float32[2, 3]) axis=1``."""
     inputs = ", ".join(
-        "" if one is None else _worded(one, case.types[place]) for place, one in enumerate(case.inputs)
+        "" if one is None else _worded(one, case.types[index]) for index, one in enumerate(case.inputs)
     )
     attributes = (
-        f"{name}={_valued(helper.get_attribute_value(given))}"
-        for name, given in sorted(case.attributes.items())
+        f"{name}={_valued(helper.get_attribute_value(attribute))}"
+        for name, attribute in sorted(case.attributes.items())
     )
     return " ".join([f"{case.version.name}-{case.opset}({inputs})", *attributes])
 
@@ -81,7 +81,7 @@ def _valued(value: Any) -> str:
 
 
 def names_of(case: DrawnCase) -> list[str]:
-    return ["" if one is None else f"x{place}" for place, one in enumerate(case.inputs)]
+    return ["" if one is None else f"x{index}" for index, one in enumerate(case.inputs)]
 
 
 def is_number_of_numpy(kind: TypeProto) -> bool:
@@ -91,14 +91,14 @@ def is_number_of_numpy(kind: TypeProto) -> bool:
 def model_of(case: DrawnCase, constants: frozenset[int], outputs: Sequence[TypeProto | None]) -> ModelProto:
     """The case as a model, with the inputs of the places ``constants`` as initializers."""
     version, names = case.version, names_of(case)
-    asked = [f"y{place}" if wanted else "" for place, wanted in enumerate(case.outputs)]
+    asked = [f"y{index}" if wanted else "" for index, wanted in enumerate(case.outputs)]
     node = helper.make_node(version.name, names, asked, name="node", domain=version.domain)
     node.attribute.extend(case.attributes.values())
     inputs, initializers = [], []
-    for place, (name, value, kind) in enumerate(zip(names, case.inputs, case.types)):
+    for index, (name, value, kind) in enumerate(zip(names, case.inputs, case.types)):
         if not name or kind is None:
             continue
-        if place in constants:
+        if index in constants:
             initializers.append(tensor(value, kind.tensor_type.elem_type, name))
         else:
             inputs.append(helper.make_value_info(name, kind))
@@ -130,17 +130,17 @@ def verdict_of(case: DrawnCase, stage: Callable[[str], None]) -> SweepVerdict:
         return SweepVerdict(case.title, FOREIGN, words)
     if isinstance(expected, str):
         return SweepVerdict(case.title, THEIRS, expected)
-    for place, (one, two) in enumerate(zip(_ordered(case, found), _ordered(case, expected))):
+    for index, (one, two) in enumerate(zip(_ordered(case, found), _ordered(case, expected))):
         verdict, why = difference(one, two, case.version.name)
         if verdict != AGREE:
             why += LEFT_OPEN if verdict == VALUES and _is_left_open(case, one, two) else ""
-            return SweepVerdict(case.title, verdict, f"output {place}: {why}")
+            return SweepVerdict(case.title, verdict, f"output {index}: {why}")
     return SweepVerdict(case.title, AGREE)
 
 
 def _ordered(case: DrawnCase, results: Sequence[Any]) -> Sequence[Any]:
     """Elements and places of TopK in ascending order, where the operator leaves theirs open."""
-    attributes = {name: helper.get_attribute_value(given) for name, given in case.attributes.items()}
+    attributes = {name: helper.get_attribute_value(attribute) for name, attribute in case.attributes.items()}
     if case.version.name != "TopK" or attributes.get("sorted", 1):
         return results
     return [np.sort(one, axis=attributes.get("axis", -1)) for one in results]
@@ -161,15 +161,15 @@ def _is_left_open(case: DrawnCase, found: Any, expected: Any) -> bool:
 def _fed(case: DrawnCase, constants: frozenset[int]) -> dict[str, Any]:
     return {
         name: value
-        for place, (name, value) in enumerate(zip(names_of(case), case.inputs))
-        if name and place not in constants
+        for index, (name, value) in enumerate(zip(names_of(case), case.inputs))
+        if name and index not in constants
     }
 
 
 def theirs(case: DrawnCase) -> tuple[list[TypeProto | None], list[Any]]:
     """The types of the outputs, and these. Raises what ONNX Runtime raises."""
     constants = case.constants | {
-        place for place, kind in enumerate(case.types) if kind is not None and not is_number_of_numpy(kind)
+        index for index, kind in enumerate(case.types) if kind is not None and not is_number_of_numpy(kind)
     }
     model = model_of(case, constants, [None] * sum(case.outputs))
     session = _session(model)
@@ -256,9 +256,9 @@ def _tensor_difference(found: Array, expected: Array, operator: str) -> tuple[st
     wrong = _wrong(found, expected, np.inf if operator in CANCELLING else 1.0)
     if not wrong.any():
         return AGREE, ""
-    place = tuple(map(int, np.argwhere(wrong)[0]))
+    at = tuple(map(int, np.argwhere(wrong)[0]))
     return VALUES, (
-        f"{np.count_nonzero(wrong)} of {wrong.size} elements, at {list(place)} {found[place]}, not {expected[place]}"
+        f"{np.count_nonzero(wrong)} of {wrong.size} elements, at {list(at)} {found[at]}, not {expected[at]}"
     )
 
 

@@ -100,8 +100,12 @@ def _of_graph(test: dict[str, Any]) -> WebnnCase:
 
 
 def _call(operator: dict[str, Any]) -> Call:
-    given = operator["arguments"]
-    pairs = [pair for group in (given if isinstance(given, list) else [given]) for pair in group.items()]
+    arguments = operator["arguments"]
+    pairs = [
+        pair
+        for group in (arguments if isinstance(arguments, list) else [arguments])
+        for pair in group.items()
+    ]
     options = {name: value for key, group in pairs if key == "options" for name, value in group.items()}
     outputs = operator.get("outputs", operator.get("output"))
     return Call(
@@ -131,9 +135,9 @@ def _of_one(stem: str, test: dict[str, Any]) -> WebnnCase:
     options = dict(test.get("options", {}))
     operands: list[Any] = []
     inputs: dict[str, WebnnOperand] = {}
-    given = test["inputs"]
+    test_inputs = test["inputs"]
     # The inputs of concat are a list.
-    for key, value in given.items() if isinstance(given, dict) else [("inputs", given)]:
+    for key, value in test_inputs.items() if isinstance(test_inputs, dict) else [("inputs", test_inputs)]:
         for index, one in enumerate(value if isinstance(value, list) else [value]):
             inputs[f"{key}{index}" if isinstance(value, list) else key] = _operand(one)
         if isinstance(value, list):
@@ -205,19 +209,19 @@ class _Literal:
         re.VERBOSE | re.DOTALL,
     )
 
-    def __init__(self, text: str, place: int) -> None:
+    def __init__(self, text: str, position: int) -> None:
         self.text = text
-        self.place = place
+        self.position = position
         self.kind, self.token = "", ""
         self._next()
 
     def _next(self) -> None:
-        found = self.TOKEN.match(self.text, self.place)
+        found = self.TOKEN.match(self.text, self.position)
         if found is None:
-            raise LiteralError(f"no literal at {self.text[self.place : self.place + 20]!r}")
+            raise LiteralError(f"no literal at {self.text[self.position : self.position + 20]!r}")
         self.kind = str(found.lastgroup)
         self.token = found[self.kind]
-        self.place = found.end()
+        self.position = found.end()
 
     def value(self) -> Any:
         """The value that begins with the token; the place is then behind it."""

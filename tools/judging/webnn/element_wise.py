@@ -144,7 +144,7 @@ def cast(into: Lowering, x: Lowered, kind: str) -> Lowered:
 def clamp(into: Lowering, x: Lowered, min_value: Any = None, max_value: Any = None) -> Lowered:
     """WebNN keeps NaN, of which DirectML makes the largest value."""
     limits = [
-        _limit(x.dtype, given, default) for given, default in ((min_value, -math.inf), (max_value, math.inf))
+        _limit(x.dtype, bound, default) for bound, default in ((min_value, -math.inf), (max_value, math.inf))
     ]
     made = into.graph.clip1(x.x, min_max_data_type=x.data_type, min=limits[0], max=limits[1])
     if x.dtype.kind == "f":
@@ -153,8 +153,8 @@ def clamp(into: Lowering, x: Lowered, min_value: Any = None, max_value: Any = No
     return Lowered(made, x.shape)
 
 
-def _limit(dtype: np.dtype[Any], given: Any, default: float) -> Any:
-    value = default if given is None else given
+def _limit(dtype: np.dtype[Any], bound: Any, default: float) -> Any:
+    value = default if bound is None else bound
     if dtype.kind == "f":
         return float(value)
     limits = np.iinfo(dtype)
@@ -188,9 +188,9 @@ def dequantize_linear(
     into: Lowering, x: Lowered, scale: Lowered, zero_point: Lowered | None = None
 ) -> Lowered:
     if x.data_type not in BLOCKED:
-        own = (scale, zero_point or into.filled(x, (), 0))
+        pair = (scale, zero_point or into.filled(x, (), 0))
         return Lowered(
-            into.graph.dequantize_linear(x.x, *(into.spread(one, x.shape) for one in own)), x.shape
+            into.graph.dequantize_linear(x.x, *(into.spread(one, x.shape) for one in pair)), x.shape
         )
     parameters = [_ranked(into, one, x) for one in (scale, zero_point) if one is not None]
     kinds = (dml.DML_QUANTIZATION_TYPE_SCALE, dml.DML_QUANTIZATION_TYPE_SCALE_ZERO_POINT)

@@ -54,9 +54,9 @@ def slice_(
 ) -> Lowered:
     if not x.shape:
         return x
-    steps = strides or [1] * len(sizes)
+    slice_strides = strides or [1] * len(sizes)
     made = into.graph.slice1(
-        x.x, input_window_offsets=starts, input_window_sizes=sizes, input_window_strides=steps
+        x.x, input_window_offsets=starts, input_window_sizes=sizes, input_window_strides=slice_strides
     )
     return Lowered(made, shape_of(made))
 
@@ -65,12 +65,12 @@ def slice_(
 def reverse(into: Lowering, x: Lowered, axes: list[int] | None = None) -> Lowered:
     if not x.shape:
         return x
-    turned = range(len(x.shape)) if axes is None else axes
+    reversed_axes = range(len(x.shape)) if axes is None else axes
     made = into.graph.slice1(
         x.x,
         input_window_offsets=[0] * len(x.shape),
         input_window_sizes=x.shape,
-        input_window_strides=[-1 if axis in turned else 1 for axis in range(len(x.shape))],
+        input_window_strides=[-1 if axis in reversed_axes else 1 for axis in range(len(x.shape))],
     )
     return Lowered(made, x.shape)
 
@@ -135,13 +135,13 @@ def _limited(into: Lowering, indices: Lowered, sizes: Sequence[int]) -> Lowered:
 def gather(into: Lowering, x: Lowered, indices: Lowered, axis: int = 0) -> Lowered:
     indices = _limited(into, indices, [x.shape[axis]])
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-    own = indices if indices.shape else into.view(indices, (1,))
-    rank = max(len(x.shape) - 1 + len(own.shape), len(x.shape))
+    viewed = indices if indices.shape else into.view(indices, (1,))
+    rank = max(len(x.shape) - 1 + len(viewed.shape), len(x.shape))
     made = into.graph.gather(
         _leading_ones(into, x, rank),
-        _leading_ones(into, own, rank),
+        _leading_ones(into, viewed, rank),
         axis=axis + rank - len(x.shape),
-        index_dimensions=len(own.shape),
+        index_dimensions=len(viewed.shape),
     )
     return into.view(Lowered(made, shape_of(made)), shape)
 

@@ -30,14 +30,14 @@ def _activations(names: Sequence[str], directions: int) -> list[Any]:
     return [ACTIVATIONS[name]() for name in names] * directions
 
 
-def _gates(into: Lowering, weight: Lowered, layout: str, own: str, rest: int) -> Lowered:
+def _gates(into: Lowering, weight: Lowered, layout: str, order: str, rest: int) -> Lowered:
     """A weight of ``[directions, gates * hidden, ...]`` as ``[1, directions, gates * hidden, rest]``, its gates in
     DirectML's order."""
     directions, count = weight.shape[0], weight.shape[1]
-    parts = into.view(weight, (directions, len(own), count // len(own), rest))
-    if layout != own:
-        single = into.graph.split(parts.x, axis=1, sizes=[1] * len(own))
-        parts = Lowered(into.graph.join([single[layout.index(gate)] for gate in own], axis=1), parts.shape)
+    parts = into.view(weight, (directions, len(order), count // len(order), rest))
+    if layout != order:
+        single = into.graph.split(parts.x, axis=1, sizes=[1] * len(order))
+        parts = Lowered(into.graph.join([single[layout.index(gate)] for gate in order], axis=1), parts.shape)
     return into.view(parts, (1, directions, count, rest))
 
 
@@ -47,7 +47,7 @@ def _biases(
     bias: Lowered | None,
     recurrent: Lowered | None,
     layout: str,
-    own: str,
+    order: str,
     count: int,
 ) -> Expression | None:
     if bias is None and recurrent is None:
@@ -55,8 +55,8 @@ def _biases(
     directions = like.shape[0]
     parts = []
     for one in (bias, recurrent):
-        given = into.filled(like, (directions, count), 0) if one is None else one
-        ordered = _gates(into, into.view(given, (directions, count)), layout, own, 1)
+        summand = into.filled(like, (directions, count), 0) if one is None else one
+        ordered = _gates(into, into.view(summand, (directions, count)), layout, order, 1)
         parts.append(into.view(ordered, (1, 1, directions, count)).x)
     return into.graph.join(parts, axis=3)
 
@@ -82,12 +82,12 @@ def gru(
     layout: str = "zrn",
     activations: Sequence[str] = ("sigmoid", "tanh"),
 ) -> list[Lowered]:
-    own, directions = GATES["gru"], weight.shape[0]
+    order, directions = GATES["gru"], weight.shape[0]
     made = into.graph.gru(
         into.view(x, (1, *x.shape)).x,
-        _gates(into, weight, layout, own, x.shape[2]).x,
-        _gates(into, recurrent_weight, layout, own, hidden_size).x,
-        _biases(into, weight, bias, recurrent_bias, layout, own, 3 * hidden_size),
+        _gates(into, weight, layout, order, x.shape[2]).x,
+        _gates(into, recurrent_weight, layout, order, hidden_size).x,
+        _biases(into, weight, bias, recurrent_bias, layout, order, 3 * hidden_size),
         _state(into, initial_hidden_state),
         activation_descs=_activations(activations, directions),
         direction=DIRECTIONS[direction],
@@ -116,15 +116,15 @@ def lstm(
     layout: str = "iofg",
     activations: Sequence[str] = ("sigmoid", "tanh", "tanh"),
 ) -> list[Lowered]:
-    own, directions = GATES["lstm"], weight.shape[0]
+    order, directions = GATES["lstm"], weight.shape[0]
     peepholes = None
     if peephole_weight is not None:
         peepholes = into.view(peephole_weight, (1, 1, directions, 3 * hidden_size)).x
     made = into.graph.lstm(
         into.view(x, (1, *x.shape)).x,
-        _gates(into, weight, layout, own, x.shape[2]).x,
-        _gates(into, recurrent_weight, layout, own, hidden_size).x,
-        _biases(into, weight, bias, recurrent_bias, layout, own, 4 * hidden_size),
+        _gates(into, weight, layout, order, x.shape[2]).x,
+        _gates(into, recurrent_weight, layout, order, hidden_size).x,
+        _biases(into, weight, bias, recurrent_bias, layout, order, 4 * hidden_size),
         _state(into, initial_hidden_state),
         _state(into, initial_cell_state),
         peephole=peepholes,
@@ -183,7 +183,7 @@ def gru_cell(
 ) -> Lowered:
     (state,) = gru(
         into,
-        *_of_one_step(into, x, weight, recurrent),
+        *_with_sequence_dimension(into, x, weight, recurrent),
         1,
         hidden_size,
         initial_hidden_state=hidden,
@@ -206,7 +206,7 @@ def lstm_cell(
 ) -> list[Lowered]:
     states = lstm(
         into,
-        *_of_one_step(into, x, weight, recurrent),
+        *_with_sequence_dimension(into, x, weight, recurrent),
         1,
         hidden_size,
         initial_hidden_state=hidden,
@@ -216,7 +216,7 @@ def lstm_cell(
     return [into.view(state, hidden.shape) for state in states]
 
 
-def _of_one_step(into: Lowering, *values: Lowered) -> list[Lowered]:
+def _with_sequence_dimension(into: Lowering, *values: Lowered) -> list[Lowered]:
     return [into.view(value, (1, *value.shape)) for value in values]
 
 

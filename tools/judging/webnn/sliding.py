@@ -56,12 +56,16 @@ def _convolution(name: str) -> Callable[..., Lowered]:
         order = [filter_layout.index(letter) for letter in FILTER_ORDERS[name]]
         kernel = Lowered(into.permuted(filter, order), tuple(filter.shape[axis] for axis in order))
         start, end = _ends(padding)
-        steps, spacing = strides or [1, 1], dilations or [1, 1]
+        window_strides, spacing = strides or [1, 1], dilations or [1, 1]
         extra = output_padding or [0, 0]
         if output_sizes is not None:
             extra = [
                 size
-                - ((image.shape[2 + at] - 1) * steps[at] + (kernel.shape[2 + at] - 1) * spacing[at] + 1)
+                - (
+                    (image.shape[2 + at] - 1) * window_strides[at]
+                    + (kernel.shape[2 + at] - 1) * spacing[at]
+                    + 1
+                )
                 + start[at]
                 + end[at]
                 for at, size in enumerate(output_sizes)
@@ -80,7 +84,7 @@ def _convolution(name: str) -> Callable[..., Lowered]:
             direction=dml.DML_CONVOLUTION_DIRECTION_BACKWARD
             if is_transposed
             else dml.DML_CONVOLUTION_DIRECTION_FORWARD,
-            strides=steps,
+            strides=window_strides,
             dilations=spacing,
             start_padding=start,
             end_padding=end,
@@ -122,18 +126,18 @@ def _pool(method: str, choices: dict[str, Any]) -> Callable[..., Lowered]:
         image = _channels_first(into, x, layout)
         window = window_dimensions or list(image.shape[2:])
         start, end = _ends(padding)
-        steps, spacing = strides or [1, 1], dilations or [1, 1]
+        window_strides, spacing = strides or [1, 1], dilations or [1, 1]
         rounding = math.ceil if (output_shape_rounding or rounding_type) == "ceil" else math.floor
         sizes = []
         for at in (0, 1):
             reach = (window[at] - 1) * spacing[at] + 1
             room = image.shape[2 + at] + start[at] + end[at] - reach
-            size = output_sizes[at] if output_sizes else rounding(room / steps[at]) + 1
-            end[at] += max(0, (size - 1) * steps[at] - room)
+            size = output_sizes[at] if output_sizes else rounding(room / window_strides[at]) + 1
+            end[at] += max(0, (size - 1) * window_strides[at] - room)
             sizes.append(size)
         made = getattr(into.graph, method)(
             image.x,
-            strides=steps,
+            strides=window_strides,
             window_size=window,
             start_padding=start,
             end_padding=end,

@@ -43,12 +43,12 @@ def _reduction(function: str) -> Operator:
     def lowered(
         into: Lowering, x: Lowered, axes: list[int] | None = None, keep_dimensions: bool = False
     ) -> Lowered:
-        own_axes = list(range(len(x.shape))) if axes is None else axes
-        viewed, reduced = _with_axes(into, x, own_axes)
+        chosen_axes = list(range(len(x.shape))) if axes is None else axes
+        viewed, reduced = _with_axes(into, x, chosen_axes)
         made = into.graph.reduce(
             viewed.x, function=dml.DML_REDUCE_FUNCTION[f"DML_REDUCE_FUNCTION_{function}"], axes=reduced
         )
-        return into.view(Lowered(made, shape_of(made)), _reduced(x.shape, own_axes, keep_dimensions))
+        return into.view(Lowered(made, shape_of(made)), _reduced(x.shape, chosen_axes, keep_dimensions))
 
     return lowered
 
@@ -112,13 +112,13 @@ def batch_normalization(
     epsilon: float = 1e-5,
 ) -> Lowered:
     shape = tuple(size if at == axis else 1 for at, size in enumerate(x.shape))
-    own = (
+    statistics = (
         mean,
         variance,
         scale or into.filled(x, mean.shape, 1),
         bias or into.filled(x, mean.shape, 0),
     )
-    parameters = [into.view(one, shape).x for one in own]
+    parameters = [into.view(one, shape).x for one in statistics]
     return Lowered(into.graph.batch_normalization(x.x, *parameters, spatial=True, epsilon=epsilon), x.shape)
 
 
@@ -142,8 +142,8 @@ def instance_normalization(
     channel = 1 if layout == "nchw" else 3
     shape = tuple(size if axis == channel else 1 for axis, size in enumerate(x.shape))
     count = (x.shape[channel],)
-    own = (scale or into.filled(x, count, 1), bias or into.filled(x, count, 0))
-    parameters = [into.spread(into.view(one, shape), x.shape) for one in own]
+    pair = (scale or into.filled(x, count, 1), bias or into.filled(x, count, 0))
+    parameters = [into.spread(into.view(one, shape), x.shape) for one in pair]
     axes = [2, 3] if layout == "nchw" else [1, 2]
     return Lowered(_normalized(into, x, axes, parameters[0], parameters[1], epsilon), x.shape)
 
@@ -158,12 +158,12 @@ def layer_normalization(
     epsilon: float = 1e-5,
 ) -> Lowered:
     """A parameter's dimensions are in the order of the axes that are given, which need not be that of ``x``."""
-    own_axes = list(range(1, len(x.shape))) if axes is None else axes
-    shape = tuple(x.shape[axis] for axis in own_axes)
-    strides = dict(zip(own_axes, packed_strides(shape)))
+    chosen_axes = list(range(1, len(x.shape))) if axes is None else axes
+    shape = tuple(x.shape[axis] for axis in chosen_axes)
+    strides = dict(zip(chosen_axes, packed_strides(shape)))
 
-    def parameter(given: Lowered | None, default: float) -> Expression:
-        value = into.filled(x, shape, default) if given is None else given
+    def parameter(operand: Lowered | None, default: float) -> Expression:
+        value = into.filled(x, shape, default) if operand is None else operand
         return into.graph.reinterpret(
             value.x,
             sizes=x.shape or (1,),
@@ -176,4 +176,6 @@ def layer_normalization(
         return Lowered(
             into.graph.add(into.graph.multiply(apart, parameter(scale, 1)), parameter(bias, 0)), x.shape
         )
-    return Lowered(_normalized(into, x, own_axes, parameter(scale, 1), parameter(bias, 0), epsilon), x.shape)
+    return Lowered(
+        _normalized(into, x, chosen_axes, parameter(scale, 1), parameter(bias, 0), epsilon), x.shape
+    )
