@@ -10,8 +10,9 @@ from progress import Progress
 from toolchain import NEEDS_PACKAGE, NOT_INSTALLED, tools_are_required
 
 from directml_py import DMLError
-from directml_py.dml.profiles import KIND, PROFILE_VARIABLE
+from directml_py.dml.profiles import KIND
 from directml_py.operators import SCHEMAS
+from directml_py.runtime.observers import PROFILE_VARIABLE
 
 
 def pytest_addoption(parser):
@@ -50,6 +51,10 @@ def operator_of(item):
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        # A fixture of all tests would be made for each of them.
+        if item.get_closest_marker("kind_device"):
+            item.fixturenames = ["kind_device", *item.fixturenames]
     wanted = config.getoption("--operator")
     if not wanted:
         return
@@ -79,11 +84,10 @@ def pytest_make_collect_report(collector):
     return report
 
 
-@pytest.fixture(autouse=True)
-def kind_device(request, monkeypatch):
+@pytest.fixture
+def kind_device(monkeypatch):
     """A test with the marker of this name runs on a device with the mildest requirements."""
-    if request.node.get_closest_marker("kind_device"):
-        monkeypatch.setenv(PROFILE_VARIABLE, KIND.name)
+    monkeypatch.setenv(PROFILE_VARIABLE, KIND.name)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -105,6 +109,8 @@ def pytest_collection(session):
     try:
         return (yield)
     finally:
+        # pytest collects garbage several times when it ends.
+        gc.freeze()
         gc.enable()
 
 

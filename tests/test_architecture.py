@@ -28,7 +28,7 @@ ALLOWED = {
     "garbage_collector": set(),
     "text": {"late"},
     "abi": {"late", "text"},
-    "api": {"abi"},
+    "api": {"abi", "late"},
     "kernels": {"late"},
     "storage": {"abi"},
     "wine": set(),
@@ -41,11 +41,21 @@ ALLOWED = {
     "operators": VALIDATION | {"kernels"},
     "dml": OPERATORS | RUNTIME | {"d3d12", "garbage_collector"},
     "cffi": API,
+    "direct_runner": VALIDATION | RUNTIME | {"kernels", "operators", "garbage_collector"},
     "session": VALIDATION | RUNTIME | {"operators", "d3d12", "dml"},
-    "runner": VALIDATION | RUNTIME | {"operators", "d3d12", "dml", "session", "garbage_collector"},
+    "runner": {"dml", "direct_runner", "session", "garbage_collector"},
 }
 # What is built on the object model, and may import all of it.
-ENGINE = OBJECT_MODEL | {"_clone", "cffi", "runner", "session", "shortcuts", "storage", "wine"}
+ENGINE = OBJECT_MODEL | {
+    "_clone",
+    "cffi",
+    "direct_runner",
+    "runner",
+    "session",
+    "shortcuts",
+    "storage",
+    "wine",
+}
 # The front ends: each knows the engine and, from what stands beside it, only what is named here.
 FRONT_ENDS = {
     "shortcuts": set(),
@@ -121,11 +131,17 @@ def parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def importing_nodes(path, source=None):
+    """Statements that import, and calls, among which some do."""
+    tree = parsed(path) if source is None else ast.parse(source)
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom, ast.Call))]
+
+
 def imports(path, source=None):
     """All imports of a module, those inside functions and under TYPE_CHECKING included."""
-    tree = parsed(path) if source is None else ast.parse(source)
     package = [PACKAGE.name, *path.relative_to(PACKAGE).parts[:-1]]
-    for node in ast.walk(tree):
+    for node in importing_nodes(path, source):
         by_name = imported_by_name(node)
         if by_name:
             names = [by_name.split(".")]
@@ -265,7 +281,7 @@ MOST_IN_A_CIRCLE = 4
 def imported_modules(path, names):
     """The modules of ``names`` that a module imports, annotations included."""
     package = [PACKAGE.name, *path.relative_to(PACKAGE).parts[:-1]]
-    for node in ast.walk(parsed(path)):
+    for node in importing_nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

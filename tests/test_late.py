@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -88,7 +89,11 @@ def test_no_child_hangs_that_is_forked_while_a_thread_imports(children):
 
 def late_imports(path):
     """The imports of a module that are made within a function, by line; and whether each is within ``with loading``."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    # Parsing takes longest, and few modules import anything late.
+    if not re.search(r"^ .*\bimport|import_module", text, re.MULTILINE):
+        return
+    tree = ast.parse(text)
     guarded = {
         id(inner)
         for node in ast.walk(tree)

@@ -56,10 +56,9 @@ def says_that_it_is_generated(path):
 def test_drift_is_found_and_nothing_written(copy):
     edited = copy / "directml_py" / "api" / "enums.py"
     original = edited.read_text(encoding="utf-8")
-    assert "DML_OPERATOR_JOIN = " in original
-    edited.write_text(
-        original.replace("DML_OPERATOR_JOIN = ", "DML_OPERATOR_JOIN = 1 + ", 1), encoding="utf-8"
-    )
+    entry = '"DML_OPERATOR_JOIN": '
+    assert entry in original
+    edited.write_text(original.replace(entry, f"{entry}1 + ", 1), encoding="utf-8")
     missing = copy / "include" / "DirectML.h"
     header = missing.read_text(encoding="utf-8")
     missing.unlink()
@@ -95,6 +94,7 @@ def test_a_changed_catalog_is_drift(copy):
     assert run.returncode == 1, run.stderr
     assert sorted(run.stdout.splitlines()) == [
         "differs: directml_py/api/operator_descs.py",
+        "differs: directml_py/api/operator_descs.pyi",
         "differs: directml_py/api/schema_data.py",
         "differs: directml_py/graph/functions.pyi",
         "differs: include/DirectML.h",
@@ -125,7 +125,7 @@ class TestCompleteness:
 
     def test_in_python(self):
         catalog = Catalog()
-        assert {enum.name for enum in catalog.enums} <= set(vars(enums))
+        assert {enum.name for enum in catalog.enums} <= set(enums.__all__)
         assert {struct.name for struct in catalog.structs} == set(structs.__all__)
         descs = {op.struct.name for op in catalog.operators}
         assert descs | {"DML_SCATTER_ELEMENTS_OPERATOR_DESC"} == set(operator_descs.__all__)

@@ -10,7 +10,7 @@ import pytest
 
 from directml_py import graph
 from directml_py.abi.structure import Structure, TypedOperatorDesc, Union
-from directml_py.api import d3d12_structs, operator_descs, structs
+from directml_py.api import d3d12_structs, descriptor_handles, operator_descs, structs
 from directml_py.graph import directmlx
 from directml_py.graph.operator_functions import OperatorMethod, method_names
 from directml_py.operators import SCHEMAS
@@ -27,16 +27,14 @@ def arguments(function):
 
 
 @pytest.mark.parametrize(
-    "module", [structs, operator_descs, d3d12_structs], ids=lambda module: module.__name__
+    "module", [structs, operator_descs, d3d12_structs, descriptor_handles], ids=lambda module: module.__name__
 )
 def test_every_struct_has_its_fields_and_a_constructor_that_takes_them(module):
     tree, stubs = classes(module.__file__)
     own = {
         name: kind
-        for name, kind in vars(module).items()
-        if isinstance(kind, type)
-        and issubclass(kind, (Structure, Union))
-        and kind.__module__ == module.__name__
+        for name, kind in ((name, getattr(module, name)) for name in module.__all__)
+        if issubclass(kind, (Structure, Union))
     }
     aliases = {name for name, kind in own.items() if name != kind.__name__}
     assert own.keys() - aliases == stubs.keys()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from sweeps import swept
 
 from .bug import BUGS, Bug, messages
 from .every_bug import GROUPS
 
-every_bug = pytest.mark.parametrize("found", [pytest.param(one, id=one.program.__name__) for one in BUGS])
+every_bug = swept("found", BUGS)
 
 
 @every_bug

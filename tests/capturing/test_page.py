@@ -121,12 +121,13 @@ def test_values_and_ranges(hazardous):
 
 
 def test_the_count_of_messages_leads_to_the_first(hazardous):
-    count, target = re.search(r'<li class="alarm"><a href="#(\w+)"><b>(\d+)</b> messages', hazardous).group(
+    count, target = re.search(r'<li class="alarm"><a href="#(\w+)"><b>(\d+)</b> messages?<', hazardous).group(
         2, 1
     )
     anchors = re.findall(r'<p class="message[^>]* id="(\w+)"', hazardous)
     assert anchors == [f"m{number}" for number in range(int(count))]
     assert anchors[0] == target
+    assert not re.search(r"<b>1</b> (dispatches|copies|barriers|messages)<", hazardous)
 
 
 def test_what_nobody_named_is_told_by_what_it_is(hazardous):

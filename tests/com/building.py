@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -27,6 +28,7 @@ CLANG = {
 # Sources for which MinGW 10's own headers do not suffice: for Windows they are compiled with the DirectX headers.
 NEWER = frozenset({"adapters", "answered", "root_signatures", "unemulated", "upload", "versions"})
 PROGRAMS = Path(__file__).resolve().parent / "programs"
+INCLUDES = re.compile(r"#include\b")
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
@@ -85,9 +87,9 @@ def _build_for_linux(name: str, compiler: str, flags: Sequence[str], folder: Pat
     library()
     # Only the C++ program uses threads; eventfd is in no standard.
     rest = ["-pthread"] if "++" in compiler else ["-D_GNU_SOURCE"]
-    options = [STANDARD[compiler], "-O1", *rest, *WARNINGS, *flags, *config("--cflags")]
-    options += _precompiled(compiler, options, folder)
-    objects = _compile({source: [compiler, *options] for source in _sources(compiler)}, folder)
+    command = [compiler, STANDARD[compiler], "-O0", *rest, *WARNINGS, *flags]
+    command += [f"-I{PROGRAMS}", *config("--cflags")]
+    objects = _compile(dict.fromkeys(_units(compiler, folder), command), folder)
     _succeed([compiler, *rest, *flags, *objects, "-o", str(folder / name), *config("--libs")])
 
 
@@ -97,10 +99,12 @@ def _build_for_windows(name: str, compiler: str, flags: Sequence[str], folder: P
     command = [
         *compiler.split(),
         STANDARD["g++" if "++" in compiler else "gcc"],
-        "-O1",
+        # Unoptimized, clang defines functions of <typeinfo> that MinGW's library defines, too.
+        "-O1" if compiler in CLANG.values() else "-O0",
         *WARNINGS,
         *flags,
         f"-I{INCLUDE}",
+        f"-I{PROGRAMS}",
     ]
     command += _mingw_headers() if compiler in CLANG.values() and "++" in compiler else []
     # MinGW's libraries lack the newer IIDs.
@@ -116,8 +120,9 @@ def _build_for_windows(name: str, compiler: str, flags: Sequence[str], folder: P
         "-isystem",
         str(folder),
     ]
-    fast = [*command, *_precompiled(compiler, command[len(compiler.split()) :], folder)]
-    commands = {source: [*command, *newer] if source.stem in NEWER else fast for source in _sources(compiler)}
+    commands = {
+        unit: [*command, *(newer if unit.stem == "newer" else ())] for unit in _units(compiler, folder)
+    }
     objects = _compile(commands, folder)
     dlls = [str(dll_path(name)) for name in windows_dlls.DLLS]
     libraries = ["-ldxguid", "-luuid", "-lpsapi"]
@@ -133,8 +138,33 @@ def _mingw_headers() -> list[str]:
     ]
 
 
-def _sources(compiler: str) -> list[Path]:
-    return sorted(PROGRAMS.glob("*.cpp" if "++" in compiler else "*.c"))
+def _units(compiler: str, folder: Path) -> list[Path]:
+    """What is compiled: each C file, and the C++ files in a few units, since most of their compilation is headers."""
+    if "++" not in compiler:
+        return sorted(PROGRAMS.glob("*.c"))
+    sources = sorted(PROGRAMS.glob("*.cpp"))
+    older = [source for source in sources if source.stem not in NEWER]
+    groups = {
+        "newer": [source for source in sources if source.stem in NEWER],
+        "even": older[::2],
+        "odd": older[1::2],
+    }
+    return [_unit(folder / f"{name}.cpp", group) for name, group in groups.items()]
+
+
+def _unit(path: Path, sources: Sequence[Path]) -> Path:
+    """One file of several, in which topics may have the same names: each is a namespace, after what all of them
+    include."""
+    texts = {source: source.read_text(encoding="utf-8") for source in sources}
+    lines = dict.fromkeys(
+        line for text in texts.values() for line in text.splitlines() if INCLUDES.match(line)
+    )
+    for source in sources:
+        line = f'#include "{source.name}"'
+        is_shared = source.stem == "main" or source.with_suffix(".h").exists()
+        lines[line if is_shared else f"namespace {source.stem}_topics {{\n{line}\n}}"] = None
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
 
 
 def _compile(commands: Mapping[Path, list[str]], folder: Path) -> list[str]:
@@ -144,15 +174,6 @@ def _compile(commands: Mapping[Path, list[str]], folder: Path) -> list[str]:
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         list(workers.map(_succeed, every))
     return list(objects.values())
-
-
-def _precompiled(compiler: str, options: Sequence[str], folder: Path) -> list[str]:
-    """Options that take what nearly all programs include from one file: most of their compilation is headers."""
-    if "clang" in compiler or "++" not in compiler:
-        return []
-    header = PROGRAMS / "bench.h"
-    _succeed([compiler, *options, "-x", "c++-header", str(header), "-o", str(folder / f"{header.name}.gch")])
-    return ["-I", str(folder), "-include", header.name, "-Winvalid-pch"]
 
 
 def _succeed(command: list[str]) -> subprocess.CompletedProcess[str]:

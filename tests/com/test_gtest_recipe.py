@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -39,6 +40,22 @@ def _run(*command: str) -> None:
 def test_suite_passes(build: Path) -> None:
     lines = facts([build / "builder_test"])
     assert "[  PASSED  ] 14 tests." in lines, lines
+
+
+def test_listing_the_tests_starts_no_python(build: Path) -> None:
+    """CMake's gtest_discover_tests does it in each build. The loader names the files that it loads."""
+    loaded = {
+        option: subprocess.run(
+            [str(build / "builder_test"), option],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+            env={**os.environ, "LD_DEBUG": "files"},
+        ).stderr
+        for option in ("--gtest_list_tests", "--gtest_filter=Gather.Valid")
+    }
+    assert ["_multiarray_umath" in files for files in loaded.values()] == [False, True]
 
 
 def test_ctest(build: Path) -> None:

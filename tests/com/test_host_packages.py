@@ -1,8 +1,9 @@
-"""Environments of the Python that the library starts or finds: what they lack, and what their paths contain."""
+"""Python hosts of the library: what environments lack, what paths contain, and what has run before."""
 
 from __future__ import annotations
 
 import subprocess
+import sys
 import venv
 from pathlib import Path
 
@@ -40,6 +41,15 @@ def test_the_missing_packages_are_named_once(bare: Path) -> None:
     wanted = "libdirectml.so: {0} lacks the package {1}, which directml_py needs; "
     wanted += "install it with: {0} -m pip install {1}"
     assert run(bare) == [wanted.format(bare, "cffi"), wanted.format(bare, "numpy")]
+
+
+def test_a_host_that_has_looked_at_a_capsule() -> None:
+    """As PyTorch does: the type of capsules has a version tag then, which cffi's start would take for a lock."""
+    looked = "import datetime\nfor _ in range(3):\n    datetime.datetime_CAPI.__doc__\n"
+    found = subprocess.run(
+        [sys.executable, "-c", looked + PROGRAM, library()], capture_output=True, text=True, timeout=120
+    )
+    assert found.stdout.split() == ["0x0"] * 2, found.stderr
 
 
 def test_what_is_there_is_not_named(bare: Path, tmp_path: Path) -> None:

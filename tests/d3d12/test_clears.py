@@ -10,6 +10,7 @@ import pytest
 from directml_py.abi.hresult import E_INVALIDARG, E_NOTIMPL, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
+from directml_py.api import descriptor_handles
 
 from .conftest import Bench
 
@@ -41,13 +42,13 @@ class Views:
         bench.list.SetDescriptorHeaps([self.visible])
 
     def cpu(self, heap, index=0):
-        return s.D3D12_CPU_DESCRIPTOR_HANDLE(
+        return descriptor_handles.D3D12_CPU_DESCRIPTOR_HANDLE(
             heap.GetCPUDescriptorHandleForHeapStart().ptr + index * heap.increment
         )
 
     def gpu(self, index=0):
         start = self.visible.GetGPUDescriptorHandleForHeapStart().ptr
-        return s.D3D12_GPU_DESCRIPTOR_HANDLE(start + index * self.visible.increment)
+        return descriptor_handles.D3D12_GPU_DESCRIPTOR_HANDLE(start + index * self.visible.increment)
 
     def create(self, buffer, desc, index=0):
         for heap in (self.visible, self.hidden):
@@ -152,7 +153,10 @@ class TestRefusedClears:
         other = views.create(buffer, raw(0, 3), 1)
         visible = views.cpu(views.visible)
         unwritten = views.gpu(2), views.cpu(views.hidden, 2)
-        wild = s.D3D12_GPU_DESCRIPTOR_HANDLE(64), s.D3D12_CPU_DESCRIPTOR_HANDLE(64)
+        wild = (
+            descriptor_handles.D3D12_GPU_DESCRIPTOR_HANDLE(64),
+            descriptor_handles.D3D12_CPU_DESCRIPTOR_HANDLE(64),
+        )
         for handles in ((gpu, visible), (gpu, other[1]), (gpu, wild[1]), (wild[0], cpu), unwritten):
             bench.list.ClearUnorderedAccessViewUint(*handles, buffer, [0] * 4)
         message = close_error(bench.list)
@@ -254,7 +258,7 @@ class TestViewDescs:
         with pytest.raises(DMLError, match="counterResource"):
             create(buffer, buffer, desc, views.cpu(views.hidden))
         with pytest.raises(DMLError, match="not a CPU handle"):
-            create(buffer, None, desc, s.D3D12_CPU_DESCRIPTOR_HANDLE(views.gpu().ptr))
+            create(buffer, None, desc, descriptor_handles.D3D12_CPU_DESCRIPTOR_HANDLE(views.gpu().ptr))
         with pytest.raises(DMLError, match="belongs to another device"):
             create(other.buffer(16, flags=UAV), None, desc, views.cpu(views.hidden))
         samplers = bench.device.CreateDescriptorHeap(

@@ -11,6 +11,7 @@ from directml_py import d3d12
 from directml_py.abi.hresult import E_INVALIDARG, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
+from directml_py.api import descriptor_handles
 
 
 def test_heap_properties():
@@ -64,8 +65,8 @@ def test_a_barrier_keeps_its_resource_alive(bench, collect):
 @pytest.mark.parametrize(
     ("kind", "plain"),
     [
-        (d3d12.CD3DX12_CPU_DESCRIPTOR_HANDLE, s.D3D12_CPU_DESCRIPTOR_HANDLE),
-        (d3d12.CD3DX12_GPU_DESCRIPTOR_HANDLE, s.D3D12_GPU_DESCRIPTOR_HANDLE),
+        (d3d12.CD3DX12_CPU_DESCRIPTOR_HANDLE, descriptor_handles.D3D12_CPU_DESCRIPTOR_HANDLE),
+        (d3d12.CD3DX12_GPU_DESCRIPTOR_HANDLE, descriptor_handles.D3D12_GPU_DESCRIPTOR_HANDLE),
     ],
 )
 def test_handles(kind, plain):

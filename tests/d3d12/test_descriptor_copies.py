@@ -10,11 +10,12 @@ from directml_py import d3d12
 from directml_py.abi.hresult import E_INVALIDARG, DMLError
 from directml_py.api import d3d12_enums as e
 from directml_py.api import d3d12_structs as s
+from directml_py.api import descriptor_handles
 
 VIEWS = e.D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV
 SAMPLER = e.D3D12_DESCRIPTOR_HEAP_TYPE_SAMPLER
 VISIBLE = e.D3D12_DESCRIPTOR_HEAP_FLAG_SHADER_VISIBLE
-HANDLE = s.D3D12_CPU_DESCRIPTOR_HANDLE
+HANDLE = descriptor_handles.D3D12_CPU_DESCRIPTOR_HANDLE
 
 
 class Heaps:

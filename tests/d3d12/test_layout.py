@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-from enum import EnumMeta
 
 from toolchain import run_with_d3d12
 
@@ -66,7 +65,7 @@ def struct_kinds():
 
 
 def enum_members():
-    enums = [value for value in vars(d3d12_enums).values() if isinstance(value, EnumMeta) and len(value)]
+    enums = [getattr(d3d12_enums, name) for name in d3d12_enums.ENUMERATIONS]
     members = {
         # Those of DXCore are scoped.
         f"{enum.__name__}::{name}" if enum.__name__.startswith("DXCore") else name: int(value)

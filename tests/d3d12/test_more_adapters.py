@@ -88,7 +88,23 @@ def test_an_adapter_without_graphics(monkeypatch, kinds, first):
     for level in (dml.D3D_FEATURE_LEVEL_1_0_GENERIC, dml.D3D_FEATURE_LEVEL_1_0_CORE):
         device = dml.D3D12CreateDevice(npu, level)
         assert bytes(device.GetAdapterLuid()) == own[has_graphics.index(False)]
+        # By this ONNX Runtime decides on compute lists.
+        asked = [
+            dml.D3D_FEATURE_LEVEL_1_0_GENERIC,
+            dml.D3D_FEATURE_LEVEL_1_0_CORE,
+            dml.D3D_FEATURE_LEVEL_12_1,
+        ]
+        levels = dml.D3D12_FEATURE_DATA_FEATURE_LEVELS(pFeatureLevelsRequested=asked)
+        device.CheckFeatureSupport(dml.D3D12_FEATURE_FEATURE_LEVELS, levels)
+        assert levels.MaxSupportedFeatureLevel == dml.D3D_FEATURE_LEVEL_1_0_CORE
         dml.DMLCreateDevice(device, dml.DML_CREATE_DEVICE_FLAG_NONE)
+        with pytest.raises(
+            DMLError, match=r"desc\.Type: D3D12_COMMAND_LIST_TYPE_DIRECT needs graphics"
+        ) as refused:
+            device.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC(dml.D3D12_COMMAND_LIST_TYPE_DIRECT))
+        assert refused.value.hresult == dml.E_INVALIDARG
+        for kind in (dml.D3D12_COMMAND_LIST_TYPE_COMPUTE, dml.D3D12_COMMAND_LIST_TYPE_COPY):
+            device.CreateCommandQueue(dml.D3D12_COMMAND_QUEUE_DESC(kind))
 
 
 @pytest.mark.parametrize("value", ["tpu", "gpu,", "gpu npu", ",".join(["gpu"] * 17)])

@@ -458,3 +458,19 @@ class TestRemovalWakes:
         bench.queue.ExecuteCommandLists([bench.list])
         assert bench.device.removed
         assert seen == []
+
+
+def test_nobody_sees_a_value_before_it_is_published():
+    """C programs read the published value: a thread whose wait is over must not read an older one."""
+    device = d3d12.D3D12CreateDevice()
+    queue = device.CreateCommandQueue(s.D3D12_COMMAND_QUEUE_DESC())
+    fence = device.CreateFence(0, e.D3D12_FENCE_FLAG_NONE)
+    published = []
+    fence.publish(lambda value: published.append((value, fence.value)))
+    queue.Signal(fence, 1)
+    fence.SetEventOnCompletion(3, threading.Event())
+    queue.Signal(fence, 3)
+    fence.Signal(4)
+    device.RemoveDevice()
+    assert published[:4] == [(0, 0), (1, 0), (3, 1), (4, 3)]
+    assert published[4] == (2**64 - 1, 4)

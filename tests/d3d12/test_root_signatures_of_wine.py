@@ -14,7 +14,7 @@ from toolchain import missing
 
 import directml_py as dml
 from directml_py.wine.loader import WineError, find_loader
-from directml_py.wine.prefix import own_prefix
+from directml_py.wine.prefix import default_prefix
 
 from . import root_signature_cases as cases
 
@@ -91,7 +91,7 @@ def test_bytes_agree(wine, tmp_path):
     # Wine's own DLL: that of this package is the native one in the prefix.
     environment = {
         **os.environ,
-        "WINEPREFIX": str(own_prefix(wine)),
+        "WINEPREFIX": str(default_prefix(wine)),
         "WINEDEBUG": "-all",
         "WINEDLLOVERRIDES": "d3d12=b;mscoree,mshtml=",
     }

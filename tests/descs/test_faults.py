@@ -400,10 +400,10 @@ WILD_POINTERS = """
             continue
         paths = [path for path, _, _ in places(op, full(op))]
         for index, path in enumerate(paths):
+            desc = full(op)
+            assert decode_operator_desc(desc).faults == (), op.name
+            _, holder, name = list(places(op, desc))[index]
             for address in UNREADABLE + READABLE:
-                desc = full(op)
-                assert decode_operator_desc(desc).faults == (), op.name
-                _, holder, name = list(places(op, desc))[index]
                 setattr(holder, name, address)
                 for form in (desc, dml.DML_OPERATOR_DESC(op.value, desc)):
                     found, faults = decode_operator_desc(form)

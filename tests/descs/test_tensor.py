@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import random
@@ -10,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from toolchain import later
 
 from directml_py.api.enums import DML_TENSOR_DATA_TYPE, DML_TENSOR_FLAG_OWNED_BY_DML
 from directml_py.descs import DMLCalcBufferTensorSize, TensorDesc, tensor_desc
@@ -101,7 +101,7 @@ class TestSizes:
     def test_short_arrays(self, count):
         with pytest.raises(ValueError, match=f"sizes has 2 elements; dimension_count is {count}"):
             DMLCalcBufferTensorSize(FLOAT32, count, [1, 2])
-        with pytest.raises(ValueError, match="strides has 1 elements; dimension_count is 2"):
+        with pytest.raises(ValueError, match="strides has 1 element; dimension_count is 2"):
             DMLCalcBufferTensorSize(FLOAT32, 2, [1, 2], [1])
 
     @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ class TestHelper:
     @pytest.mark.parametrize(
         ("sizes", "strides", "error", "name"),
         [
-            ([1, 2], [1], ValueError, "strides has 1 elements and sizes 2"),
+            ([1, 2], [1], ValueError, "strides has 1 element and sizes 2"),
             ([1, 2], [], ValueError, "strides has 0 elements and sizes 2"),
             ([1.5], None, TypeError, r"sizes\[0\] must be an integer, not float"),
             (5, None, TypeError, "sizes must be a sequence"),
@@ -187,7 +187,7 @@ class TestValue:
 
     def test_immutable_and_comparable(self):
         tensor = TensorDesc(FLOAT32, (2, 3))
-        with pytest.raises(dataclasses.FrozenInstanceError):
+        with pytest.raises(AttributeError, match="immutable"):
             tensor.sizes = (1,)
         assert tensor == TensorDesc(FLOAT32, (2, 3), total_size=24)
         assert hash(tensor) == hash(TensorDesc(FLOAT32, (2, 3)))
@@ -243,11 +243,12 @@ class TestValue:
 
 
 class TestOverlap:
-    def test_against_brute_force(self):
+    @pytest.mark.parametrize("count", [3_000, *later(20_000)])
+    def test_against_brute_force(self, count):
         """Every offset of many small tensors; with this seed both results are frequent."""
         rng = random.Random(2)
         answers = []
-        for _ in range(20_000):
+        for _ in range(count):
             rank = rng.randint(1, 5)
             sizes = [rng.choice((1, 2, 2, 3, 4, 5)) for _ in range(rank)]
             strides = [rng.randint(0, rng.choice((2, 8, 30, 90))) for _ in range(rank)]
@@ -255,7 +256,7 @@ class TestOverlap:
             expected = len(set(found)) != len(found)
             assert elements_overlap(sizes, strides) is expected, (sizes, strides)
             answers.append(expected)
-        assert 4000 < sum(answers) < 16_000
+        assert count // 5 < sum(answers) < 4 * count // 5
 
     def test_interleaved_dimensions(self):
         """No overlap, though no dimension's stride spans the inner ones: where simple tests fail."""
@@ -406,6 +407,9 @@ TorchLike.__module__, TorchLike.__name__ = "torch", "dtype"
 def test_data_types_by_other_names(given, meant):
     own = tensor_desc(DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{meant}"], [2, 3])
     assert tensor_desc(given, [2, 3]) == own
+    assert TensorDesc(given, (2, 3)) == TensorDesc(
+        DML_TENSOR_DATA_TYPE[f"DML_TENSOR_DATA_TYPE_{meant}"], (2, 3)
+    )
 
 
 @pytest.mark.parametrize(
@@ -414,9 +418,16 @@ def test_data_types_by_other_names(given, meant):
         ("flaot32", r"no data type 'flaot32'; did you mean FLOAT32\?"),
         (TorchLike("bfloat16"), "no data type 'bfloat16'"),
         (np.complex64, "no data type for complex64 elements"),
-        (None, "data_type must be an integer, not NoneType"),
+        (
+            None,
+            "data_type must be a DML_TENSOR_DATA_TYPE, a type of NumPy or PyTorch, or a name of one, not NoneType",
+        ),
+        (float, "data_type must be .*, not the class float"),
+        (np.zeros(1), "data_type must be .*, not ndarray"),
     ],
 )
 def test_data_types_that_there_are_not(given, text):
     with pytest.raises(TypeError, match=text):
         tensor_desc(given, [1])
+    with pytest.raises(TypeError, match=text):
+        TensorDesc(given, (1,))

@@ -6,8 +6,8 @@ import pytest
 
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
-from directml_py.dml.program import is_long, products
 from directml_py.kernels.backend import backend
+from directml_py.operators.program import is_long, products
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 

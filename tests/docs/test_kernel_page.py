@@ -64,10 +64,12 @@ EDITS = {
         r'^(#include "arange/dispatch.h")$': r'\1\n#include "axpy/dispatch.h"',
         r"^(    const dml_arange_table \*arange;)$": r"\1\n    const dml_axpy_table *axpy;",
     },
-    "context.c": {r"^(    \.)arange( = &dml_)arange(_table_\w+,)$": r"\1arange\2arange\3\n\1axpy\2axpy\3"},
+    "context.c": {
+        r"^(    \.)arange( = &dml_)arange(_table_##narrow, *\\)$": r"\1arange\2arange\3\n\1axpy\2axpy\3"
+    },
     "common/declarations.h": {r"^(    DML_LAUNCH_)CONV_RUN,$": r"\1AXPY_RUN,\n\1CONV_RUN,"},
     "common/launch.c": {
-        r"^(    case DML_LAUNCH_)CONV_RUN:$": r"\1AXPY_RUN:\n        dml_axpy_run(task);\n        break;\n\1CONV_RUN:"
+        r"^(        DML_LAUNCH\()CONV_RUN, dml_conv_run\)$": r"\1AXPY_RUN, dml_axpy_run)\n\1CONV_RUN, dml_conv_run)"
     },
 }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from documentation.site import PAGES
+from sweeps import swept
 
 from .pages import ROOT, blocks, pages
 from .running import CPP
@@ -49,12 +50,12 @@ def broken(page: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", WRITTEN)
+@swept("page", WRITTEN)
 def test_links_lead_somewhere(page: str) -> None:
     assert broken(page) == []
 
 
-@pytest.mark.parametrize("page", WRITTEN)
+@swept("page", WRITTEN)
 def test_no_role_stands_for_a_link(page: str) -> None:
     """Only Sphinx makes links of roles."""
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 from documentation import operator_page as pages
 from documentation import python_source
 from documentation.illustrations import examples_of, written
-from documentation.operator_page import output_of, own_rules
+from documentation.operator_page import output_of, rules_of_operator
 from documentation.other_names import versions
 from documentation.printed import examples
 
@@ -83,7 +83,7 @@ def test_a_page_shows_values_of_the_example():
 @pytest.mark.parametrize("operator", CASES)
 def test_a_page_has_every_rule_of_its_operator(operator):
     text = operator_page(operator)
-    missing = [rule.id for rule in own_rules(operator) if f"{{#{rule.id}}}" not in text]
+    missing = [rule.id for rule in rules_of_operator(operator) if f"{{#{rule.id}}}" not in text]
     assert missing == []
 
 

@@ -8,7 +8,7 @@ from directml_py.abi.rules import Rule
 from directml_py.sync_validation import sync_rules
 
 from .pages import ROOT, pages
-from .source_names import is_known, spans, unknown_names
+from .source_names import docstring_names, is_defined, is_known, spans, unknown_names
 
 # Lists the names that others have replaced.
 GLOSSARY = "docs/inside/glossary.md"
@@ -29,6 +29,32 @@ def checked_pages() -> list[str]:
 @pytest.mark.parametrize("page", checked_pages())
 def test_what_a_page_names_exists(page: str) -> None:
     assert "\n".join(unknown_names(page)) == ""
+
+
+def test_what_docstrings_name_exists() -> None:
+    modules = [path for folder in ("directml_py", "tools") for path in sorted((ROOT / folder).rglob("*.py"))]
+    named = [
+        (f"{path.relative_to(ROOT)}:{line}", name) for path in modules for line, name in docstring_names(path)
+    ]
+    assert len(named) > 300
+    assert [(where, name) for where, name in named if not is_defined(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_there"),
+    [
+        ("launch.launch_in_order", True),
+        ("kernels.launch", True),
+        ("Graph.compile", True),
+        ("os.fork", True),
+        ("launch_in_order", True),
+        ("launch.multiply", False),
+        ("kernels.elementary.quantize", False),
+        ("launch_in_disorder", False),
+    ],
+)
+def test_names_of_docstrings(name: str, is_there: bool) -> None:
+    assert is_defined(name) is is_there
 
 
 @pytest.mark.parametrize(

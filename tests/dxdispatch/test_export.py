@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,7 +46,7 @@ def is_mixed(desc):
 def samples(operator):
     for seed in SEEDS:
         desc = valid_desc(RandomSource(seed), operator, max_elements=200)
-        yield tensors_as(lambda tensor: replace(tensor, flags=NO_FLAGS), desc) if is_mixed(desc) else desc
+        yield tensors_as(lambda tensor: tensor.replace(flags=NO_FLAGS), desc) if is_mixed(desc) else desc
 
 
 def memory_of(desc, seed=0):
@@ -87,7 +86,7 @@ def test_serialized_graphs_give_back_every_desc(operator, tmp_path):
         desc = valid_desc(RandomSource(seed), operator, max_elements=200)
         *_, path = dxdispatch.save_graph(tmp_path / "graph.bin", desc, memory_of(desc))
         (node,) = dxdispatch.load_graph(path).nodes
-        assert node.desc == tensors_as(lambda tensor: replace(tensor, alignment=0), desc)
+        assert node.desc == tensors_as(lambda tensor: tensor.replace(alignment=0), desc)
 
 
 # Arrays of tensors, absent and several ones, 4-bit elements, indices; other operators are bound in the same ways.
@@ -116,7 +115,7 @@ def add(**changes):
     a, b, out = (TensorDesc(F32, (3,)) for _ in range(3))
     tensors = {"ATensor": a, "BTensor": b, "OutputTensor": out}
     for name, change in changes.items():
-        tensors[name] = replace(tensors[name], **change)
+        tensors[name] = tensors[name].replace(**change)
     return make_desc("ELEMENT_WISE_ADD", tensors)
 
 
@@ -276,7 +275,7 @@ def test_what_dxdispatch_has_no_words_for(desc, words, tmp_path):
 def test_arrays_that_are_owned_in_part(tmp_path):
     first = TensorDesc(F32, (1,))
     fields = {
-        "InputTensors": [first, replace(first, flags=OWNED)],
+        "InputTensors": [first, first.replace(flags=OWNED)],
         "OutputTensor": TensorDesc(F32, (2,)),
         "Axis": 0,
     }

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.kernels.backend import backend
@@ -57,7 +58,7 @@ def create(case: Case, compiles: bool) -> None:
     device.CompileOperator(operator)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.refused], ids=lambda case: case.name)
+@swept("case", [case for case in CASES if case.refused])
 def test_refused(case):
     if case.name in SOFTWARE_DEVICE:
         assert dml.validate(case.desc, feature_level=LEVEL) == []

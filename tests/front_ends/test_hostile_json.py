@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from sweeps import swept
 
 from directml_py.cli import main
 from directml_py.text.json_reading import MAX_DEPTH, MAX_DIGITS, JsonError, read_json
@@ -38,8 +39,8 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("reader", READERS)
+@swept("text", TEXTS)
 def test_it_is_refused_in_a_sentence(tmp_path, capsys, reader, text):
     command, name, code = READERS[reader]
     content, expected = TEXTS[text]

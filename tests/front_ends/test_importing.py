@@ -92,6 +92,52 @@ print(*(name for name in sys.modules if name.startswith("directml_py.") or name 
     }
 
 
+def test_evaluating_loads_no_object_model():
+    """What nobody can see need not exist: devices, queues and resources, and the enumerations and structs of these."""
+    code = """
+import sys
+import directml_py as dml
+x = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, [2])
+(y,) = dml.evaluate(dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(x, x, x), [[1, 2], [3, 4]])
+assert y.tolist() == [4, 6]
+print(*(name for name in sys.modules if name.startswith("directml_py.")))
+from directml_py.api import enums, operator_descs
+print(*(name for name in vars(enums) if name in enums.ENUMERATIONS))
+print(*(name for name in vars(operator_descs) if name in operator_descs.DESCS))
+"""
+    modules, enumerations, descs = (set(line.split()) for line in printed(code).splitlines())
+    rooms = {name.split(".")[1] for name in modules}
+    assert not {"d3d12", "dml", "session", "runner", "sync_validation", "capturing", "graph"} & rooms
+    assert not {"directml_py.api.d3d12_enums", "directml_py.api.d3d12_structs"} & modules
+    assert not {"directml_py.text.html", "directml_py.kernels.post_ops"} & modules
+    assert len(modules) < 100
+    assert "DML_TENSOR_DATA_TYPE" in enumerations
+    assert "DML_OPERATOR_TYPE" not in enumerations
+    assert descs == {"DML_ELEMENT_WISE_ADD_OPERATOR_DESC"}
+
+
+def test_enumerations_made_late_are_whole():
+    """In any order of names, and by any number of threads."""
+    code = """
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from directml_py.api import d3d12_enums as enums
+with ThreadPoolExecutor(8) as pool:
+    found = list(pool.map(lambda _: enums.D3D12_HEAP_TYPE_UPLOAD, range(64)))
+assert all(one is found[0] for one in found)
+assert enums.D3D12_HEAP_TYPE is type(found[0]) and enums.D3D12_HEAP_TYPE(2) is found[0]
+assert enums.D3D12_HEAP_TYPE.__module__ == enums.__name__
+assert pickle.loads(pickle.dumps(found[0])) is found[0]
+# An alias, a member of flags, and a scoped enumeration, whose members are not names of the module.
+assert enums.D3D12_MULTIPLE_FENCE_WAIT_FLAG_ALL is enums.D3D12_MULTIPLE_FENCE_WAIT_FLAG_NONE
+assert enums.D3D12_HEAP_FLAGS(3).value == 3
+scoped = next(iter(enums.SCOPED))
+member = next(iter(enums.ENUMERATIONS[scoped]))
+assert getattr(enums, scoped)[member] == enums.ENUMERATIONS[scoped][member] and not hasattr(enums, member)
+"""
+    assert printed(code) == ""
+
+
 @pytest.mark.parametrize("name", ["DML_SIZE_2D", "DML_CAST_OPERATOR_DESC", "D3D12_HEAP_DESC"])
 def test_structs_describe_themselves_from_the_start(name):
     shown = printed(f"import directml_py as dml; print(dml.{name}())")
@@ -145,6 +191,9 @@ def test_a_name_that_is_not_there():
         ("D3D12_GRAPHICS_PIPELINE_STATE_DESC", ": of Direct3D it has what DirectML needs, without graphics"),
         ("IDXGISwapChain3", ": of Direct3D it has what DirectML needs, without graphics"),
         ("CD3DX12_BLEND_DESC", ": of Direct3D it has what DirectML needs, without graphics"),
+        ("FLOAT32", "; did you mean DML_TENSOR_DATA_TYPE_FLOAT32?"),
+        ("onxx", "; did you mean onnx?"),
+        ("Graph", "; did you mean graph?"),
         ("nothing_like_it", ""),
     ],
 )

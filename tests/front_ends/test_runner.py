@@ -8,10 +8,9 @@ import pytest
 import directml_py as dml
 from directml_py import shortcuts
 from directml_py.d3d12 import ID3D12Resource
-from directml_py.dml.profiles import PROFILE_VARIABLE
 from directml_py.graph import Graph
 from directml_py.runner import Runner
-from directml_py.runtime.observers import Observer, watchers
+from directml_py.runtime.observers import PROFILE_VARIABLE, Observer, watchers
 from directml_py.session import RecordedRun, Session
 
 FLOAT32, UINT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_UINT32

@@ -14,9 +14,9 @@ from directml_py.descs.operator_desc import OperatorDesc
 from directml_py.descs.tensor import TensorDesc
 from directml_py.dml.compiler.graph_desc import Edge, GraphDesc, GraphDescNode, GraphInput, Port, Value
 from directml_py.dml.compiler.in_place import in_place_pairs
-from directml_py.dml.program import are_all_defined
 from directml_py.graph.nodes import FromInput, FromNode, Source
 from directml_py.operators import operator_of
+from directml_py.operators.program import are_all_defined
 from directml_py.session import Session
 
 FILL = 0xA5

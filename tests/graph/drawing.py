@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
 
@@ -15,9 +14,9 @@ import directml_py as dml
 from directml_py.descs.operator_desc import OperatorDesc, TensorSlot
 from directml_py.descs.tensor import TensorDesc
 from directml_py.descs.tensor_size import packed_strides
-from directml_py.dml.program import are_all_defined
 from directml_py.graph.nodes import FromInput, FromNode, Source
-from directml_py.operators import SCHEMAS, kernel_of, operator_of
+from directml_py.operators import SCHEMAS, Operator, kernel_of, operator_of
+from directml_py.operators.program import are_all_defined
 from directml_py.testing.desc_changes import change, change_tensor, with_packed_tensors
 from directml_py.testing.valid_descs import make_desc, valid_desc
 
@@ -45,7 +44,7 @@ FLOATS = (dml.DML_TENSOR_DATA_TYPE_FLOAT32, dml.DML_TENSOR_DATA_TYPE_FLOAT16)
 FUSIBLE = (dml.DML_CONVOLUTION_DIRECTION_FORWARD, FLOATS[0])
 OWNED = dml.DML_TENSOR_FLAG_OWNED_BY_DML
 WEIGHTED = ("CONVOLUTION", "CONVOLUTION", "GEMM")
-WITH_EPILOGUE = [name for name in OPERATORS if operator_of(name).has_epilogue]
+WITH_POST_OPS = [name for name in OPERATORS if type(operator_of(name)).accepts is not Operator.accepts]
 # Those that may work in place of more than one of their inputs.
 COMBINING = [name for name in ELEMENT_WISE if len(SCHEMAS[name].in_place) > 1]
 # Those that move floats as bits, that round them, and that compute them in more digits.
@@ -63,7 +62,7 @@ class Theme(NamedTuple):
 THEMES = (
     Theme(((0.2, MOVING), (0.4, ELEMENT_WISE))),
     Theme(((0.3, MIXING), (0.8, ELEMENT_WISE)), 70),
-    Theme(((0.35, WEIGHTED), (0.2, WITH_EPILOGUE), (0.5, ELEMENT_WISE)), 50),
+    Theme(((0.35, WEIGHTED), (0.2, WITH_POST_OPS), (0.5, ELEMENT_WISE)), 50),
     Theme(((0.6, MOVING),)),
     Theme(()),
 )
@@ -122,7 +121,7 @@ class Drawer:
         if made is None or made[1].data_type not in FLOATS or not self.chance(0.8):
             return
         desc = self.made.nodes[made[0].node].desc
-        if desc is None or desc.name not in (*WITH_EPILOGUE, *MIXING):
+        if desc is None or desc.name not in (*WITH_POST_OPS, *MIXING):
             return
         if desc.name == "CONVOLUTION" and self.chance(0.7):
             convolved, made = made, self.normalized(*made)
@@ -178,7 +177,7 @@ class Drawer:
                 continue
             if (first is not None and first.data_type in recent) or (onto is None and self.chance(0.5)):
                 break
-        if desc.name in WITH_EPILOGUE and self.chance(0.6):
+        if desc.name in WITH_POST_OPS and self.chance(0.6):
             desc = with_packed_tensors(desc)
         if desc.name in WEIGHTED and self.chance(0.3):
             desc = self.weighted(desc)
@@ -248,7 +247,7 @@ class Drawer:
             tensor = TensorDesc(slot.tensor.data_type, sizes, None, flags)
             if slot in desc.outputs:
                 is_alike = tensor.data_type == like.data_type and not like.overlaps and self.chance(0.8)
-                tensor = replace(like, flags=flags) if is_alike else self.laid_out(tensor)
+                tensor = like.replace(flags=flags) if is_alike else self.laid_out(tensor)
             changed = change_tensor(changed, slot, tensor)
         if "Axis" in desc.struct.index:
             changed = change(changed, Axis=self.random.randrange(len(sizes)))
@@ -263,7 +262,7 @@ class Drawer:
             strides[axis] = step
             step = step * sizes[axis] + self.random.randint(0, 2)
         least = TensorDesc(tensor.data_type, sizes, tuple(strides)).minimum_size
-        return replace(tensor, strides=tuple(strides), total_size=least + 4 * self.random.randint(0, 2))
+        return tensor.replace(strides=tuple(strides), total_size=least + 4 * self.random.randint(0, 2))
 
     def add(self, desc: OperatorDesc, sources: list[Source | None]) -> FromNode:
         self.made.nodes.append(Node(desc, tuple(sources)))
@@ -292,7 +291,7 @@ class Drawer:
             if is_whole(tensor) and self.chance(0.1):
                 # The same bytes in another order.
                 turned = packed_strides(tensor.sizes[::-1])[::-1]
-                tensor = replace(tensor, strides=turned)
+                tensor = tensor.replace(strides=turned)
             return source, tensor
         adapted = self.adapted(slot.tensor) if self.chance(0.6) else None
         return (self.fresh(desc, slot), slot.tensor) if adapted is None else adapted
@@ -353,7 +352,7 @@ class Drawer:
             source, tensor = made, cast
         rank = 4 if self.chance(0.8) else 5
         if tensor.element_count < count:
-            flat = replace(tensor, sizes=(*(1,) * (rank - 1), tensor.element_count), strides=None)
+            flat = tensor.replace(sizes=(*(1,) * (rank - 1), tensor.element_count), strides=None)
             times = -(-count // tensor.element_count)
             tiled = TensorDesc(tensor.data_type, (*flat.sizes[:-1], times * tensor.element_count))
             fields = {"InputTensor": flat, "OutputTensor": tiled, "Repeats": [*(1,) * (rank - 1), times]}
@@ -362,7 +361,7 @@ class Drawer:
                 return None
             source, tensor = made, tiled
         if tensor.element_count > count:
-            flat = replace(tensor, sizes=(*(1,) * (rank - 1), tensor.element_count), strides=None)
+            flat = tensor.replace(sizes=(*(1,) * (rank - 1), tensor.element_count), strides=None)
             cut = TensorDesc(tensor.data_type, (*flat.sizes[:-1], count))
             start = self.random.randint(0, tensor.element_count - count)
             fields = {"InputTensor": flat, "OutputTensor": cut, "Offsets": [*(0,) * (rank - 1), start]}
@@ -370,7 +369,7 @@ class Drawer:
             if made is None:
                 return None
             source, tensor = made, cut
-        read = replace(tensor, sizes=wanted.sizes, strides=None, flags=type(wanted.flags)(0))
+        read = tensor.replace(sizes=wanted.sizes, strides=None, flags=type(wanted.flags)(0))
         laid_out = self.laid_out(TensorDesc(wanted.data_type, wanted.sizes))
         if laid_out.strides is not None:
             made = self.node(

@@ -171,6 +171,10 @@ def test_running_by_name_and_position(branches):
     }
     with pytest.raises(TypeError, match="either in a list or by name"):
         compiled.run([array], x=array)
+    with pytest.raises(TypeError, match="the input 'x' is given twice"):
+        compiled.run({"x": array}, x=array)
+    with pytest.raises(ValueError, match="the inputs 'x' are missing"):
+        compiled.run()
     # Rows 0 to 1 and twice row 2 of each channel, and three ones: 15 + 2 * 21 + 3, then 18 more in every element.
     assert found["total"].ravel().tolist() == [60.0, 60.0 + 18 * 6 + 2 * 18 * 3]
     # Rising rows: the last element is the largest.
@@ -255,6 +259,7 @@ def test_a_constant_is_a_copy(graph):
     with pytest.raises(ValueError, match="read-only"):
         graph.nodes[0].array[:] = 5
     assert graph.compile([y]).run([])[0].tolist() == [1, 1, 1, 1]
+    assert graph.compile({"y": y}).run()["y"].tolist() == [1, 1, 1, 1]
 
 
 def test_owned_inputs(graph, x):
@@ -298,6 +303,7 @@ ERRORS = {
     "empty list": (lambda g, x: g.join([], axis=1), ValueError, r"^Graph\.join: inputs is empty"),
     "an array": (lambda g, x: g.join([x, 3], axis=1), TypeError, r"^Graph\.join: inputs\[1\] must be an Exp"),
     "no axis": (lambda g, x: g.join([x]), TypeError, r"^Graph\.join: .*'axis'"),
+    "misspelt": (lambda g, x: g.join([x], axsi=1), TypeError, r"^Graph\.join: .*'axsi'; did you mean axis\?"),
     "unknown": (lambda g, x: g.join([x], axis=1, axes=2), TypeError, r"^Graph\.join: .*'axes'"),
     "None": (
         lambda g, x: g.identity(None),
@@ -405,13 +411,13 @@ def test_a_refused_call_changes_nothing(graph, x):
 @pytest.mark.parametrize(
     ("inputs", "kind", "message"),
     [
-        ([], ValueError, r"0 arrays; the graph has 1 inputs: 'x'"),
+        ([], ValueError, r"0 arrays; the graph has 1 input: 'x'"),
         ({}, ValueError, "'x' are missing"),
         ({"x": None}, ValueError, "x is present"),
         ({"x": np.zeros((1, 2, 6, 3), np.float32), "y": 1}, ValueError, "no input 'y'; it has 'x'"),
         ([np.zeros((1, 2, 6, 3))], TypeError, "x holds float32 elements, not float64"),
         ({"x": np.zeros((2, 6, 3), np.float32)}, ValueError, r"x has the sizes \{1,2,6,3\}"),
-        (None, TypeError, "list or a dict"),
+        (None, ValueError, "the inputs .* are missing"),
         (np.zeros(3), TypeError, "list or a dict"),
     ],
 )

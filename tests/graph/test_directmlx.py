@@ -7,6 +7,7 @@ import operator
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.graph import Graph, directmlx
@@ -136,7 +137,7 @@ FUNCTIONS = {function.name: function for function in map(OperatorFunction, rows(
 
 
 class TestTable:
-    @pytest.mark.parametrize("name", sorted(FUNCTIONS))
+    @swept("name", sorted(FUNCTIONS))
     def test_arguments_exist_and_are_all_there(self, name):
         """Parameters that a line omits have defaults in the graph's method; those it names exist."""
         function = FUNCTIONS[name]

@@ -58,6 +58,14 @@ def of(desc):
     return desc.desc if isinstance(desc, TensorDesc) else desc
 
 
+def test_misspelt_arguments():
+    x = Graph().input_tensor(0, FLOAT32, [1, 1, 2, 2])
+    with pytest.raises(TypeError, match=r"^Gemm: there is no argument 'aplha'; did you mean alpha\?$"):
+        directmlx.Gemm(x, aplha=2.0)
+    with pytest.raises(TypeError, match=r"^GemmBuilder: there is no argument 'beta'"):
+        directmlx.GemmBuilder(x, beta=2.0)
+
+
 class TestClasses:
     """What DirectMLX's classes do beside functions."""
 
@@ -172,7 +180,7 @@ class TestRefusals:
             (lambda: TensorDesc(FLOAT32, 0), TypeError, "sizes are missing"),
             (lambda: dml.TensorDesc(FLOAT32, 0), TypeError, "sizes are missing"),
             (lambda: dml.TensorDesc(FLOAT32, [1.5]), TypeError, "TensorDesc: sizes"),
-            (lambda: TensorDesc(FLOAT32, [1, 2], [1]), ValueError, "strides has 1 elements, sizes has 2"),
+            (lambda: TensorDesc(FLOAT32, [1, 2], [1]), ValueError, "strides has 1 element, sizes has 2"),
             (lambda: TensorDesc(FLOAT32, [1], size=3), TypeError, "no argument 'size'"),
             (lambda: TensorDesc(dml.DML_TENSOR_DESC()), dml.DMLError, "desc"),
             (lambda: TensorDesc().AsPtr(int), TypeError, "must be DML_TENSOR_DESC or"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -141,7 +140,7 @@ def test_a_join_of_different_tensors():
     one = graph.input_tensor(0, dml.DML_TENSOR_DATA_TYPE_FLOAT32, [2, 3])
     for index, desc in enumerate(
         [
-            replace(one.desc, data_type=dml.DML_TENSOR_DATA_TYPE_INT32),
+            one.desc.replace(data_type=dml.DML_TENSOR_DATA_TYPE_INT32),
             dml.TensorDesc(one.desc.data_type, (3, 3)),
             dml.TensorDesc(one.desc.data_type, (2, 3, 1)),
             dml.TensorDesc(one.desc.data_type, (2,)),

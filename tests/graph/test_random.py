@@ -166,15 +166,18 @@ def test_the_graphs_are_what_they_should_be(bench):
             seen["prepacked"] += bool(plan.packed.inputs)
             seen["in place"] += bool(made.in_place())
             seen["fused"] += any(step.fused is not None for step in plan.steps)
-            seen["epilogue"] += any(step.epilogue for step in plan.steps)
-            seen["kernel of two"] += any(step.kernel for step in plan.steps)
+            post_ops = [one for step in plan.steps for one in step.post_ops]
+            for kind in ("Fused", "Normalized"):
+                seen[f"post-op {kind}"] += any(type(one).__name__ == kind for one in post_ops)
     assert len(kinds) > 0.85 * len(SCHEMAS), set(SCHEMAS) - set(kinds)
     assert longest in range(50, 80)
     if backend.native is None:
         # Without native kernels nothing is fused or prepacked.
-        assert not any(seen.pop(kind) for kind in ("epilogue", "kernel of two", "prepacked", "fused"))
+        assert not any(
+            seen.pop(kind) for kind in ("post-op Fused", "post-op Normalized", "prepacked", "fused")
+        )
     else:
-        for rare in ("epilogue", "kernel of two", "prepacked"):
+        for rare in ("post-op Fused", "post-op Normalized", "prepacked"):
             assert seen.pop(rare), rare
     assert all(count >= COUNTED // 16 for count in seen.values()), seen
 

@@ -21,14 +21,14 @@ from directml_py.dxdispatch import save_graph
 from directml_py.graph import Graph
 from directml_py.graph.to_desc import graph_desc, operator_node
 from directml_py.hardware.com_calls import Object
-from directml_py.hardware.loading import OWN
+from directml_py.hardware.loading import LIBRARY_FOLDER
 from directml_py.operators import SCHEMAS
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 
 from ..operators.helpers import arrays_for, tensor
 
-DIRECTML, D3D12 = OWN / "libdirectml.so", OWN / "libd3d12.so"
+DIRECTML, D3D12 = LIBRARY_FOLDER / "libdirectml.so", LIBRARY_FOLDER / "libd3d12.so"
 pytestmark = pytest.mark.skipif(not DIRECTML.is_file(), reason="libdirectml.so was not built")
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 

@@ -7,7 +7,7 @@ import numpy as np
 import directml_py as dml
 
 from ..dml.graphs import graph
-from ..dml.helpers import identity, join, log_sum_exp, spans, tensor
+from ..dml.helpers import UPLOAD, Bench, identity, join, log_sum_exp, spans, tensor
 from .hazard import COMMON, COPY_DEST, COPY_SOURCE, READBACK, UNORDERED_ACCESS, binding, hazard
 
 UNDEFINED = "D3D12-Contents-undefined"
@@ -141,6 +141,49 @@ def a_step_left_out(bench, wrong):
     bench.dispatch(op, [x], [bench.buffer(16)])
     bench.execute()
     bench.d3d12.flush()
+
+
+@hazard(
+    UNWRITTEN_RULE,
+    "reads InputTensor",
+    "'x'",
+    "holds only a copy of bytes of ID3D12Resource 'upload' that nothing",
+    ways=["no map", "nothing written"],
+)
+@hazard(
+    UNDEFINED, "'x'", "element {0,0,0,0}", "unwritten bytes of ID3D12Resource 'upload'", ways=["not zeroed"]
+)
+def an_upload_buffer_that_nothing_fills(bench, wrong):
+    """Zeros that the CPU writes are told from those that it does not write by the range of Unmap alone. The message
+    names where they come from, over another buffer too."""
+    bench.minds_zeros()
+    flags = dml.D3D12_HEAP_FLAG_CREATE_NOT_ZEROED if wrong == "not zeroed" else dml.D3D12_HEAP_FLAG_NONE
+    upload = bench.keep(Bench.buffer(bench, 16, UPLOAD, heap_flags=flags))
+    upload.SetName("upload")
+    if wrong in (None, "nothing written"):
+        upload.Map()[:] = 0
+        upload.Unmap(0, dml.D3D12_RANGE(0, 0) if wrong else None)
+    op, x, between = bench.ready(identity()), bench.buffer(16, name="x"), bench.buffer(16, name="between")
+    bench.commands.CopyResource(between, upload)
+    bench.transition(between, COPY_DEST, COPY_SOURCE)
+    bench.commands.CopyResource(x, between)
+    bench.transition(x, COPY_DEST, UNORDERED_ACCESS)
+    bench.dispatch(op, [x], [bench.buffer(16)])
+    bench.execute()
+
+
+@hazard(UNWRITTEN_RULE, "InputTensors[0]", "'upload'", "which nothing has written")
+def weights_that_nothing_uploads(bench, wrong):
+    """An initializer reads them where they lie."""
+    bench.minds_zeros()
+    op = bench.keep(bench.compile(join(4, owned=[0])))
+    initializer = bench.keep(bench.dml.CreateOperatorInitializer([op]))
+    upload = bench.buffer(16, UPLOAD, name="upload")
+    if not wrong:
+        # A view may be written at any time.
+        upload.array()
+    bench.dispatch(initializer, [spans(upload)], [bench.buffer(256)])
+    bench.execute()
 
 
 @hazard(UNDEFINED, "InputTensors[0]", "operators[0]")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+from children import run_in_child
 
-# The watchdog ends a program that hangs despite the message. It is not a Python thread, as that could signal.
 BEGINNING = """
-import faulthandler, logging, sys, threading
+import logging, sys, threading
 import directml_py as dml
-faulthandler.dump_traceback_later(60, exit=True)
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
 dml.D3D12GetDebugInterface().EnableDebugLayer()
 device = dml.D3D12CreateDevice()
@@ -31,10 +27,8 @@ TOLD = "the CPU waits forever: ID3D12Fence 'one' is 0 and has to reach 5; no sub
 
 
 def said(program):
-    ran = subprocess.run(
-        [sys.executable, "-c", BEGINNING + program], capture_output=True, text=True, check=True, timeout=120
-    )
-    assert not ran.stderr
+    ran = run_in_child(BEGINNING + program)
+    assert (ran.returncode, ran.stderr) == (0, "")
     return [line for line in ran.stdout.splitlines() if "endless" in line]
 
 
@@ -89,14 +83,59 @@ def test_several_fences(values, any_of_them, count):
     assert all(("'one' is 1 and has to reach 4" in line) == (values[0] == 4) for line in found)
 
 
-def test_another_thread_signals_later():
+@pytest.mark.parametrize("wait", ["one.SetEventOnCompletion(5)", "while one.GetCompletedValue() < 5: pass"])
+def test_another_thread_signals_later(wait):
     """Nothing is reported, although nothing was submitted when the wait began."""
-    assert not said(
-        """
-threading.Timer(0.3, lambda: queue.Signal(one, 5)).start()
-one.SetEventOnCompletion(5)
+    assert not said(f"threading.Timer(0.3, lambda: queue.Signal(one, 5)).start()\n{wait}")
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("queue.Signal(one, 4)", "'one' is 4 and has to reach 5; no submitted work signals it"),
+        ("queue.Wait(two, 1); queue.Signal(one, 5)", "has to reach 1; every signal of it is blocked too"),
+    ],
+)
+def test_a_loop_that_polls(before, text):
+    """It ends with an exception, as another wait would."""
+    _, raised, *_ = said(
+        f"""
+{before}
+try:
+    while one.GetCompletedValue() < 5:
+        pass
+except dml.DMLError as error:
+    print("raised", error.diagnostics[0])
 """
     )
+    assert text in raised
+    assert "GetCompletedValue was called 10,000 times in a row" in raised
+
+
+def test_a_loop_that_polls_and_does_something():
+    """Also if that is never enough for the value awaited."""
+    assert not said(
+        """
+for index in range(12000):
+    one.GetCompletedValue()
+    if index % 9000 == 8999:
+        queue.Signal(two, index)
+for _ in range(8):
+    two.GetCompletedValue()
+"""
+    )
+
+
+def test_a_filter_lets_it_poll():
+    program = """
+info = device.QueryInterface(dml.ID3D12InfoQueue)
+info.SetBreakOnSeverity(dml.D3D12_MESSAGE_SEVERITY_ERROR, False)
+deny = dml.D3D12_INFO_QUEUE_FILTER_DESC(pIDList=[dml.message_id("D3D12-Fence-endless-wait")])
+info.PushStorageFilter(dml.D3D12_INFO_QUEUE_FILTER(DenyList=deny))
+for _ in range(20001):
+    one.GetCompletedValue()
+"""
+    assert not said(program)
 
 
 def test_threads_that_wait_for_one_another():

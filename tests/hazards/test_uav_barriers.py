@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from toolchain import later
 from work import grows_like_its_size
 
 import directml_py as dml
@@ -83,8 +84,13 @@ def some_access(pick, buffers):
 
 
 @pytest.mark.parametrize("aliased", [False, True])
-@pytest.mark.parametrize("seed", range(40))
-def test_agrees_with_brute_force(resources, seed, aliased):
+@pytest.mark.parametrize("seeds", [range(5), *later(range(5, 40))])
+def test_agrees_with_brute_force(resources, seeds, aliased):
+    for seed in seeds:
+        check_against_brute_force(resources, seed, aliased)
+
+
+def check_against_brute_force(resources, seed, aliased):
     pick = random.Random(seed)
     buffers = [resource.buffer for resource in resources]
     index, reference = AccessesSinceBarrier("barrier", aliased), BruteForce(aliased)

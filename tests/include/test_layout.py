@@ -9,7 +9,7 @@ import re
 import pytest
 from toolchain import INCLUDE, later
 
-from directml_py.api import d3d12_enums, d3d12_structs, enums, operator_descs, structs
+from directml_py.api import d3d12_enums, d3d12_structs, descriptor_handles, enums, operator_descs, structs
 from directml_py.cffi import ffi
 
 # The enumerator that directx-headers-dev 1.606 of Debian 12 lacks.
@@ -173,7 +173,8 @@ def test_d3d12_layout(toolchain, compiler, catalog):
     found = measured(toolchain, compiler, named, names, values, d3d12=True)
     expected = dict(values)
     for name in names:
-        expected[name] = ctypes_layout(getattr(d3d12_structs, name), list(field_names(named[name], named)))
+        module = descriptor_handles if hasattr(descriptor_handles, name) else d3d12_structs
+        expected[name] = ctypes_layout(getattr(module, name), list(field_names(named[name], named)))
     assert found == expected
     for enum in catalog.d3d12_enums:
         members = getattr(d3d12_enums, enum.name).__members__

@@ -8,15 +8,14 @@ from toolchain import later
 
 from directml_py.kernels.backend import backend
 
-from .variants import ISA, use_isa
+from .variants import ISA, STREAM_BYTES, use_isa
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _variants() -> None:
-    """Streaming stores begin at 8 MiB, whatever the last cache of this processor."""
     if backend.native is not None:
         use_isa(backend.native)
-        backend.native.lib.dml_set_stream_bytes(8 << 20)
+        backend.native.lib.dml_set_stream_bytes(STREAM_BYTES)
 
 
 @pytest.fixture(scope="module")

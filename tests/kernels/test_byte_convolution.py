@@ -103,6 +103,29 @@ def test_images_of_bytes(stride, dtype):
         check_bytes(image, filters, window, x_zero=zero)
 
 
+@pytest.mark.parametrize("dtype", BYTES)
+@pytest.mark.parametrize("filter_type", BYTES)
+@pytest.mark.usefixtures("threads")
+def test_padded_images_of_bytes(dtype, filter_type):
+    """Windows that move by one pixel over whole groups of channels: lines shorter and longer than a panel, padding
+    wider than a window, more products than are added at a time."""
+    for channels, filters, sizes, window in (
+        (4, 5, (33, 40), SQUARE),
+        (64, 9, (9, 21), SQUARE),
+        (64, 17, (70, 5), Window.of((2, 2), (1, 1), (2, 3), (3, 4), (3, 4))),
+        (128, 3, (20, 30), Window.of((3, 2), (1, 1), (2, 1), (0, 2), (1, 0))),
+        (192, 8, (130,), Window.of((5,), start_padding=(4,), end_padding=(4,))),
+        (64, 2, (4, 5, 9), Window.of((2, 3, 3), (1, 1, 1), (1, 1, 2), (1, 0, 2), (0, 1, 2))),
+    ):
+        x = at_the_end(random_bytes((2, 2 * channels, *sizes), dtype))
+        taps, each = (
+            random_bytes((2 * filters, channels, *window.size), filter_type, 3),
+            random_bytes(2 * filters, filter_type, 5),
+        )
+        for x_zero, filter_zeros in ((None, None), (x.ravel()[:1].reshape((1,) * x.ndim), each)):
+            check_bytes(x, at_the_end(taps), window, x_zero=x_zero, filter_zeros=filter_zeros, groups=2)
+
+
 def test_the_largest_sums_of_bytes():
     x, filters = np.full((1, 33025, 17), 255, np.uint8), np.full((1, 33025, 1), 255, np.uint8)
     check_bytes(x, filters, ONE)
@@ -172,10 +195,12 @@ def test_what_there_is_no_loop_of_bytes_for():
 
 @pytest.mark.parametrize("dtype", BYTES)
 @pytest.mark.parametrize("has_more", [False, True])
-def test_quantized(dtype, has_more):
+@pytest.mark.parametrize("channels", [3, 64])
+def test_quantized(dtype, has_more, channels):
     """Halves, which are rounded to even, results out of range, and parameters for each filter; NaN gives the least
     integer."""
-    x, filters = random_bytes((2, 6, 9, 11), dtype), random_bytes((10, 3, 3, 3), np.int8, 4)
+    x = random_bytes((2, 2 * channels, 9, 11), dtype)
+    filters = random_bytes((10, channels, 3, 3), np.int8, 4)
     each = random_bytes(10, np.int8, 5)
     scales = np.float32([2.0**-9, 0.003, 1e-6, np.nan, np.inf, 3e38, 0.01, -0.01, 0.0, 0.005]).reshape(
         1, -1, 1, 1

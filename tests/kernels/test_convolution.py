@@ -12,6 +12,7 @@ from directml_py.kernels.backend import backend
 from directml_py.kernels.convolution import convolution, scratch_of
 from directml_py.kernels.decisions import Declined
 from directml_py.kernels.im2col import convolve
+from directml_py.kernels.post_ops import IDENTITY, RELU, Activation
 from directml_py.kernels.windows import Window
 
 from .window_samples import WINDOWS, sizes_for
@@ -36,14 +37,15 @@ def at_the_end(values):
 def check(x, filters, window, *, groups=1, bias=None, steps=None, output=np.float32, **options):
     """All sums are small whole numbers, which any order gives exactly."""
     steps = window.forward(x.shape[2:]) if steps is None else steps
-    turned = np.flip(filters, tuple(range(2, filters.ndim))) if options.get("is_turned") else filters
+    turned = np.flip(filters, tuple(range(2, filters.ndim))) if options.get("is_flipped") else filters
     wanted = convolve(x, turned, window, steps, groups)
     if bias is not None:
         wanted = wanted + bias
-    if options.get("activation") == "RELU":
+    activation = options.get("activation", IDENTITY)
+    if activation == RELU:
         wanted = np.fmax(wanted, 0)
-    elif options.get("activation") == "LEAKY_RELU":
-        wanted = np.where(wanted < 0, wanted * np.float32(options["slope"]), wanted)
+    elif activation.name == "LEAKY_RELU":
+        wanted = np.where(wanted < 0, wanted * np.float32(activation.slope), wanted)
     # Planes apart in memory, and what is between them and around.
     memory = np.full((wanted.shape[0], wanted.shape[1], wanted[0, 0].size + 5), 77, output)
     target = memory[:, :, 2:-3].reshape(wanted.shape)
@@ -70,7 +72,7 @@ def test_windows(window, groups, fewer, dtype):
     bias = whole_numbers((1, 3 * groups, *[1] * len(steps)), dtype, 4)
     for output in {np.float32, dtype}:
         check(x, filters, window, groups=groups, steps=steps, output=output)
-        check(x, filters, window, groups=groups, steps=steps, output=output, bias=bias, is_turned=True)
+        check(x, filters, window, groups=groups, steps=steps, output=output, bias=bias, is_flipped=True)
 
 
 @swept("pixels", [1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 81, 97, 113, 161])
@@ -91,7 +93,7 @@ def test_neighbouring_panels(pixels, dtype):
         x = at_the_end(whole_numbers((2, 20, pixels), dtype))
         bias = whole_numbers((1, filters, 1), dtype, seed=5)
         check(
-            x, whole_numbers((filters, 20, *window.size), dtype, seed=3), window, bias=bias, activation="RELU"
+            x, whole_numbers((filters, 20, *window.size), dtype, seed=3), window, bias=bias, activation=RELU
         )
 
 
@@ -121,7 +123,7 @@ def test_a_single_pixel(channels, dtype):
     """Filters are read from end to end, as many taps as have room."""
     x, filters = (whole_numbers((count, channels, 1), dtype, count, 1) for count in (2, 17))
     bias = whole_numbers((1, 17, 1), dtype, seed=5)
-    check(at_the_end(x), at_the_end(filters), ONE, bias=bias, activation="RELU")
+    check(at_the_end(x), at_the_end(filters), ONE, bias=bias, activation=RELU)
     check(x[:, ::-1][:, : channels // 2], filters[:, : channels // 2], ONE)
 
 
@@ -130,7 +132,7 @@ def test_a_single_pixel(channels, dtype):
 def test_a_single_pixel_of_long_windows(taps, dtype):
     x, filters = (whole_numbers((count, 5, taps), dtype, count, 1) for count in (2, 3))
     check(x, filters, Window.of((taps,)))
-    check(x, filters, Window.of((taps,)), is_turned=True)
+    check(x, filters, Window.of((taps,)), is_flipped=True)
 
 
 @swept("channels", [30, 250, 1100])
@@ -160,7 +162,7 @@ def test_pixels_as_they_lie_in_the_input(outputs):
         base[:1, :24, :1].repeat(30, 2)[..., :1],
         np.broadcast_to(base[:, :1], (2, 24, 44, 62)),
     ):
-        check(x, filters, Window.of((1, 1)), activation="RELU")
+        check(x, filters, Window.of((1, 1)), activation=RELU)
 
 
 @pytest.mark.parametrize("outputs", [150, 700])
@@ -172,11 +174,11 @@ def test_parts_of_groups_of_images(outputs):
 
 
 @pytest.mark.parametrize("size", [(255,), (257,), (31, 33), (32, 32), (33, 32), (47, 45)])
-@pytest.mark.parametrize("is_turned", [False, True])
-def test_slices_of_windows(size, is_turned):
+@pytest.mark.parametrize("is_flipped", [False, True])
+def test_slices_of_windows(size, is_flipped):
     window = Window.of(size, start_padding=(3,) * len(size), end_padding=(3,) * len(size))
     x = whole_numbers((1, 3, *(each + 1 for each in size)), most=1)
-    check(x, whole_numbers((5, 3, *size), seed=4, most=1), window, is_turned=is_turned)
+    check(x, whole_numbers((5, 3, *size), seed=4, most=1), window, is_flipped=is_flipped)
 
 
 @swept("size", [(40, 30), (19, 21), (3, 100), (100, 3), (1, 1)])
@@ -233,8 +235,8 @@ def test_activations(dtype):
     x[0, :, 8, 8] = np.inf
     filters = whole_numbers((4, 2, 3, 3), dtype)
     with np.errstate(invalid="ignore"):
-        for options in ({"activation": "RELU"}, {"activation": "LEAKY_RELU", "slope": 0.3}):
-            check(x, filters, SQUARE, bias=np.ones((1, 4, 1, 1), dtype), **options)
+        for activation in (RELU, Activation("LEAKY_RELU", 0.3)):
+            check(x, filters, SQUARE, bias=np.ones((1, 4, 1, 1), dtype), activation=activation)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -285,10 +287,10 @@ def test_transformed_filters(image, padding):
         np.testing.assert_array_equal(transformed(x, filters, window, groups), expected)
         bias = whole_numbers((1, outputs, 1, 1), seed=4)
         turned = transformed(
-            x, np.ascontiguousarray(filters[..., ::-1, ::-1]), window, groups, bias=bias, is_turned=True
+            x, np.ascontiguousarray(filters[..., ::-1, ::-1]), window, groups, bias=bias, is_flipped=True
         )
         np.testing.assert_array_equal(turned, expected + bias)
-        found = transformed(x, filters, window, groups, activation="LEAKY_RELU", slope=0.5)
+        found = transformed(x, filters, window, groups, activation=Activation("LEAKY_RELU", 0.5))
         np.testing.assert_array_equal(found, np.where(expected < 0, expected / 2, expected))
 
 
@@ -312,7 +314,7 @@ def test_what_is_no_number_reaches_only_those_that_see_it(value):
             run()
             np.testing.assert_array_equal(transformed(x, filters, SQUARE), expected)
             np.testing.assert_array_equal(
-                transformed(x, filters, SQUARE, activation="RELU"), np.fmax(expected, 0)
+                transformed(x, filters, SQUARE, activation=RELU), np.fmax(expected, 0)
             )
             assert 9 <= (~np.isfinite(expected)).sum() < expected.size / 4 or value == 3e38
             changed[place] = before

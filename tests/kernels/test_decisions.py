@@ -120,7 +120,10 @@ DECLINED = {
         convolution(1, 1),
         ["depthwise_pool: a group has 2 channels, not 1", "conv: the output is padded"],
     ),
-    "elementwise": (add("INT64"), ["elementwise: INT64 has no native kernel"]),
+    "elementwise": (
+        dml.DML_ELEMENT_WISE_MULTIPLY_OPERATOR_DESC(*[tensor([1, 1, 3, 9], "INT64")] * 3),
+        ["elementwise: multiply of INT64 has no native kernel"],
+    ),
     "matmul": (product(600, 512, 1024), ["matmul: BLAS is as fast for matrices of this size"]),
     "resample": (resampled(4), ["resample: more than the last two dimensions are resampled"]),
     "softmax_norm": (
@@ -190,6 +193,16 @@ def test_arrays_are_declined(name):
 def test_conversions_are_not_what_computes():
     lines = str(dml.explain(largest(500, "FLOAT16"))).splitlines()
     assert lines[0] == f"kernel: NumPy, with half, native ({backend.isa})"
+
+
+@native
+def test_a_softmax_after_a_product_has_its_own_kernel():
+    """As ONNX Runtime fuses the two of attention."""
+    sizes = ([1, 2, 3, 4], [1, 2, 4, 5], [1, 2, 3, 5])
+    a, b, output = map(tensor, sizes)
+    softmax = dml.DML_ACTIVATION_SOFTMAX1_OPERATOR_DESC(None, None, Axes=[3])
+    fused = dml.DML_GEMM_OPERATOR_DESC(a, b, None, output, 0, 0, 0.5, 0.0, softmax)
+    assert dml.explain(fused) == (("matmul", "elementwise", "softmax_norm"), ())
 
 
 @native

@@ -15,6 +15,7 @@ from directml_py.kernels.backend import backend
 from directml_py.kernels.decisions import Declined
 from directml_py.kernels.elementwise.functions import quantize
 from directml_py.kernels.im2col import convolve
+from directml_py.kernels.post_ops import RELU, Activation
 from directml_py.kernels.windows import Window
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
@@ -115,7 +116,7 @@ def test_products():
         for turned in (False, True):
             own = np.flip(filters, range(2, filters.ndim)) if turned else filters
             expected = convolved(x, own, bias, window, steps, groups).astype(dtype)
-            run = depthwise_pool.products(x, filters, bias, output, window, groups, is_turned=turned)
+            run = depthwise_pool.products(x, filters, bias, output, window, groups, is_flipped=turned)
             check(run, output, memory, expected)
         run = depthwise_pool.products(x, filters, None, output, window, groups)
         check(run, output, memory, convolved(x, filters, 0, window, steps, groups).astype(dtype))
@@ -131,12 +132,14 @@ def test_activations_and_sums_that_are_not_rounded():
     output, memory = guarded(sums.shape, np.float32)
     check(depthwise_pool.products(x, filters, bias, output, window, 3), output, memory, sums)
     check(
-        depthwise_pool.products(x, filters, bias, output, window, 3, activation="RELU"),
+        depthwise_pool.products(x, filters, bias, output, window, 3, activation=RELU),
         output,
         memory,
         np.fmax(sums, 0),
     )
-    run = depthwise_pool.products(x, filters, bias, output, window, 3, activation="LEAKY_RELU", slope=0.25)
+    run = depthwise_pool.products(
+        x, filters, bias, output, window, 3, activation=Activation("LEAKY_RELU", 0.25)
+    )
     check(run, output, memory, np.where(sums < 0, sums * 0.25, sums))
 
 
@@ -213,10 +216,10 @@ def test_small_filters(size, stride):
             sums = convolved(seen, filters, bias, window, steps, 2)
             check(depthwise_pool.products(seen, filters, bias, output, window, 2), output, memory, sums)
             run = depthwise_pool.products(
-                seen, filters, bias, output, window, 2, activation="LEAKY_RELU", slope=0.5
+                seen, filters, bias, output, window, 2, activation=Activation("LEAKY_RELU", 0.5)
             )
             check(run, output, memory, np.where(sums < 0, sums / 2, sums))
-            run = depthwise_pool.products(seen, filters, bias, output, window, 2, activation="RELU")
+            run = depthwise_pool.products(seen, filters, bias, output, window, 2, activation=RELU)
             check(run, output, memory, np.maximum(sums, 0))
 
 
@@ -262,10 +265,10 @@ def test_planes_whose_rows_lie_together(size):
             run = depthwise_pool.products(seen, filters, bias, output, window, channels)
             check(run, output, memory, sums)
             run = depthwise_pool.products(
-                seen, filters, bias, output, window, channels, activation="LEAKY_RELU", slope=0.5
+                seen, filters, bias, output, window, channels, activation=Activation("LEAKY_RELU", 0.5)
             )
             check(run, output, memory, leaky)
-            run = depthwise_pool.products(seen, filters, bias, output, window, channels, activation="RELU")
+            run = depthwise_pool.products(seen, filters, bias, output, window, channels, activation=RELU)
             check(run, output, memory, relu)
 
 

@@ -70,6 +70,8 @@ def test_a_unit_is_a_file_and_an_instruction_set(two_folders):
 def test_a_context_has_the_last_variant_of_each_kernel():
     text = native_kernels.CONTEXTS.read_text(encoding="utf-8")
     contexts = dict(re.findall(r"dml_context dml_context_(\w+) = \{\n(.*?)\n\};", text, re.DOTALL))
+    macro = re.search(r"#define DML_KERNELS\(narrow, wide\)(.*?[^\\])\n", text, re.DOTALL)
+    assert macro is not None
     assert list(contexts) == list(ISA_FLAGS)
     isas = list(ISA_FLAGS)
     for isa, rows in contexts.items():
@@ -80,6 +82,9 @@ def test_a_context_has_the_last_variant_of_each_kernel():
                 older = [name for name in names if isas.index(name) <= isas.index(isa)]
                 if older and file != "amx.c":
                     expected[table] = f"&dml_{table}_table_{older[-1]}"
+        arguments = re.search(r"DML_KERNELS\((\w+), (\w+)\)", rows)
+        assert arguments is not None
+        rows += macro[1].replace("##narrow", arguments[1]).replace("##wide", arguments[2])
         assert dict(re.findall(r"\.(\w+) = (&\w+)", rows)) == expected, isa
 
 

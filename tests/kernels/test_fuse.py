@@ -83,6 +83,44 @@ def test_halves(native, names):
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
 
 
+def added(x, y):
+    return x + y
+
+
+def multiplied(x, y):
+    return x * y
+
+
+def positive(x, y):
+    return functions.fmax(x, 0)
+
+
+@pytest.mark.parametrize("columns", [1, 5, 128, 129, 300, 5000])
+def test_second_operands_of_halves(native, columns):
+    """Whole tensors, rows, columns and single elements, after the first stage too; results may replace a tensor."""
+    x = numbers("float16", 40 * columns).reshape(40, columns)
+    row, column, element = x[:1], x[:, -1:], x[:1, :1]
+    for stages in (
+        ((added, row), (positive, x), (multiplied, x)),
+        ((multiplied, column), (added, element), (positive, x)),
+        ((positive, x), (added, row), (multiplied, column)),
+    ):
+        chain, expected = Chain(), x
+        value = chain.input(HALF)
+        for function, other in stages:
+            program = program_of(function, (HALF, HALF), (HALF,))
+            (value,) = chain.then(program, [value, chain.input(HALF)], [HALF, HALF], [HALF])
+            before, expected = expected, np.empty_like(x)
+            map_whole(function, [before, other], [expected])
+        chain.output(value)
+        code = code_for(chain.program)
+        assert isinstance(code, Code)
+        tensor = x.copy()
+        for output in (np.empty((40, columns + 3), HALF)[:, 1:-2], np.empty_like(x), tensor):
+            bound_code(code, [tensor, *(tensor if other is x else other for _, other in stages)], [output])()
+            np.testing.assert_array_equal(output, expected)
+
+
 @pytest.mark.parametrize("size", [1, 7, 255, 256, 257, 1024, 1025, 5000])
 def test_sizes(native, size):
     x = numbers("float16", size)

@@ -109,12 +109,12 @@ def test_a_signal_is_handled_before_all_have_run():
 
 @native
 def test_what_cannot_be_launched_together():
-    """Prepared at each call, or with a result."""
+    """What has a result."""
     lib = backend.native.lib
     numbered = [name for name in dir(lib) if name.startswith("DML_LAUNCH_")]
     launched = {f"dml_{name.removeprefix('DML_LAUNCH_').lower()}" for name in numbered}
     alone = {name for name in dir(lib) if name.startswith("dml_") and name.endswith("_run")} - launched
-    assert alone == {"dml_nonzero_run", "dml_recurrent_run"}
+    assert alone == {"dml_nonzero_run"}
     numbers = [entry_point(function)[1] for function in launched]
     assert sorted(numbers) == list(range(len(launched)))
     assert all(entry_point(function)[1] is None for function in alone)

@@ -18,7 +18,7 @@ from directml_py.testing.ulps import ulps_apart
 from .variants import LAYOUTS, guarded
 
 INF, NAN = np.inf, np.nan
-TYPES = ("float16", "float32", "int8", "int16", "int32", "uint8", "uint16", "uint32")
+TYPES = (*("float16", "float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),)
 BIG = 3 * BLOCK + 17
 SPECIAL = [
     0.0,
@@ -57,7 +57,7 @@ def numbers(dtype, size=5000, seed=1):
     return np.where(rng.random(size) < 0.5, wide, rng.integers(0, 6, size).astype(dtype))
 
 
-def assert_maps(function, inputs, outputs, ulps=0):
+def assert_maps(function, inputs, outputs, ulps=0, *, has_signs=False):
     run = lower.mapped(function, inputs, outputs)
     assert run
     expected = [np.empty(output.shape, output.dtype) for output in outputs]
@@ -69,6 +69,9 @@ def assert_maps(function, inputs, outputs, ulps=0):
                 assert ulps_apart(one, other).max() <= ulps
             else:
                 np.testing.assert_array_equal(one, other)
+                if has_signs:
+                    signs = [np.signbit(array) & (array == array) for array in (one, other)]
+                    np.testing.assert_array_equal(*signs)
 
 
 ARITHMETIC = {
@@ -99,23 +102,66 @@ ARITHMETIC = {
 }
 
 
+# The functions of 64-bit integers that have programs, with the types of their results.
+NATIVE_WORDS = {
+    **dict.fromkeys(("add", "from a constant", "maximum", "negate", "subtract", "where"), ""),
+    **dict.fromkeys(("compare", "less than a constant", "logical"), "uint8"),
+    "choice of constants": "",
+    "equal": "uint32",
+}
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @swept("name", ARITHMETIC)
 def test_arithmetic_is_numpys(native, name, dtype):
-    x, y = numbers(dtype), numbers(dtype, seed=2)
+    size = lower.MOST_WORDS if dtype.endswith("64") else 5000
+    x, y = numbers(dtype, size), numbers(dtype, size, seed=2)
     with np.errstate(all="ignore"):
         result = ARITHMETIC[name](*(one.astype("f4") if dtype == "float16" else one for one in (x, y)))
     stored = np.dtype(dtype) if result.dtype.kind == "f" else result.dtype
-    if isinstance(traced(ARITHMETIC[name], [x.dtype, y.dtype], [stored]), Untraceable):
+    output = np.empty(x.shape, stored)
+    if not lower.mapped(ARITHMETIC[name], [x, y], [output]):
         pytest.skip("blocks do")
-    assert_maps(ARITHMETIC[name], [x, y], [np.empty(x.shape, stored)])
+    assert_maps(ARITHMETIC[name], [x, y], [output])
 
 
 @swept("to", TYPES)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_casts(native, dtype, to):
-    x = numbers(dtype)
-    assert_maps(lambda x: functions.cast(x, np.dtype(to)), [x], [np.empty(x.shape, to)])
+    size = lower.MOST_WORDS if "64" in dtype + to else 5000
+    x, output = numbers(dtype, size), np.empty(size, to)
+
+    def cast(x):
+        return functions.cast(x, np.dtype(to))
+
+    if {x.dtype.kind, output.dtype.kind} & {"f"} and 8 in (x.itemsize, output.itemsize):
+        assert not lower.mapped(cast, [x], [output])
+    else:
+        assert_maps(cast, [x], [output])
+
+
+def test_many_words_are_left_to_numpy(native):
+    x = np.zeros(lower.MOST_WORDS + 1, np.int64)
+    assert "64-bit" in str(lower.mapped(np.add, [x, x], [x]))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@swept("name", sorted(NATIVE_WORDS))
+def test_what_is_computed_in_words(native, name, dtype):
+    """Also of neighbours that differ in one word or in a carry, in place and backwards."""
+    limits = np.iinfo(dtype)
+    corners = np.array(
+        [limits.min, limits.max, 0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**32 + 1, 2**62], dtype
+    )
+    x, y = (each.ravel() for each in np.meshgrid(corners, corners))
+    output = np.empty(x.shape, NATIVE_WORDS[name] or dtype)
+    assert_maps(ARITHMETIC[name], [x, y], [output])
+    assert_maps(ARITHMETIC[name], [x[::-1], np.broadcast_to(y[3], x.shape)], [output[::-1]])
+    if output.dtype == dtype:
+        expected, both = np.empty_like(x), x.copy()
+        map_whole(ARITHMETIC[name], [x, y], [expected])
+        lower.mapped(ARITHMETIC[name], [both, y], [both])()
+        np.testing.assert_array_equal(both, expected)
 
 
 FUNCTIONS = {

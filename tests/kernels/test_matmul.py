@@ -254,8 +254,7 @@ def test_results_that_are_streamed(native, m, k, n, offset):
     memory = np.full(2 * m * n + 64, 77, np.float32)
     first = -(memory.ctypes.data // 4) % 16 + offset + 16
     out = memory[first : first + 2 * m * n].reshape(2, m, n)
-    before = native.lib.dml_get_stream_bytes()
-    native.lib.dml_set_stream_bytes(1)
+    before = native.lib.dml_set_stream_bytes(1)
     try:
         native_multiply(a, b, out)()
     finally:

@@ -13,9 +13,11 @@ from sweeps import swept
 from directml_py.kernels.backend import backend
 from directml_py.kernels.move import move, move_all
 
-from .variants import DTYPES, LAYOUTS, assert_same_bytes, guarded
+from .variants import DTYPES, LAYOUTS, STREAM_BYTES, assert_same_bytes, guarded
 
 pytestmark = pytest.mark.usefixtures("native")
+# Of tensors that are written with streaming stores.
+MANY_BYTES = STREAM_BYTES + STREAM_BYTES // 8
 
 
 def strides_of(rng, sizes, item, layout):
@@ -142,7 +144,7 @@ def test_blocks_of_planes(blocks, item):
     rng = np.random.default_rng(item)
     rows, columns = blocks
     channels, height = 5, 33
-    width = 1 + (9 << 20) // item // channels // height // rows // columns
+    width = 1 + MANY_BYTES // item // channels // height // rows // columns
     whole = np.frombuffer(rng.bytes(channels * height * rows * width * columns * item), DTYPES[item])
     whole = whole.reshape(channels, height, rows, width, columns)
     for order in ((2, 4, 0, 1, 3), (0, 2, 4, 1, 3)):
@@ -158,7 +160,7 @@ def test_blocks_of_planes(blocks, item):
 @swept("channels", [1, 3, 4, 7, 64])
 def test_channels_last_and_back(channels, item):
     rng = np.random.default_rng(channels)
-    sizes = [2, channels, 61, 1 + (5 << 20) // 61 // channels // item]
+    sizes = [2, channels, 61, 1 + MANY_BYTES // 2 // 61 // channels // item]
     last = np.frombuffer(rng.bytes(math.prod(sizes) * item), DTYPES[item])
     last = last.reshape(sizes[0], *sizes[2:], channels).transpose(0, 3, 1, 2)
     first = np.empty(sizes, last.dtype)
@@ -169,7 +171,7 @@ def test_channels_last_and_back(channels, item):
 
 @pytest.mark.usefixtures("threads")
 @swept("bytes_", [4, 12, 28, 60, 64, 128, 404, 1024, 5000])
-@swept("total", [1 << 16, 9 << 20])
+@swept("total", [1 << 16, MANY_BYTES])
 def test_parts_side_by_side(bytes_, total):
     """JOIN and SPLIT: several copies in one run, into rows of every length."""
     rng = np.random.default_rng(bytes_)
@@ -190,8 +192,8 @@ def test_parts_side_by_side(bytes_, total):
 @pytest.mark.usefixtures("threads")
 def test_parts_of_different_sizes():
     rng = np.random.default_rng(0)
-    memory = np.frombuffer(rng.bytes(12 << 20), np.uint8).copy()
-    sizes = [3, 1, 9 << 20, 100_000, 65_537, 1 << 18]
+    memory = np.frombuffer(rng.bytes(MANY_BYTES + (1 << 20)), np.uint8).copy()
+    sizes = [3, 1, MANY_BYTES, 100_000, 65_537, 1 << 18]
     pairs, begin = [], 5
     for size in sizes:
         pairs.append((memory[begin : begin + size], np.frombuffer(rng.bytes(size), np.uint8)))

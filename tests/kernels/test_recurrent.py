@@ -8,7 +8,7 @@ from sweeps import swept
 
 from directml_py.kernels.elementwise import activations
 from directml_py.kernels.elementwise.functions import plain
-from directml_py.kernels.recurrent.layer import Cell, Layer, Phase, run_steps
+from directml_py.kernels.recurrent.layer import Cell, Layer, Phase, run_layer
 from directml_py.kernels.recurrent.native import codes_of, run_natively, scratch_for
 
 
@@ -102,7 +102,7 @@ def test_steps(cell, sizes, form):
     if form == "backward":
         layer = layer._replace(x=layer.x[::-1])
         found = found[::-1]
-    last = run_steps(cell, widened(layer), wanted)
+    last = run_layer(cell, widened(layer), wanted)
     results = taken(cell, layer, None if form == "no outputs" else found)
     for one, other in zip(last, results, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-4, atol=1e-4)

@@ -147,7 +147,7 @@ def test_regions(is_linear, dtype):
         owners, outside = rng.integers(0, batches, regions), [0.0, -2.5, np.inf][number % 3]
 
         def sampled(part, corners=corners, grids=grids):
-            return grids[0].steps_of(corners[part, :, 1]), grids[1].steps_of(corners[part, :, 0])
+            return grids[0].bin_samples(corners[part, :, 1]), grids[1].bin_samples(corners[part, :, 0])
 
         points = np.empty((regions * steps[0] * steps[1], channels))
         with np.errstate(all="ignore"):

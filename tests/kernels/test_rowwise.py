@@ -8,7 +8,7 @@ import pytest
 from directml_py.kernels import rowwise, threads
 from directml_py.kernels.backend import backend
 from directml_py.kernels.elementwise.map import map_whole
-from directml_py.kernels.rowwise import LINE, map_rows, row_steps
+from directml_py.kernels.rowwise import LINE, map_rows, row_lengths
 
 BLOCK = 1 << 10
 # Few rows that are long, many that are short, and rows that lie in between.
@@ -86,7 +86,7 @@ def test_an_output_that_is_absent():
 
 def test_blocks_have_whole_rows_and_as_many_as_fit():
     def steps(axes, *shape):
-        return row_steps(shape, axes)
+        return row_lengths(shape, axes)
 
     assert steps((2,), 4, 100, 50) == [1, BLOCK // 50, 50]
     assert steps((1,), 4, 3 * BLOCK) == [1, 3 * BLOCK]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 
 import numpy as np
 import pytest
 from sweeps import swept
+from toolchain import later
 
 from directml_py.kernels import softmax_norm
 from directml_py.kernels.backend import backend
@@ -18,6 +20,9 @@ pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernel
 EPSILON = 1e-3
 TYPES = {np.float32: 2, np.float16: 1}
 COUNTS = [2, 3, 4, 15, 16, 17, 31, 33, 100, 1000, 4099]
+# Less than a vector, whole ones, and more.
+FEW_COUNTS = [3, 16, 1000]
+OTHER_COUNTS = [count for count in COUNTS if count not in FEW_COUNTS]
 CORNERS = [0.0, -0.0, 1.0, -2.5, 1000.0, -1000.0, np.inf, -np.inf, np.nan]
 
 
@@ -95,13 +100,15 @@ def test_corners_of_softmax(dtype):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@swept(
-    "count, across",
-    [*product([2, 21, 64], [2, 3, 16, 17, 63, 64, 65, 130]), *product([1000, 2048, 2051, 8192], [2, 17, 65])],
-)
-def test_softmax_of_columns(count, across, dtype):
+@pytest.mark.parametrize("counts", [[2, 21, 1000], *later([64, 2048, 2051, 8192])], ids=max)
+@swept("across", [2, 3, 16, 17, 63, 64, 65, 130])
+def test_softmax_of_columns(counts, across, dtype):
     """In strips that fill vectors and that do not, of as many columns as fit into the work memory."""
-    x = numbers((2, count, across), dtype)
+    for count in counts:
+        check_softmax_of_columns(numbers((2, count, across), dtype), dtype)
+
+
+def check_softmax_of_columns(x, dtype):
     for logarithm, twin in ((False, activations.softmax), (True, activations.log_softmax)):
         output, memory = guarded_like(x)
         expected = twin(x, (1,), dtype is np.float16)
@@ -134,6 +141,28 @@ def test_columns_of_many_dimensions_in_threads(axes, dtype, set_threads):
         check(softmax_norm.softmax(x, output, axes), output, memory, expected, 2)
         results.append(output.tobytes())
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("sizes", [(2, 21, 5, 19), (3, 7, 20, 3), (1, 70, 9, 16)])
+def test_columns_have_the_same_bits_in_any_layout(sizes, dtype):
+    """Columns that are neighbours, that follow each other, and that do neither, with and without gaps."""
+    x, packed = numbers(sizes, dtype), np.empty(sizes, dtype)
+    softmax_norm.softmax(x, packed, (1,))()
+    layouts = list(product([(0, 1, 2, 3), (0, 2, 3, 1), (3, 0, 2, 1), (0, 1, 3, 2)], [0, 5]))
+    for (order, gap), (output_order, output_gap) in product(layouts, repeat=2):
+        source, _ = laid_out(sizes, order, gap, dtype)
+        output, memory = laid_out(sizes, output_order, output_gap, dtype)
+        source[...], output[...] = x, 3
+        softmax_norm.softmax(source, output, (1,))()
+        assert output.tobytes() == packed.tobytes()
+        assert (memory[..., sizes[output_order[-1]] :] == 7).all()
+
+
+def laid_out(sizes, order, gap, dtype):
+    """An array with its dimensions in an order of memory, the last of which ends with a gap; and that memory."""
+    memory = np.full([sizes[axis] + (gap if axis == order[-1] else 0) for axis in order], 7, dtype)
+    return memory[..., : sizes[order[-1]]].transpose(np.argsort(order)), memory
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -190,10 +219,15 @@ def test_axes_and_layouts(axes, dtype):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@swept("count", COUNTS)
+@pytest.mark.parametrize("counts", [FEW_COUNTS, *later(OTHER_COUNTS)], ids=len)
 @swept("uses", [(True, True), (False, True), (True, False), (False, False)])
 @swept("relu", [False, True])
-def test_mean_and_variance_of_the_row(count, dtype, uses, relu):
+def test_mean_and_variance_of_the_row(counts, dtype, uses, relu):
+    for count in counts:
+        check_mean_and_variance(count, dtype, uses, relu)
+
+
+def check_mean_and_variance(count, dtype, uses, relu):
     x = numbers((6, count), dtype)
     along, across, one = (numbers(sizes, dtype, 5) for sizes in ((1, count), (6, 1), (1, 1)))
     for scale in (None, along, across, one):
@@ -249,17 +283,82 @@ def test_images_whose_rows_lie_apart(place, dtype):
     scale, bias = numbers((1, x.shape[1], 1, 1), dtype, 4), numbers((1, x.shape[1], 1, 1), dtype, 5)
     memory = np.full(x.size + 24, 7, dtype)
     output = memory[8:-16].reshape(x.shape)
+    statistics = [np.full((2, x.shape[1], 1, 1), 7, dtype) for _ in range(2)]
     options = {"uses_mean": True, "uses_variance": True}
-    run = softmax_norm.mean_variance(x, scale, bias, output, (2, 3), EPSILON, **options)
+    run = softmax_norm.mean_variance(
+        x, scale, bias, output, (2, 3), EPSILON, **options, statistics=statistics
+    )
     twin = twin_of_mean_variance(x, scale, bias, (2, 3))
     check(run, output, memory, twin, TYPES[dtype])
     np.testing.assert_array_equal(base, before)
+    mean = x.mean((2, 3), np.float64, keepdims=True).astype(dtype)
+    about = mean if dtype == np.float16 else x.mean((2, 3), np.float64, keepdims=True)
+    variance = np.square(x - about.astype(np.float64)).mean((2, 3), keepdims=True)
+    for statistic, wanted in zip(statistics, (mean, variance.astype(dtype))):
+        np.testing.assert_array_max_ulp(statistic, wanted, TYPES[dtype] - 1)
     again = softmax_norm.mean_variance(
         np.ascontiguousarray(x), scale, bias, output, (2, 3), EPSILON, **options
     )
     check(again, output, memory, twin, TYPES[dtype])
     softmax_norm.mean_variance(x, scale, bias, x, (2, 3), EPSILON, **options)()
     np.testing.assert_array_equal(x, output)
+
+
+@swept("dtype", TYPES)
+@swept("place", [np.s_[:], np.s_[:, :, 1:-1, 1:-1], np.s_[:, 1:, ::2, ::-1], np.s_[:, ::2, :1, :2]])
+@swept("neighbours", [(0, 0), (1, 2), (2, 2), (0, 3), (40, 40)])
+def test_responses_of_neighbouring_channels(neighbours, place, dtype):
+    before, behind = neighbours
+    x = numbers((2, 37, 12, 14), dtype)[place]
+    count, squares = x.shape[1], np.square(x.astype(np.float64))
+    sums = np.stack([squares[:, max(0, i - before) : i + behind + 1].sum(1) for i in range(count)], axis=1)
+    for exponent in (0.75, 1.0, -2.0):
+        output, memory = guarded_like(x)
+        run = softmax_norm.response(x, output, before, behind, share=0.25, bias=1.5, exponent=exponent)
+        check(run, output, memory, x / (1.5 + 0.25 * sums) ** exponent, 1)
+
+
+def twin_of_gradient(x, incoming, mean, variance, scale, axes, is_through_statistics):
+    """By the chain rule, one output of the normalization at a time."""
+    count = prod(x.shape[axis] for axis in axes)
+    deviation = np.sqrt(variance.astype(np.float64) + EPSILON)
+    normalized = (x.astype(np.float64) - mean) / deviation
+    of_scale, of_bias = (
+        total.sum(axes, np.float64, keepdims=True) for total in (incoming * normalized, incoming)
+    )
+    of_normalized = incoming * scale.astype(np.float64)
+    if not is_through_statistics:
+        return of_normalized / deviation, of_scale, of_bias
+    of_variance = -0.5 * of_scale * scale / deviation**2
+    of_mean = -of_bias * scale / deviation
+    of_input = of_normalized / deviation + of_variance * 2 * normalized * deviation / count + of_mean / count
+    return of_input, of_scale, of_bias
+
+
+@swept("is_through_statistics", [False, True])
+@swept("axes", [(0, 2, 3), (2, 3)])
+@swept("place", [np.s_[:], np.s_[:, :, 1:-1, 1:-1], np.s_[:, 1:, ::2, ::-1], np.s_[..., :1]])
+def test_gradients_of_images(place, axes, is_through_statistics):
+    images, gradients = (numbers((2, 5, 18, 19), np.float32, seed) for seed in (3, 4))
+    x, incoming = images[place], gradients[place]
+    sizes = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+    # Of the input itself: only then is the chain rule the whole gradient.
+    mean, variance = (np.float32(one(x, axes, np.float64, keepdims=True)) for one in (np.mean, np.var))
+    scale = numbers(sizes, np.float32, 6)
+    output, memory = guarded_like(x)
+    sums = [np.empty(sizes, np.float32) for _ in range(2)]
+    parameters = mean, variance, scale
+    run = softmax_norm.gradient(
+        x, incoming, *parameters, [output, *sums], axes, EPSILON, is_through_statistics=is_through_statistics
+    )
+    expected = twin_of_gradient(x, incoming, *parameters, axes, is_through_statistics)
+    assert run
+    run()
+    for result, wanted in zip((output, *sums), expected):
+        # Terms that cancel are as large as the gradients: their rounding is that of the largest.
+        np.testing.assert_allclose(result, wanted, rtol=1e-7, atol=2.0**-23 * np.abs(wanted).max())
+    assert (memory[..., :8] == 7).all()
+    assert (memory[..., -16:] == 7).all()
 
 
 @pytest.mark.parametrize("dtype", TYPES)

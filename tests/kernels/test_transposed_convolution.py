@@ -9,6 +9,7 @@ from directml_py.kernels import transposed_convolution
 from directml_py.kernels.backend import backend
 from directml_py.kernels.decisions import Declined
 from directml_py.kernels.im2col import convolve_back
+from directml_py.kernels.post_ops import RELU, Activation
 from directml_py.kernels.windows import Window
 
 pytestmark = pytest.mark.skipif(backend.native is None, reason="no native kernels")
@@ -55,16 +56,16 @@ def test_every_window(part, monkeypatch):
         output = np.pad(np.empty((2, groups * features, *sizes), dtype), more)
         need = transposed_convolution.scratch_of(filters.shape, output.shape, window)
         scratch = np.full(need + 8, 77, np.uint8)
-        for is_turned in (False, True):
+        for is_flipped in (False, True):
             run = transposed_convolution.convolution_back(
-                x, filters, bias, output, window, groups, scratch[:need], is_turned=is_turned
+                x, filters, bias, output, window, groups, scratch[:need], is_flipped=is_flipped
             )
             assert reached or isinstance(run, Declined)
             if not run:
                 continue
             computed += 1
             padded += any(window.output_padding)
-            own = (turned if is_turned else filters).astype(np.float32)
+            own = (turned if is_flipped else filters).astype(np.float32)
             expected = np.pad(convolve_back(x.astype(np.float32), own, window, sizes, groups) + bias, more)
             for _ in range(2):
                 output[...] = 55
@@ -86,8 +87,8 @@ def test_padding_of_the_output_is_activated(has_bias):
     sums = convolve_back(x, filters, window, (9, 11)) + (0 if bias is None else bias)
     sums = np.pad(sums, [(0, 0), (0, 0), (0, 1), (0, 2)])
     for options, expected in (
-        ({"activation": "RELU"}, np.maximum(sums, 0)),
-        ({"activation": "LEAKY_RELU", "slope": 0.5}, np.where(sums < 0, sums / 2, sums)),
+        ({"activation": RELU}, np.maximum(sums, 0)),
+        ({"activation": Activation("LEAKY_RELU", 0.5)}, np.where(sums < 0, sums / 2, sums)),
     ):
         output[...] = 55
         run = transposed_convolution.convolution_back(x, filters, bias, output, window, 1, scratch, **options)
@@ -102,7 +103,7 @@ def test_what_is_read_is_what_is_there_at_the_call():
     output = np.empty((1, 3, 7, 9), np.float32)
     scratch = np.empty(transposed_convolution.scratch_of(filters.shape, output.shape, window), np.uint8)
     run = transposed_convolution.convolution_back(
-        x, filters, None, output, window, 1, scratch, activation="RELU"
+        x, filters, None, output, window, 1, scratch, activation=RELU
     )
     assert run
     rng = np.random.default_rng(4)

@@ -18,6 +18,8 @@ ISA = os.environ.get(VARIABLE, "")
 # Elements that are moved, by their bytes.
 DTYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 LAYOUTS = ("packed", "padded", "gapped", "permuted", "negative", "broadcast")
+# From how many bytes on stores bypass the caches, whatever the last cache of this processor.
+STREAM_BYTES = 1 << 20
 # Bytes before and after a tensor that must not be touched.
 GUARD = 96
 

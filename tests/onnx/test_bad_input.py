@@ -235,7 +235,7 @@ MALFORMED = {
     "a scan of nothing": (
         [helper.make_node("Scan", ["x"], ["y"], name="n", body=BODY, num_scan_inputs=0)],
         [],
-        "node 'n' (Scan): attribute num_scan_inputs: is 0; the node has 1 inputs",
+        "node 'n' (Scan): attribute num_scan_inputs: is 0; the node has 1 input",
     ),
     "a scan along no axis": (
         [helper.make_node("Scan", ["x"], ["y"], name="n", body=BODY, num_scan_inputs=1, scan_input_axes=[7])],

@@ -128,11 +128,19 @@ def test_booleans_are_booleans():
         ({"x": np.zeros((2, 3))}, TypeError, "'x' has float64 elements; it must have float32"),
         ({"x": np.zeros((3, 2), np.float32)}, ValueError, r"'x' has sizes \[3, 2\]; it must have \[2, 3\]"),
         ({"z": 1}, ValueError, "the model has no input 'z'; it has 'x'"),
+        ([], ValueError, "inputs has 0 arrays; the model has 1 input: 'x'"),
+        ("x", TypeError, "inputs must be a list or a dict of arrays, not str"),
     ],
 )
 def test_inputs_that_do_not_fit(given, error, match):
     with pytest.raises(error, match=match):
         dml.onnx.load(parsed(RELU)).run(given)
+
+
+def test_inputs_by_position():
+    """As graphs of the builder take them, with outputs likewise."""
+    (result,) = dml.onnx.load(parsed(RELU)).run([np.float32([[-1, 2, -3], [4, -5, 6]])])
+    assert result.tolist() == [[0, 2, 0], [4, 0, 6]]
 
 
 def test_an_operator_without_counterpart_is_named():

@@ -196,7 +196,7 @@ REFUSED = {
     ),
     "too few inputs": (
         parsed(BODY + "{ y = Add(x) }", check=False),
-        "node 'y' (Add): has 1 inputs; the operator has 2",
+        "node 'y' (Add): has 1 input; the operator has 2",
     ),
     "no attribute of this name": (
         parsed(BODY + "{ y = Relu<foo = 1>(x) }", check=False),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
 
 import numpy as np
 
@@ -249,6 +248,6 @@ def laid_out(desc: OperatorDesc, layout: str) -> OperatorDesc:
     for slot in (*desc.inputs, *desc.outputs):
         if slot.tensor is not None and slot.tensor.strides is None:
             strides = LAYOUTS[layout](slot.tensor.sizes)
-            strided = replace(slot.tensor, strides=None if strides is None else tuple(strides), total_size=-1)
+            strided = slot.tensor.replace(strides=None if strides is None else tuple(strides), total_size=-1)
             desc = change_tensor(desc, slot, strided)
     return desc

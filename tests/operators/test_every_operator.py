@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import inspect
 import json
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
 from directml_py.api.enums import DML_FEATURE_LEVEL
 from directml_py.descs import decode_operator_desc, encode
 from directml_py.descs.desc_json import read_operator, write_record
-from directml_py.dml.program import OperatorProgram
 from directml_py.graph import Graph
 from directml_py.graph.inference import ambiguous_outputs
 from directml_py.graph.operator_functions import argument_name, snake_case
 from directml_py.operators import SCHEMAS, kernel_of, operator_of
+from directml_py.operators.program import OperatorProgram
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 from directml_py.text.json_reading import Item
@@ -30,26 +32,40 @@ from .helpers import arrays_for
 
 OPERATORS = sorted(SCHEMAS)
 LEVELS = sorted(DML_FEATURE_LEVEL)
-SEEDS = 4
+# The seeds of samples, and those of the slow test.
+FEW, MORE = range(2), range(2, 4)
+MOST_IN_PLACE = range(40)
 RULES = [
     pytest.param(rule, id=rule, marks=pytest.mark.operator(name)) for rule, name in sorted(DERIVED.items())
 ]
+
+
+@pytest.fixture(scope="module")
+def seeds():
+    return FEW
+
+
+@pytest.fixture(scope="module")
+def all_samples():
+    """Or as many as there must be until each place was tried."""
+    return False
 
 
 def levels_of(operator):
     return [level for level in LEVELS if level >= SCHEMAS[operator].level]
 
 
+@lru_cache(maxsize=4096)
 def sample(operator, seed, level=LEVELS[-1]):
     return valid_desc(RandomSource(seed), operator, level)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_samples_are_valid(operator):
+def test_samples_are_valid(operator, seeds):
     """At every level from the first that has the operator on, and at those above it, also through memory."""
     levels = levels_of(operator)
     for first, level in enumerate(levels):
-        for seed in range(SEEDS):
+        for seed in seeds:
             desc = sample(operator, seed, level)
             for later in levels[first:] if seed == 0 else (level,):
                 assert dml.validate(desc, feature_level=later) == [], (level.name, later.name, seed)
@@ -79,8 +95,8 @@ def test_a_broken_desc_is_refused_by_its_rule(rule):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_json_round_trip(operator):
-    for seed in range(SEEDS):
+def test_json_round_trip(operator, seeds):
+    for seed in seeds:
         desc = sample(operator, seed)
         text = json.dumps(write_record(desc))
         assert read_operator(desc.schema, Item("sample", "desc", json.loads(text))) == desc
@@ -102,9 +118,9 @@ def arguments_of(graph, desc):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_the_builder_agrees_with_the_desc(operator):
+def test_the_builder_agrees_with_the_desc(operator, seeds):
     """From a desc's inputs, attributes and outputs, a graph builds an equal node."""
-    for seed in range(SEEDS):
+    for seed in seeds:
         desc = sample(operator, seed)
         graph = Graph()
         outputs = [slot.tensor for slot in desc.outputs]
@@ -122,9 +138,9 @@ CHOICES = {
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_the_builder_infers_the_outputs(operator):
+def test_the_builder_infers_the_outputs(operator, seeds):
     """The sizes of the desc's outputs are inferred from inputs and attributes."""
-    for seed in range(SEEDS):
+    for seed in seeds:
         desc = sample(operator, seed)
         graph = Graph()
         function = getattr(graph, snake_case(operator))
@@ -155,19 +171,19 @@ def effective(tensor):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_the_kernel_agrees_with_its_twin(operator):
+def test_the_kernel_agrees_with_its_twin(operator, seeds):
     """Native kernels agree with the NumPy reference bit by bit, functions within their tolerances."""
     if not twins.has_twin(operator):
         pytest.skip("there is one way to compute it")
-    for seed in range(SEEDS):
+    for seed in seeds:
         desc = sample(operator, seed)
         twins.check(desc, arrays_for(desc, seed))
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_nothing_outside_the_outputs_is_written(operator):
+def test_nothing_outside_the_outputs_is_written(operator, seeds):
     """Inputs are unchanged, and so are the gaps of an output and the bytes after it."""
-    for seed in range(SEEDS):
+    for seed in seeds:
         desc = sample(operator, seed)
         program, inputs, outputs = bound(desc, arrays_for(desc, seed))
         before = [None if one is None else one.copy() for one in inputs]
@@ -186,10 +202,12 @@ IN_PLACE = [name for name in OPERATORS if SCHEMAS[name].in_place]
 
 
 @pytest.mark.parametrize("operator", IN_PLACE)
-def test_in_place(operator):
+def test_in_place(operator, all_samples):
     """An output in place of an input with the same layout gives the same result as a separate one."""
-    tried = set()
-    for seed in range(40):
+    tried, listed = set(), set(product(SCHEMAS[operator].in_place, range(len(sample(operator, 0).outputs))))
+    for seed in MOST_IN_PLACE:
+        if tried == listed and not all_samples:
+            break
         desc = sample(operator, seed)
         values = arrays_for(desc, seed)
         program, inputs, outputs = bound(desc, values)
@@ -204,7 +222,7 @@ def test_in_place(operator):
             for one, memory, expected in zip(desc.outputs, others, outputs):
                 np.testing.assert_array_equal(one.tensor.load(memory), one.tensor.load(expected))
             tried.add((slot.field, to))
-    assert tried == set(product(SCHEMAS[operator].in_place, range(len(outputs))))
+    assert tried == listed
 
 
 def alike(one, other):
@@ -231,9 +249,9 @@ def bound(desc, values):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_inputs_may_lie_backwards(operator):
+def test_inputs_may_lie_backwards(operator, seeds):
     """The elements are the same, the last one first in memory, as in views of graphs with reversed slices."""
-    for seed in range(6):
+    for seed in seeds:
         desc = sample(operator, seed)
         inputs = [None if x is None else exact(x) for x in arrays_for(desc, seed)]
         backward = [None if x is None else np.flip(np.flip(x).copy()) for x in inputs]
@@ -254,3 +272,27 @@ def results(desc, inputs):
     ]
     kernel.bind(inputs, outputs, np.empty(kernel.scratch, np.uint8))()
     return outputs
+
+
+@pytest.mark.slow
+@swept("operator", OPERATORS)
+@swept(
+    "test, seeds",
+    [
+        (test_samples_are_valid, MORE),
+        (test_json_round_trip, MORE),
+        (test_the_builder_agrees_with_the_desc, MORE),
+        (test_the_builder_infers_the_outputs, MORE),
+        (test_the_kernel_agrees_with_its_twin, MORE),
+        (test_nothing_outside_the_outputs_is_written, MORE),
+        (test_inputs_may_lie_backwards, range(2, 6)),
+    ],
+)
+def test_more_samples(test, seeds, operator):
+    test(operator, seeds)
+
+
+@pytest.mark.slow
+@swept("operator", IN_PLACE)
+def test_in_place_in_more_samples(operator):
+    test_in_place(operator, all_samples=True)

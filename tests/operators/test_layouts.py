@@ -43,7 +43,7 @@ class LargeGenerator(DescGenerator):
         )
 
     def tensor(self, data_type, sizes, field, broadcast=True):
-        is_owned = self.field(field).role != "output" and self.may_own(field)
+        is_owned = self.field(field).role != "output" and self.may_be_owned(field)
         flags = DML_TENSOR_FLAG_OWNED_BY_DML if is_owned else DML_TENSOR_FLAG_NONE
         return TensorDesc(DML_TENSOR_DATA_TYPE(data_type), tuple(sizes), None, flags)
 
@@ -150,6 +150,8 @@ CASES = {
     "channels of halves": convolution(17, 9, 9, dtype=DML_TENSOR_DATA_TYPE_FLOAT16),
     "pixels alone": convolution(70, 33, 7, taps=1),
     "channels one by one": convolution(33, 33, 9, groups=33),
+    "channels of wide rows": convolution(20, 20, 18, groups=20),
+    "channels in wide windows": convolution(20, 20, 18, taps=5, groups=20),
     "largest in windows": pooled("MAX_POOLING", (2, 70, 9, 11), (3, 3), 2),
     "largest in uneven windows": pooled("MAX_POOLING", (1, 20, 9, 11), (2, 3), 1),
     "means of windows": pooled("AVERAGE_POOLING", (2, 70, 9, 11), (3, 3), 1, IncludePadding=False),
@@ -163,9 +165,24 @@ CASES = {
         "ACTIVATION_SOFTMAX1", (2, 1000, 7), [1], DML_TENSOR_DATA_TYPE_FLOAT16
     ),
     "normalized images": along("MEAN_VARIANCE_NORMALIZATION1", (3, 5, 31, 33), [2, 3], **NORMALIZED),
+    "normalized images of many channels": along(
+        "MEAN_VARIANCE_NORMALIZATION1", (2, 41, 13, 11), [2, 3], **NORMALIZED
+    ),
+    "normalized images of halves": along(
+        "MEAN_VARIANCE_NORMALIZATION1",
+        (2, 9, 12, 20),
+        [2, 3],
+        DML_TENSOR_DATA_TYPE_FLOAT16,
+        **NORMALIZED,
+    ),
     "normalized channels": along("MEAN_VARIANCE_NORMALIZATION1", (3, 1000, 3, 3), [1], **NORMALIZED),
     "sums of rows": reduced(9, (70, 1000), [1]),
     "sums of columns": reduced(9, (1000, 70), [0]),
+    "means of planes": reduced(2, (2, 37, 24, 30), [2, 3]),
+    "means of planes of halves": reduced(2, (2, 40, 24, 30), [2, 3], DML_TENSOR_DATA_TYPE_FLOAT16),
+    "means of odd planes of halves": reduced(2, (1, 37, 23, 31), [2, 3], DML_TENSOR_DATA_TYPE_FLOAT16),
+    "largest of planes": reduced(7, (1, 24, 24, 30), [2, 3]),
+    "sums of large planes": reduced(10, (1, 3, 400, 500), [2, 3]),
     "sums of outer and inner dimensions": reduced(0, (30, 40, 50), [0, 2]),
     "roots of sums of halves": reduced(3, (30, 1000, 7), [1], DML_TENSOR_DATA_TYPE_FLOAT16),
 }

@@ -56,7 +56,7 @@ def test_which_elements_padding_keeps(size, start, end, kept):
     output = (size + start + end) % WHOLE
     desc = desc_of(size, start, end, output)
     assert kept_parts(desc) == [kept]
-    assert kept.place.stop <= output
+    assert kept.target.stop <= output
     assert kept.source.stop <= size
 
 

@@ -8,7 +8,7 @@ import pytest
 import directml_py as dml
 from directml_py.descs import decode_operator_desc
 from directml_py.kernels.recurrent import layer
-from directml_py.operators import SCHEMAS
+from directml_py.operators import SCHEMAS, kernel_of
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.desc_changes import change
 from directml_py.testing.valid_descs import valid_desc
@@ -432,6 +432,44 @@ def test_onnx_runtime(name):
         wanted = onnx_recurrent(desc, *inputs)
         assert_close(dml.evaluate(desc, inputs), wanted)
         assert_close(recurrent(desc, *map(exactly, inputs)), wanted)
+
+
+@pytest.mark.parametrize("name", ORDER)
+@pytest.mark.parametrize("is_in_place", [False, True])
+def test_tensors_are_read_at_each_run(name, is_in_place):
+    """Of any layout, whole before an output that shares their memory is written: a state is often updated in place."""
+    for seed in range(30):
+        desc, values = sample(name, seed)
+        fields = [slot.field for slot in desc.inputs]
+        if is_in_place:
+            values = [
+                None if field == "SequenceLengthsTensor" else x
+                for field, x in zip(fields, values, strict=True)
+            ]
+        inputs = [
+            None if x is None else np.zeros(x.shape, x.dtype, order="CF"[seed % 2 and not is_in_place])
+            for x in values
+        ]
+        outputs = [
+            None if slot.tensor is None else np.zeros(slot.tensor.sizes, np.float32) for slot in desc.outputs
+        ]
+        if is_in_place:
+            shared = {"OutputSequenceTensor": 0, "OutputSingleTensor": fields.index("HiddenInitTensor")}
+            for place, slot in enumerate(desc.outputs):
+                x = inputs[shared[slot.field]] if slot.field in shared else None
+                if outputs[place] is not None and x is not None:
+                    memory = np.zeros(max(x.size, outputs[place].size), np.float32)
+                    inputs[shared[slot.field]] = memory[: x.size].reshape(x.shape)
+                    outputs[place] = memory[: outputs[place].size].reshape(outputs[place].shape)
+        kernel = kernel_of(desc)
+        run = kernel.bind(inputs, outputs, np.zeros(kernel.scratch, np.uint8))
+        for scale in (1, 0.5):
+            scaled = [x if x is None or x.dtype != np.float32 else x * np.float32(scale) for x in values]
+            for x, wanted in zip(inputs, scaled, strict=True):
+                if x is not None:
+                    x[...] = wanted
+            run()
+            assert_close(outputs, recurrent(desc, *map(exactly, scaled)))
 
 
 def test_clipping_in_onnx_runtime():

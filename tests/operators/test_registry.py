@@ -66,8 +66,10 @@ def unused_imports(source):
             imported |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
         elif isinstance(node, ast.Name):
             read.add(node.id)
-        elif isinstance(node, ast.Subscript):
-            texts = (one.value for one in ast.walk(node.slice) if isinstance(one, ast.Constant))
+        elif isinstance(node, ast.Subscript) or (
+            isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias"
+        ):
+            texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant))
             read |= {word for text in texts if isinstance(text, str) for word in re.findall(r"\w+", text)}
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             read |= set(ast.literal_eval(node.value))

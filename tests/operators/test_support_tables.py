@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import directml_py as dml
+from directml_py.descs import decode_operator_desc
 
 from .helpers import DATA_TYPES, INCREASING, function, tensor
 
@@ -120,7 +121,7 @@ def disagreements(name, table, cases):
     for rank in range(1, 9):
         for element_type, index_type in cases:
             indices = index_type and tensor(index_type, [1] * rank)
-            desc = build(name, tensor(element_type, [1] * rank), indices)
+            desc, _ = decode_operator_desc(build(name, tensor(element_type, [1] * rank), indices))
             for level in LEVELS:
                 entry = row(table, level)
                 expected = entry is not None and rank in entry[1] and element_type in entry[2]

@@ -13,7 +13,7 @@ from sweeps import swept
 
 import directml_py as dml
 from directml_py.api.schema_data import OPERATORS
-from directml_py.dml.program import OperatorProgram
+from directml_py.operators.program import OperatorProgram
 from directml_py.testing.decision_source import RandomSource
 from directml_py.testing.valid_descs import valid_desc
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import pytest
+from sweeps import swept
 
 import directml_py as dml
 
@@ -475,7 +475,7 @@ usage(
 )
 
 
-@pytest.mark.parametrize("one", USAGES, ids=lambda one: f"{one.client}: {one.what}")
+@swept("one", USAGES)
 def test_descs_that_clients_build_stay_valid(one):
     for level in (one.level, NEWEST):
         assert dml.validate(one.desc, feature_level=level) == []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from pathlib import Path
 
 import pytest
 from building import object_cache
+from building.commands import without_calls
 from setuptools._distutils.ccompiler import new_compiler
 from setuptools._distutils.errors import CompileError
 from toolchain import missing
@@ -69,3 +71,16 @@ def test_a_folder_that_cannot_be_written_is_done_without(clone: Path) -> None:
     (clone / "objects").write_text("a file")
     assert build(clone, "first")[1] == 1
     assert build(clone, "second")[1] == 2
+
+
+def test_calls_of_the_compiler_are_not_logged(clone: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Where a line of progress stands for each."""
+    caplog.set_level(logging.INFO)
+    build(clone, "first")
+    calls = caplog.text.count("answer.c")
+    assert calls
+    with without_calls([str(clone / "cc")]):
+        assert build(clone, "second", "-O2")[1] == 2
+    assert caplog.text.count("answer.c") == calls
+    build(clone, "third", "-O1")
+    assert caplog.text.count("answer.c") > calls

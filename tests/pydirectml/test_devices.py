@@ -87,7 +87,7 @@ def test_wrong_counts_and_kinds(device):
     with pytest.raises(TypeError, match="flags must be an ExecutionFlags, not int"):
         builder.build(0, [total])
     model = builder.build(dml.ExecutionFlags.NONE, [total])
-    with pytest.raises(RuntimeError, match="inputs has 1 bindings; the model has 3 inputs"):
+    with pytest.raises(RuntimeError, match="inputs has 1 binding; the model has 3 inputs"):
         device.compute(model, [dml.Binding(inputs[0], [1, 2, 3])], [total])
     with pytest.raises(TypeError, match=r"inputs\[0\] must be a Binding, not list"):
         device.compute(model, [[1, 2, 3]], [total])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
 import pytest
 
 from directml_py.pydirectml import fork as dml
+from directml_py.pydirectml.pybind_arguments import REQUIRED
+
+from .fork_names import CLASSES, FUNCTIONS, entries
 
 FLOAT32, OWNED = dml.TensorDataType.FLOAT32, dml.TensorFlags.OWNED_BY_DML
 TYPES = [kind for kind in dml.TensorDataType.__members__.values() if kind.name != "UNKNOWN"]
@@ -100,7 +104,64 @@ def test_functions_with_other_arguments(device):
     )
 
 
+def test_functions_and_their_parameters():
+    for name, text in entries(FUNCTIONS):
+        positional, _, keywords = text.partition("|")
+        own = inspect.signature(getattr(dml, name)).parameters
+        if name == "reinterpret":
+            # It takes pydirectml's parameters, too, and says so by its own.
+            assert positional.split() == ["input", "sizes", "strides?", "dtype?"]
+            continue
+        names = [one.rstrip("?") for one in (positional + keywords).split()]
+        assert set(names) <= own.keys(), name
+        assert list(own)[: len(positional.split())] == names[: len(positional.split())], name
+        for one in (positional + keywords).split():
+            default = own[one.rstrip("?")].default
+            assert not one.endswith("?") or default not in (inspect.Parameter.empty, REQUIRED), (name, one)
+
+
+def test_classes_and_their_members():
+    for name, members in entries(CLASSES):
+        kind = getattr(dml, name)
+        assert [one for one in members.split() if not hasattr(kind, one)] == [], name
+
+
+def test_fused_activations_by_name():
+    assert dml.FusedActivation(dml.OperatorType.ACTIVATION_GELU).desc == dml.FusedActivation.gelu().desc
+    assert dml.FusedActivation(dml.OperatorType.INVALID).desc is dml.FusedActivation.none().desc is None
+    with pytest.raises(AttributeError, match="FusedActivation has no activation 'swish'"):
+        _ = dml.FusedActivation.swish
+    linear = dml.FusedActivation.linear(2, beta=3).desc
+    assert (linear.name, linear.Alpha, linear.Beta) == ("ACTIVATION_LINEAR", 2, 3)
+    assert list(inspect.signature(dml.FusedActivation.shrink).parameters) == ["bias", "threshold"]
+    for _, members in (one for one in entries(CLASSES) if one[0] == "FusedActivation"):
+        for name in set(members.split()) - {"linear", "parametric_softplus"}:
+            getattr(dml.FusedActivation, name)()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "strides", "total"),
+    [
+        ((np.float16, [1, 2, 2, 2]), {}, None, 16),
+        ((np.dtype("uint8"), (1, 2, 2, 2)), {"strides": (8, 4, 2, 1)}, [8, 4, 2, 1], 8),
+        ((FLOAT32, [1, 2, 2, 2]), {"tensor_policy": dml.TensorPolicy.interleaved_channel}, [8, 1, 4, 2], 32),
+        ((FLOAT32, [1, 2, 2, 2]), {"flags": OWNED, "total_tensor_size_in_bytes": 64}, None, 64),
+        ((), {"data_type": "int8", "sizes": [4], "guaranteed_base_offset_alignment": 16}, None, 4),
+    ],
+)
+def test_descs_by_keyword(arguments, keywords, strides, total):
+    desc = dml.TensorDesc(*arguments, **keywords)
+    assert (desc.strides, desc.total_tensor_size_in_bytes) == (strides, total)
+    assert desc.flags == keywords.get("flags", dml.TensorFlags.NONE)
+    assert desc.guaranteed_base_offset_alignment == keywords.get("guaranteed_base_offset_alignment", 0)
+    with pytest.raises(ValueError, match="tensor_policy decides the strides"):
+        dml.TensorDesc(np.float32, [1], strides=[1], tensor_policy=dml.TensorPolicy.default)
+    with pytest.raises(TypeError, match="data_type: DirectML has no data type for complex64"):
+        dml.TensorDesc(np.complex64, [1])
+
+
 def test_names():
     assert not hasattr(dml, "FLOAT32")
     assert not hasattr(dml, "activation_soft_max")
     assert not hasattr(dml, "Dimensions")
+    assert not hasattr(dml.Expression, "__iadd__")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -124,6 +125,7 @@ def test_arithmetic(device):
     graph = dml.Graph(device)
     x = alias = graph.input([1, 1, 2, 2])
     x += 1.0
+    assert x is not alias
     assert graph.compile([x])({alias: A})[0].tolist() == (A + 1).tolist()
     with pytest.raises(ValueError, match=r"\[1, 1, 2, 2\]> \+ .*\[1, 1, 2, 3\].*shapes differ"):
         alias + graph.input([1, 1, 2, 3])
@@ -160,7 +162,24 @@ OPERATORS = {
     "depth": (lambda x: dml.space_to_depth(x, block_size=2), [A], A.reshape(1, 4, 1, 1)),
     "reduce": (lambda x: dml.reduce(x, function=dml.ReduceFunction.SUM), [A], shaped([10])),
     "cumulative": (lambda x: dml.cumulative_product(x, axis=3), [ROW], ROW.cumprod().reshape(ROW.shape)),
-    "max_pooling": (lambda x: list(dml.max_pooling(x, window_sizes=[2, 2]))[:1], [A], shaped([4])),
+    "max_pooling": (lambda x: dml.max_pooling(x, window_sizes=(2, 2)).values, [A], shaped([4])),
+    "average_pooling": (
+        lambda x: dml.average_pooling(x, strides=[2, 2], window_sizes=[1, 1], output_sizes=[1, 1, 1, 1]),
+        [A],
+        shaped([1]),
+    ),
+    "padding": (
+        lambda x: dml.padding(x, start_padding=[0, 0, 0, 1], end_padding=[0] * 4),
+        [A],
+        shaped([[0, 1, 2], [0, 3, 4]]),
+    ),
+    "batch_normalization": (
+        lambda x, zero, one: dml.batch_normalization(x, zero, one - 1e-5, one * 3.0, one),
+        [A, shaped([0]), shaped([1])],
+        A * 3 + 1,
+    ),
+    "join": (lambda x, y: -dml.join([x, y], axis=2), [A, B], -np.concatenate([A, B], 2)),
+    "no activation": (lambda x, y: dml.add(x, y, fused_activation=None), [A, B], A + B),
     "fused": (
         lambda x, y: dml.add(x, y, fused_activation=dml.FusedActivation.relu()),
         [A, -B],
@@ -192,6 +211,33 @@ def test_operators_with_several_outputs(device):
     assert (left.ravel().tolist(), right.ravel().tolist()) == ([1, 3], [2, 4])
 
 
+def test_outputs_that_were_not_requested_are_none(device):
+    graph = dml.Graph(device)
+    pooled = dml.max_pooling(graph.input([1, 1, 2, 2]), window_sizes=[2, 2])
+    assert (pooled._fields, pooled.indices) == (("values", "indices"), None)
+    tensors = [graph.input(sizes) for sizes in ([1, 5, 2, 3], [1, 1, 12, 3], [1, 1, 12, 4])]
+    functions = [dml.FusedActivation.sigmoid(), dml.FusedActivation.tanh()]
+    both = dml.gru(*tensors, activation_descs=functions)
+    assert [one.shape for one in both] == [(5, 1, 2, 4), (1, 1, 2, 4)]
+    single = dml.gru(*tensors, activation_descs=functions, output_options=dml.GRUOutputOptions.Single)
+    assert (single._fields, single.sequence, single.single.shape) == (
+        ("sequence", "single"),
+        None,
+        (1, 1, 2, 4),
+    )
+
+
+def test_attention_of_several_examples(device):
+    """The batch is the first size, which is the second to the operator."""
+    query, key, value = (
+        np.random.default_rng(seed).standard_normal((2, 1, 3, 4)).astype(np.float32) for seed in range(3)
+    )
+    attention = partial(dml.multihead_attention, head_count=1, scale=0.5)
+    (out,) = computed(device, attention, query, key, value)
+    scores = np.exp(query @ key.transpose(0, 1, 3, 2) * 0.5)
+    np.testing.assert_allclose(out, scores / scores.sum(3, keepdims=True) @ value, rtol=1e-5, atol=1e-6)
+
+
 def test_filled_tensors(device):
     graph = dml.Graph(device)
     outputs = [
@@ -209,5 +255,11 @@ def test_arguments_of_operators(device):
     x = dml.Graph(device).input([1, 1, 2, 2])
     with pytest.raises(TypeError, match=r"clip\(\): missing a required"):
         dml.clip(x, min=0)
+    with pytest.raises(TypeError, match=r"clip\(\): there is no argument 'mins'; did you mean min\?"):
+        dml.clip(x, mins=0)
+    with pytest.raises(
+        TypeError, match=r"gemm\(\): there is no argument 'trans_c'; did you mean trans_[ab]\?"
+    ):
+        dml.gemm(x, trans_c=dml.MatrixTransform.NONE)
     with pytest.raises(TypeError, match=r"max\(\): b must be an Expression"):
         dml.max(x, 1.0)

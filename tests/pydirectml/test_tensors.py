@@ -62,7 +62,7 @@ def test_refused(arguments, said):
 
 
 def test_strides_of_another_count():
-    with pytest.raises(ValueError, match="strides has 1 elements, sizes has 2"):
+    with pytest.raises(ValueError, match="strides has 1 element, sizes has 2"):
         dml.TensorDesc(FLOAT32, [1, 2], [1])
 
 

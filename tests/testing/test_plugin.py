@@ -8,6 +8,8 @@ import sys
 import pytest
 from toolchain import later
 
+from .suites import run_suite
+
 pytest_plugins = ["pytester"]
 
 HEAD = """
@@ -26,17 +28,17 @@ def report(device, severity, text):
 
 @pytest.fixture
 def suite(pytester, monkeypatch):
-    """Run a user's tests in a separate process without a configuration. Unless it is ``as_installed``, the plugins of
-    others, which take most of the time of so few tests, are not loaded."""
+    """Run a user's tests; if ``as_installed``, in a new interpreter, which loads the plugins that are installed."""
 
     def run(*tests, arguments=(), head=HEAD, as_installed=False):
-        pytester.makepyfile(test_suite="\n".join([head, *tests]))
-        if as_installed:
-            plugin = "no:hypothesispytest"
-        else:
-            monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-            plugin = "directml_py.testing.pytest_plugin"
-        return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", plugin, *arguments)
+        text = "\n".join([head, *tests])
+        if not as_installed:
+            return run_suite(pytester, monkeypatch, text, arguments)
+        pytester.makepyfile(test_suite=text)
+        # Hypothesis takes most of the time of so few tests.
+        return pytester.runpytest_subprocess(
+            "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments
+        )
 
     return run
 
@@ -403,7 +405,7 @@ def test_a_wrong_level_of_the_run_stops_it(suite):
     assert not any("Traceback" in line for line in output)
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+@pytest.mark.parametrize("workers", [[], *later((["-n", "2"],))])
 def test_a_wrong_level_of_a_test_fails_that_test(suite, workers):
     result = suite(
         """
@@ -458,11 +460,10 @@ def test_own_fixtures(dml_device, dml):
     result.assert_outcomes(passed=2)
 
 
-def test_one_device_for_all_tests(pytester):
+def test_one_device_for_all_tests(suite):
     """Hypothesis refuses fixtures of functions for tests that it runs many times."""
-    pytester.makepyfile(
-        HEAD
-        + """
+    result = suite(
+        """
 from hypothesis import given, settings
 from directml_py.testing.strategies import valid_descs
 
@@ -473,8 +474,9 @@ def test_drawn(session_dml, session_dml_device, desc):
     session_dml_device.CreateOperator(desc)
 
 def test_unexpected_though_caught(session_dml_device):
-    with pytest.raises(d.DMLError):
-        session_dml_device.CreateOperator(join(axis=7))
+    for axis in (7, 8, 7):
+        with pytest.raises(d.DMLError):
+            session_dml_device.CreateOperator(join(axis))
 
 def test_fails_by_itself(session_dml_device):
     session_dml_device.CreateOperator(join(axis=7))
@@ -489,12 +491,18 @@ def test_a_level_of_its_own(session_dml):
 
 def test_devices_of_its_own():
     assert d.D3D12CreateDevice().info_queue is None
-"""
+""",
+        arguments=["-p", "_hypothesis_pytestplugin"],
     )
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=3, failed=2, errors=1)
     result.stdout.fnmatch_lines(
-        ["FAILED *unexpected_though_caught*", "FAILED *fails_by_itself*", "ERROR *a_level_of_its_own*"]
+        [
+            "*error: Axis is 7; it must be less than *DML-JOIN-axis[]] (2 times)",
+            "*error: Axis is 8; it must be less than *DML-JOIN-axis[]]",
+            "FAILED *unexpected_though_caught*",
+            "FAILED *fails_by_itself*",
+            "ERROR *a_level_of_its_own*",
+        ]
     )
 
 
@@ -516,7 +524,7 @@ def test_a_message_with_its_origin(dml_device):
     session.execute()
 
 def test_a_fault_of_the_package(monkeypatch):
-    monkeypatch.setattr("directml_py.shortcuts.DMLCreateDevice", None)
+    monkeypatch.setattr("directml_py.shortcuts.checked", None)
     d.evaluate(join(axis=3), [[0]])
 """,
         arguments=["--tb=short", "--show-capture=no"],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from .suites import run_suite
+
 pytest_plugins = ["pytester"]
 
 HEAD = """
@@ -13,16 +15,7 @@ import directml_py as d
 
 @pytest.fixture
 def suite(pytester, monkeypatch):
-    """Run tests in a separate process without a configuration, or the plugins of others."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-
-    def run(tests, arguments=()):
-        pytester.makepyfile(test_suite=HEAD + tests)
-        return pytester.runpytest_subprocess(
-            "-p", "no:cacheprovider", "-p", "directml_py.testing.pytest_plugin", *arguments
-        )
-
-    return run
+    return lambda tests, arguments=(): run_suite(pytester, monkeypatch, HEAD + tests, arguments)
 
 
 ODD = """

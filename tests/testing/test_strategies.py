@@ -71,6 +71,7 @@ def test_one_operator(data):
     [
         ("NONSENSE", LEVELS[-1], "there is no operator DML_OPERATOR_NONSENSE$"),
         ("jion", LEVELS[-1], r"there is no operator DML_OPERATOR_JION; did you mean JOIN\?"),
+        ("relu", LEVELS[-1], r"there is no operator DML_OPERATOR_RELU; did you mean ACTIVATION_RELU\?"),
         (
             "ARGMAX",
             dml.DML_FEATURE_LEVEL_2_1,
@@ -81,9 +82,11 @@ def test_one_operator(data):
 def test_operators_that_are_not_there(strategy, name, level, text):
     with pytest.raises(ValueError, match=text):
         strategy(name, feature_level=level)
+    with pytest.raises(TypeError, match="an operator is named as GEMM or DML_OPERATOR_GEMM, not by"):
+        strategy(dml.DML_GEMM_OPERATOR_DESC)
 
 
-@pytest.mark.parametrize("name", ["gemm", "GEMM", "DML_OPERATOR_GEMM"])
+@pytest.mark.parametrize("name", ["gemm", "GEMM", "DML_OPERATOR_GEMM", dml.DML_OPERATOR_GEMM])
 def test_an_operator_by_each_of_its_names(name):
     any_will_do = settings(quick, phases=[Phase.generate])
     desc = find(valid_descs(name), lambda desc: True, settings=any_will_do)

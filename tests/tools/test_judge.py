@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from directml_py.hardware.loading import OWN
+from directml_py.hardware.loading import LIBRARY_FOLDER
 from directml_py.operators import every_rule
 from tools.judging.disagreements import STRICTER
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.skipif(not (OWN / "libdirectml.so").is_file(), reason="libdirectml.so was not built")
+pytestmark = pytest.mark.skipif(
+    not (LIBRARY_FOLDER / "libdirectml.so").is_file(), reason="libdirectml.so was not built"
+)
 
 LIBRARY = """
 #include <signal.h>
@@ -60,7 +62,7 @@ def judge(library, operators):
 
 def test_a_library_that_agrees():
     """The emulator's own, about an operator that its newest level changed nothing of."""
-    found = judge(OWN / "libdirectml.so", "JOIN|ELEMENT_WISE_LOGICAL_.*")
+    found = judge(LIBRARY_FOLDER / "libdirectml.so", "JOIN|ELEMENT_WISE_LOGICAL_.*")
     assert found.returncode == 0, found.stdout + found.stderr
     assert re.search(r"\d{3,} descs, 0 unlisted disagreements", found.stdout)
 
@@ -78,7 +80,7 @@ print(sum(1 for _ in _cases_done(running)), running)
 def test_every_case_is_counted_while_it_runs():
     """For the bar on a terminal: 21 cases of two workers, and nobody is left."""
     found = subprocess.run(
-        [sys.executable, "-c", COUNTED, str(OWN / "libdirectml.so")],
+        [sys.executable, "-c", COUNTED, str(LIBRARY_FOLDER / "libdirectml.so")],
         cwd=ROOT / "tools",
         capture_output=True,
         text=True,

@@ -88,6 +88,7 @@ def test_a_peer_that_is_not_limited_is_compared_by_itself():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     backend.native is None or backend.isa == "baseline",
     reason="this processor has no AVX2, or there are no loops",

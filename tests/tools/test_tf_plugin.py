@@ -87,7 +87,7 @@ def root(tmp_path):
 
 def run(root, monkeypatch, capsys, *options):
     monkeypatch.setattr(
-        sys, "argv", ["tf_plugin.py", str(root), str(root / "results.jsonl"), "--seconds=3", *options]
+        sys, "argv", ["tf_plugin.py", str(root), str(root / "results.jsonl"), "--seconds=2", *options]
     )
     assert tf_plugin.main() == 0
     return capsys.readouterr().out
@@ -111,7 +111,7 @@ def test_each_test_is_isolated(root, monkeypatch, capsys):
     assert ended["why"] == "SIGABRT:   Nodes[0] is wrong [DML-Graph-nodes] (E_INVALIDARG)"
     assert ended["rule"] == "DML-Graph-nodes"
     assert rows["some_test", "Cases.test_3_fails"]["why"] == "AssertionError: 1 != 2"
-    assert rows["some_test", "Cases.test_5_hangs"]["why"].startswith("longer than 3 s")
+    assert rows["some_test", "Cases.test_5_hangs"]["why"].startswith("longer than 2 s")
     broken = rows["broken", ""]
     assert broken["verdict"] == "ended"
     assert "No module named 'no_such_module'" in broken["why"]

@@ -74,7 +74,7 @@ def test_what_is_hopeless_is_measured_once(process):
 
 def test_nobody_always_follows_the_same():
     names = ["ours", "NumPy", "PyTorch", "limit"]
-    orders = [interleaved_timing.turned(names, turn) for turn in range(interleaved_timing.ROUNDS)]
+    orders = [interleaved_timing.rotated(names, turn) for turn in range(interleaved_timing.ROUNDS)]
     assert all(sorted(order) == sorted(names) for order in orders)
     followed = {
         one: {order[place - 1] for order in orders for place in (order.index(one),) if place} for one in names

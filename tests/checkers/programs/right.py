@@ -8,6 +8,7 @@ from typing_extensions import assert_type
 import directml_py as dml
 from directml_py.graph import Expression, Graph
 from directml_py.graph import directmlx as dmlx
+from directml_py.pydirectml import fork
 
 FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT32
 
@@ -93,3 +94,11 @@ owned = dmlx.TensorDesc(FLOAT32, dml.DML_TENSOR_FLAG_OWNED_BY_DML, [2, 3], dmlx.
 assert_type(dmlx.Graph().GetTensorPolicy(), dmlx.TensorPolicy)
 assert_type(dmlx.Split(rows, 3, [2, 4]), list[Expression])
 values: Expression = dmlx.TopK(rows, 3, 2, dml.DML_AXIS_DIRECTION_DECREASING).value
+
+# The fork of pydirectml, some functions of which are made from a table.
+forked = fork.Graph(fork.Device())
+image = forked.input([1, 1, 2, 2], np.float16, name="image")
+total = fork.reduce(fork.abs(image), function=fork.ReduceFunction.SUM)
+summed = fork.add(image, image, fused_activation=fork.FusedActivation.relu())
+operator = forked.compile([total, summed, fork.padding(image, start_padding=[0] * 4, end_padding=[0] * 4)])
+assert len(operator({image: np.ones((2, 2))})) == 3

@@ -23,6 +23,15 @@ int use_in_c(HANDLE signalled)
     GetLocalTime(&date);
     if (date.wYear < 2024 || date.wMonth < 1 || date.wMonth > 12)
         return 6;
+    CRITICAL_SECTION section;
+    InitializeCriticalSection(&section);
+    EnterCriticalSection(&section);
+    LeaveCriticalSection(&section);
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    LONG count = 0;
+    if (InterlockedIncrement(&count) != 1 || info.dwNumberOfProcessors == 0)
+        return 7;
     Sleep(1);
     if (GetCurrentThreadId() == 0 || IsDebuggerPresent())
         return 5;

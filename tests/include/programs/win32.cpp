@@ -481,6 +481,99 @@ CASE(dates)
     CHECK(ceil(1.5) == 2 && log2(8.0) == 3);
 }
 
+CASE(converted_dates)
+{
+    // The 29th of February, and days around turns of centuries, beside the C library.
+    const int days[][3] = {{1601, 1, 1}, {1699, 12, 31}, {1900, 3, 1}, {1970, 1, 1}, {2000, 2, 29}, {2100, 2, 28},
+                           {2400, 12, 31}};
+    for (const auto& [year, month, day] : days)
+    {
+        SYSTEMTIME from = {}, back;
+        from.wYear = static_cast<WORD>(year);
+        from.wMonth = static_cast<WORD>(month);
+        from.wDay = static_cast<WORD>(day);
+        from.wHour = 23;
+        from.wMinute = 59;
+        from.wSecond = 58;
+        from.wMilliseconds = 999;
+        tm date = {};
+        date.tm_year = year - 1900;
+        date.tm_mon = month - 1;
+        date.tm_mday = day;
+        FILETIME file;
+        CHECK(SystemTimeToFileTime(&from, &file));
+        const int64_t steps = static_cast<int64_t>(file.dwHighDateTime) << 32 | file.dwLowDateTime;
+        const int64_t seconds = timegm(&date) + int64_t{134774} * 86400 + 86398;
+        CHECK(steps == seconds * 10000000 + 9990000);
+        CHECK(FileTimeToSystemTime(&file, &back));
+        from.wDayOfWeek = static_cast<WORD>(date.tm_wday);
+        CHECK(memcmp(&from, &back, sizeof from) == 0);
+    }
+}
+
+CASE(locks)
+{
+    CRITICAL_SECTION section;
+    InitializeCriticalSection(&section);
+    EnterCriticalSection(&section);
+    CHECK(TryEnterCriticalSection(&section));
+    LeaveCriticalSection(&section);
+    std::thread([&section] { CHECK(!TryEnterCriticalSection(&section)); }).join();
+    LeaveCriticalSection(&section);
+    LONG count = 0, plain = 0;
+    const auto add = [&] {
+        for (int i = 0; i < 10000; ++i)
+        {
+            InterlockedIncrement(&count);
+            EnterCriticalSection(&section);
+            ++plain;
+            LeaveCriticalSection(&section);
+        }
+    };
+    std::thread other(add);
+    add();
+    other.join();
+    CHECK(count == 20000 && plain == 20000);
+    DeleteCriticalSection(&section);
+    CHECK(InterlockedDecrement(&count) == 19999 && InterlockedAdd(&count, 1) == 20000);
+    CHECK(InterlockedExchangeAdd(&count, 2) == 20000 && InterlockedExchange(&count, 7) == 20002);
+    CHECK(InterlockedCompareExchange(&count, 9, 8) == 7 && InterlockedCompareExchange(&count, 9, 7) == 7);
+    CHECK(count == 9);
+    PVOID pointer = &count;
+    CHECK(InterlockedCompareExchangePointer(&pointer, nullptr, &plain) == &count);
+    CHECK(InterlockedExchangePointer(&pointer, nullptr) == &count && pointer == nullptr);
+}
+
+CASE(the_machine)
+{
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    CHECK(info.dwNumberOfProcessors >= 1 && info.dwPageSize == static_cast<DWORD>(sysconf(_SC_PAGESIZE)));
+    MEMORYSTATUSEX memory = {};
+    CHECK(!GlobalMemoryStatusEx(&memory) && GetLastError() == ERROR_INVALID_PARAMETER);
+    memory.dwLength = sizeof memory;
+    CHECK(GlobalMemoryStatusEx(&memory));
+    CHECK(memory.ullAvailPhys < memory.ullTotalPhys && memory.dwMemoryLoad <= 100);
+    GUID first, second;
+    CHECK(CoCreateGuid(&first) == S_OK && CoCreateGuid(&second) == S_OK && CoCreateGuid(nullptr) == E_POINTER);
+    CHECK(!IsEqualGUID(first, second) && first.Data3 >> 12 == 4 && first.Data4[0] >> 6 == 2);
+}
+
+CASE(the_programs_path)
+{
+    char path[4096] = {}, link[4096], cut[8];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    CHECK(GetModuleFileNameA(nullptr, link, sizeof link) == static_cast<DWORD>(length));
+    CHECK(std::string(link) == path);
+    CHECK(GetModuleFileNameA(nullptr, cut, sizeof cut) == sizeof cut && GetLastError() == ERROR_INSUFFICIENT_BUFFER);
+    CHECK(std::string(cut) == std::string(path, 7));
+    WCHAR wide[4096];
+    CHECK(GetModuleFileNameW(nullptr, wide, 4096) > 0 && wide[0] == L'/');
+    CHECK(GetModuleFileNameW(nullptr, wide, 4) == 4 && GetLastError() == ERROR_INSUFFICIENT_BUFFER);
+    CHECK(std::wstring(wide) == L"/" + std::wstring(path + 1, path + 3));
+    CHECK(GetModuleFileNameA(LoadLibraryA("libc.so.6"), link, sizeof link) == 0);
+}
+
 CASE(process)
 {
     CHECK(GetCurrentProcessId() == static_cast<DWORD>(getpid()));

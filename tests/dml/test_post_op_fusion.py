@@ -1,18 +1,20 @@
-"""Element-wise nodes as epilogues of convolutions, products and pools: results are those of the nodes one by one."""
+"""Nodes as post-operations of convolutions, products and pools: results are those of the nodes one by one."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sweeps import swept
 
 import directml_py as dml
-from directml_py.graph import Graph
 from directml_py.kernels.backend import backend
+from directml_py.kernels.relocation import native_runs
 from directml_py.session import Session
 
+from . import nets
 from .graphs import Graphs
+from .nets import FLOAT32, normal, operators
 
-FLOAT16, FLOAT32 = dml.DML_TENSOR_DATA_TYPE_FLOAT16, dml.DML_TENSOR_DATA_TYPE_FLOAT32
 RELU = dml.DML_ACTIVATION_RELU_OPERATOR_DESC()
 SIZES = [2, 8, 9, 10]
 
@@ -23,33 +25,41 @@ def _has_loops():
         pytest.skip("the native loops are not built")
 
 
-def normal(*sizes, seed=1, dtype=np.float32):
-    return np.random.default_rng(seed).standard_normal(sizes).astype(dtype)
-
-
-class Net:
-    """A graph, with the arrays that are passed to it in turn."""
-
-    def __init__(self):
-        self.graph, self.arrays = Graph(), []
-
-    def input(self, array):
-        self.arrays.append(array)
-        element = FLOAT16 if array.itemsize == 2 else FLOAT32
-        return self.graph.input_tensor(len(self.arrays) - 1, element, array.shape)
-
+class Net(nets.Net):
     def run(self, *results):
         self.graph.outputs = results
         compiled = self.graph.compile()
         return operators(compiled.operator), compiled.run(self.arrays)
 
+    def stages(self):
+        """What the kernel of a graph of one step does to its results, in this order."""
+        program = self.graph.compile().operator.program
+        memory = [array.view(np.uint8).reshape(-1) for array in self.arrays]
+        output = np.empty(program.outputs[0].tensor.total_size, np.uint8)
+        run = program.bind(memory, [output], np.empty(program.temporary_size, np.uint8))
+        (task,) = (each.task for each in native_runs(run))
+        names = ("", "RELU", "LEAKY_RELU", "CLIP")
+        post_ops = task.post_ops
+        found = [
+            names[post_ops.activation],
+            "BATCH_NORMALIZATION" if post_ops.normalization.prepared else "",
+            "RELU" if post_ops.normalization.relu else "",
+            "ADD" if post_ops.residual else "",
+            names[post_ops.residual_activation],
+            *("program" for one in post_ops.epilogue.programs if one),
+        ]
+        return " + ".join(filter(None, found))
 
-def operators(compiled):
-    return [step.operator for step in compiled.program.plan.steps]
+
+def image(dtype):
+    """Whose sums are numbers, infinite, and none."""
+    x = normal(*SIZES, dtype=dtype)
+    x[0, :, 1, 1], x[1, 0, 6, 6] = np.nan, np.inf
+    return x
 
 
 def convolution(net, dtype=np.float32, groups=1, window=3, x=None, seed=2, **options):
-    x = net.input(normal(*SIZES, dtype=dtype)) if x is None else x
+    x = net.input(image(dtype)) if x is None else x
     filters = net.input(normal(8, 8 // groups, window, window, seed=seed, dtype=dtype))
     return net.graph.convolution(
         x,
@@ -66,9 +76,10 @@ def convolution(net, dtype=np.float32, groups=1, window=3, x=None, seed=2, **opt
     )
 
 
-def normalized(net):
+def normalized(net, groups=1, **options):
     statistics = [net.input(abs(normal(1, 8, 1, 1, seed=seed)) + 1) for seed in range(4)]
-    return net.graph.batch_normalization(convolution(net), *statistics, spatial=True, epsilon=1e-3)
+    sums = convolution(net, groups=groups)
+    return net.graph.batch_normalization(sums, *statistics, spatial=True, epsilon=1e-3, **options)
 
 
 def gemm(net, **options):
@@ -91,6 +102,8 @@ FIRSTS = {
         net, fused_activation=dml.DML_ACTIVATION_SIGMOID_OPERATOR_DESC()
     ),
     "CONVOLUTION + BATCH_NORMALIZATION": normalized,
+    "CONVOLUTION + BATCH_NORMALIZATION with RELU": lambda net: normalized(net, fused_activation=RELU),
+    "CONVOLUTION + BATCH_NORMALIZATION depthwise": lambda net: normalized(net, groups=8),
     "GEMM": gemm,
     "AVERAGE_POOLING": average,
 }
@@ -100,30 +113,80 @@ def other_like(net, x, seed=7):
     return net.input(normal(*x.desc.sizes, seed=seed, dtype=x.desc.dtype.type))
 
 
+def clip_by(low, high):
+    return lambda net, x: net.graph.element_wise_clip(x, min=low, max=high)
+
+
 SECONDS = {
-    "CLIP": lambda net, x: net.graph.element_wise_clip(x, min=0.0, max=6.0),
+    "CLIP": clip_by(0.0, 6.0),
+    "CLIP to the lower bound": clip_by(0.5, 0.25),
+    "CLIP below 0": clip_by(-1.0, 0.0),
+    "CLIP without a bound": clip_by(-1.0, float("nan")),
     "RELU": lambda net, x: net.graph.activation_relu(x),
+    "LEAKY_RELU": lambda net, x: net.graph.activation_leaky_relu(x, alpha=0.3),
+    "GELU": lambda net, x: net.graph.activation_gelu(x),
     "SIGMOID": lambda net, x: net.graph.activation_sigmoid(x),
     "SIGMOID + MULTIPLY": lambda net, x: x * net.graph.activation_sigmoid(x),
     "ADD": lambda net, x: x + other_like(net, x),
     "ADD + RELU": lambda net, x: net.graph.activation_relu(other_like(net, x) + x),
+    "ADD1 with RELU": lambda net, x: net.graph.element_wise_add1(
+        x, other_like(net, x), fused_activation=RELU
+    ),
+    "ADD1 with RELU + CLIP": lambda net, x: SECONDS["CLIP"](net, SECONDS["ADD1 with RELU"](net, x)),
+    "ADD + CLIP": lambda net, x: clip_by(0.0, 6.0)(net, x + other_like(net, x)),
+    "ADD + LEAKY_RELU": lambda net, x: net.graph.activation_leaky_relu(x + other_like(net, x), alpha=0.3),
+    "RELU + ADD": lambda net, x: net.graph.activation_relu(x) + other_like(net, x),
+}
+# What the kernels of the first nodes do before any of the second ones, and which of these they have in registers. The
+# sum remains a program too, for Winograd's method. All others are programs.
+BEFORE = {
+    "CONVOLUTION with RELU": ["RELU"],
+    "CONVOLUTION with SIGMOID": ["program"],
+    "CONVOLUTION + BATCH_NORMALIZATION": ["BATCH_NORMALIZATION"],
+    "CONVOLUTION + BATCH_NORMALIZATION with RELU": ["BATCH_NORMALIZATION + RELU"],
+    "CONVOLUTION + BATCH_NORMALIZATION depthwise": ["BATCH_NORMALIZATION"],
+    "GEMM": ["program"],
+}
+OF_SUMS = {
+    "RELU": "RELU",
+    "LEAKY_RELU": "LEAKY_RELU",
+    "CLIP": "CLIP",
+    "CLIP to the lower bound": "CLIP",
+}
+ADDED = {
+    "ADD": "ADD + program",
+    "ADD + RELU": "ADD + RELU + program",
+    "ADD1 with RELU": "ADD + RELU + program",
+    "ADD + CLIP": "ADD + CLIP + program",
+}
+IN_REGISTERS = {
+    "CONVOLUTION": {**OF_SUMS, **ADDED},
+    "CONVOLUTION of halves": {"RELU": "RELU"},
+    "CONVOLUTION depthwise": OF_SUMS,
+    "CONVOLUTION + BATCH_NORMALIZATION": ADDED,
 }
 
 
-@pytest.mark.parametrize("second", SECONDS)
 @pytest.mark.parametrize("first", FIRSTS)
+@swept("second", SECONDS)
 def test_results_have_the_bits_of_the_nodes(first, second):
     net = Net()
     result = SECONDS[second](net, FIRSTS[first](net))
     steps, (found,) = net.run(result)
     assert len(steps) == 1
     assert steps[0].startswith(first.split(" of")[0].split(" with")[0].split(" depth")[0])
+    own = IN_REGISTERS.get(first, {}).get(second, "program")
+    assert net.stages() == " + ".join([*BEFORE.get(first, []), own])
     separate = Net()
     between = FIRSTS[first](separate)
     steps, (sums, expected) = separate.run(between, SECONDS[second](separate, between))
     assert len(steps) == 2
-    assert np.ptp(sums) > 0.5
-    np.testing.assert_array_equal(found, expected)
+    assert np.ptp(sums[np.isfinite(sums)]) > 0.5
+    is_number = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.isnan(found), ~is_number)
+    # Zeros of both signs are equal.
+    bits = f"u{expected.itemsize}"
+    np.testing.assert_array_equal(found.view(bits)[is_number], expected.view(bits)[is_number])
 
 
 def test_the_value_between_takes_no_memory():
