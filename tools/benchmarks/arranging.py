@@ -75,58 +75,58 @@ def padding(mode: str, dtype: str, threads: int) -> Contest:
     return Contest(ours, peers)
 
 
-def sliced(step: int, axis: int, dtype: str, threads: int) -> Contest:
+def sliced(stride: int, axis: int, dtype: str, threads: int) -> Contest:
     """A strided slice along one dimension."""
     x = filled(dtype, matrix(dtype, LARGE))
     sizes = list(x.shape)
     length = sizes[axis]
-    sizes[axis] = 1 + (length - 1) // abs(step)
-    place = (slice(None),) * axis + (slice(None, None, step),)
+    sizes[axis] = 1 + (length - 1) // abs(stride)
+    slices = (slice(None),) * axis + (slice(None, None, stride),)
     desc = dml.DML_SLICE1_OPERATOR_DESC(
         InputTensor=tensor(x),
         OutputTensor=output_like(x, sizes),
         InputWindowOffsets=[0, 0],
         InputWindowSizes=list(x.shape),
-        InputWindowStrides=[step if each == axis else 1 for each in range(2)],
+        InputWindowStrides=[stride if each == axis else 1 for each in range(2)],
     )
     ours = recorded(desc, [x])
     (x,), (out,) = ours.inputs, ours.outputs
-    torch_slice = torch_call(lambda a, o: o.copy_(a[place]), [x], [out]) if step > 0 else None
+    torch_slice = torch_call(lambda a, o: o.copy_(a[slices]), [x], [out]) if stride > 0 else None
     names = ("starts", "ends", "axes", "steps")
-    values = (0, length, axis, step) if step > 0 else (length - 1, -(2**62), axis, step)
+    values = (0, length, axis, stride) if stride > 0 else (length - 1, -(2**62), axis, stride)
     constants = {name: np.array([value]) for name, value in zip(names, values)}
     peers = {
-        "NumPy": lambda: np.copyto(out, x[place]),
+        "NumPy": lambda: np.copyto(out, x[slices]),
         "PyTorch": torch_slice or torch_call(lambda a: torch.flip(a, (axis,)), [x], []),
         "ONNX Runtime": onnx_call("Slice", [x], [out], threads, {}, constants),
     }
     return Contest(ours, peers)
 
 
-def slice_gradient(step: int, dtype: str, threads: int) -> Contest:
+def slice_gradient(stride: int, dtype: str, threads: int) -> Contest:
     """With a step of 1 all elements of the output but a border; otherwise zeros are in between."""
     sizes = matrix(dtype, LARGE)
-    offset = 3 if step == 1 else 0
-    counts = (sizes[0], (sizes[1] - 2 * offset) // step)
+    offset = 3 if stride == 1 else 0
+    counts = (sizes[0], (sizes[1] - 2 * offset) // stride)
     gradient = filled(dtype, counts)
     desc = dml.DML_SLICE_GRAD_OPERATOR_DESC(
         InputGradientTensor=tensor(gradient),
         OutputGradientTensor=output_like(gradient, sizes),
         InputWindowOffsets=[0, offset],
         InputWindowSizes=[sizes[0], sizes[1] - 2 * offset],
-        InputWindowStrides=[1, step],
+        InputWindowStrides=[1, stride],
     )
     ours = recorded(desc, [gradient])
     (gradient,), (out,) = ours.inputs, ours.outputs
-    place = (slice(None), slice(offset, sizes[1] - offset, step))
+    slices = (slice(None), slice(offset, sizes[1] - offset, stride))
 
     def numpy() -> None:
         out.fill(0)
-        out[place] = gradient
+        out[slices] = gradient
 
     def pytorch(a: Any, o: Any) -> None:
         o.zero_()
-        o[place].copy_(a)
+        o[slices].copy_(a)
 
     return Contest(ours, {"NumPy": numpy, "PyTorch": torch_call(pytorch, [gradient], [out])})
 

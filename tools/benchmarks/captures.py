@@ -33,16 +33,16 @@ def rows() -> Iterator[Row]:
         yield Row(f"capture {DISPATCHES} ADDs over 1 MiB {name}", times)
 
 
-def program(turns: int) -> None:
+def program(used: int) -> None:
     """A complete program: devices, uploads, dispatches with a barrier after each, readback. Dispatches rotate through
-    the first ``turns`` buffers: with 1 all are identical, with 3 each reads what others wrote."""
+    the first ``used`` buffers: with 1 all are identical, with 3 each reads what others wrote."""
     session = Session()
     desc = dml.tensor_desc(dml.DML_TENSOR_DATA_TYPE_FLOAT32, SIZES)
     add = session.compile(dml.DML_ELEMENT_WISE_ADD_OPERATOR_DESC(desc, desc, desc))
     buffers = [session.upload(np.full(SIZES, value, np.float32)) for value in (1, 2, 3)]
     session.initialize(add)
-    for turn in range(DISPATCHES):
-        one, other, result = (buffers[(turn % turns + place) % 3] for place in range(3))
+    for number in range(DISPATCHES):
+        one, other, result = (buffers[(number % used + index) % 3] for index in range(3))
         session.dispatch(add, [one, other], [result])
         session.barrier(result)
     session.execute()

@@ -62,7 +62,7 @@ def eager(network: Network, image: Array) -> Call | None:
         return None
     functions = _functions()
     activations = {"": None, "RELU": torch.relu_, "TANH": torch.tanh_}
-    steps: list[tuple[Function, Sequence[int], list[Any], Function | None]] = [
+    calls: list[tuple[Function, Sequence[int], list[Any], Function | None]] = [
         (
             functions[layer.kind](layer.attributes),
             layer.inputs,
@@ -71,16 +71,16 @@ def eager(network: Network, image: Array) -> Call | None:
         )
         for layer in network.layers
     ]
-    last = {index: place for place, step in enumerate(steps) for index in step[1]}
+    last = {index: position for position, entry in enumerate(calls) for index in entry[1]}
     first = torch.from_numpy(image)
 
     def run() -> Any:
         values: list[Any] = [first]
-        for place, (function, inputs, weights, activation) in enumerate(steps):
+        for position, (function, inputs, weights, activation) in enumerate(calls):
             value = function(*(values[index] for index in inputs), *weights)
             values.append(value if activation is None else activation(value))
             for index in inputs:
-                if last[index] == place:
+                if last[index] == position:
                     values[index] = None
         return values[-1].numpy()
 

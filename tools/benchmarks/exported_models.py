@@ -71,10 +71,10 @@ class Builder:
         first, second = (
             self.add(
                 "Unsqueeze",
-                self.add("Gather", sizes, self.constant(place, np.int64)),
+                self.add("Gather", sizes, self.constant(axis, np.int64)),
                 self.constant([0], np.int64),
             )
-            for place in (0, 1)
+            for axis in (0, 1)
         )
         wanted = self.add("Concat", first, second, self.constant([count, width], np.int64), axis=0)
         return self.add("Transpose", self.add("Reshape", x, wanted), perm=[0, 2, 1, 3])
@@ -101,11 +101,11 @@ def bert(layers: int = 2, hidden: int = 64, heads: int = 4, vocabulary: int = 10
     tokens = net.input("tokens", ["batch", "sequence"], np.int64)
     mask = net.input("mask", ["batch", "sequence"], np.int64)
     size = net.add("Gather", net.add("Shape", tokens), net.constant(1, np.int64))
-    places = net.add("Range", net.constant(0, np.int64), size, net.constant(1, np.int64))
+    positions = net.add("Range", net.constant(0, np.int64), size, net.constant(1, np.int64))
     x = net.add(
         "Add",
         net.add("Gather", net.weight(vocabulary, hidden, scale=1.0), tokens),
-        net.add("Gather", net.weight(512, hidden, scale=1.0), places),
+        net.add("Gather", net.weight(512, hidden, scale=1.0), positions),
     )
     x = net.layer_norm(x, hidden)
     wide = net.add(
@@ -135,17 +135,19 @@ def gpt2(layers: int = 2, hidden: int = 64, heads: int = 4, vocabulary: int = 10
     ]
     before = net.add("Gather", net.add("Shape", pasts[0][0]), net.constant(2, np.int64))
     after = net.add("Add", before, net.add("Gather", net.add("Shape", tokens), net.constant(1, np.int64)))
-    places = net.add("Range", before, after, net.constant(1, np.int64))
+    positions = net.add("Range", before, after, net.constant(1, np.int64))
     words = net.weight(vocabulary, hidden, scale=1.0)
     x = net.add(
-        "Add", net.add("Gather", words, tokens), net.add("Gather", net.weight(512, hidden, scale=1.0), places)
+        "Add",
+        net.add("Gather", words, tokens),
+        net.add("Gather", net.weight(512, hidden, scale=1.0), positions),
     )
     # A key is seen from its own place on.
     row = net.add("Range", net.constant(0, np.int64), after, net.constant(1, np.int64))
-    seen = net.add("LessOrEqual", row, net.add("Unsqueeze", places, net.constant([1], np.int64)))
+    is_attended = net.add("LessOrEqual", row, net.add("Unsqueeze", positions, net.constant([1], np.int64)))
 
     def causal(scores: str) -> str:
-        return net.add("Where", seen, scores, net.constant(-1e4))
+        return net.add("Where", is_attended, scores, net.constant(-1e4))
 
     for past in pasts:
         three = net.add_all(

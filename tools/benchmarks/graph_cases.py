@@ -51,10 +51,10 @@ def graph_desc(
 
 
 def chain(count: int, sizes: Sequence[int]) -> Any:
-    own_device = device()
-    operators = [own_device.CreateOperator(scale_desc(sizes)) for _ in range(count)]
+    dml_device = device()
+    operators = [dml_device.CreateOperator(scale_desc(sizes)) for _ in range(count)]
     between = [(index, 0, index + 1, 0) for index in range(count - 1)]
-    return own_device.CompileGraph(graph_desc(operators, [(0, 0, 0)], [(count - 1, 0, 0)], between))
+    return dml_device.CompileGraph(graph_desc(operators, [(0, 0, 0)], [(count - 1, 0, 0)], between))
 
 
 def bound(compiled: Any) -> Callable[[], None]:
@@ -68,8 +68,8 @@ def bound(compiled: Any) -> Callable[[], None]:
 
 
 def tiny_nodes() -> Row:
-    own_device = device()
-    single = own_device.CompileOperator(own_device.CreateOperator(scale_desc(TINY)))
+    dml_device = device()
+    single = dml_device.CompileOperator(dml_device.CreateOperator(scale_desc(TINY)))
     kernel = bound(single)
 
     def kernels() -> None:
@@ -82,16 +82,16 @@ def tiny_nodes() -> Row:
 
 def moved_data() -> Iterator[Row]:
     """SPLIT into two nodes and JOIN of their outputs, compared with the two nodes and explicit copies."""
-    own_device = device()
+    dml_device = device()
     half = [WIDE[0], WIDE[1] // 2]
     part, whole = dml.tensor_desc(FLOAT32, half), dml.tensor_desc(FLOAT32, WIDE)
-    split = own_device.CreateOperator(dml.DML_SPLIT_OPERATOR_DESC(whole, OutputTensors=[part, part], Axis=1))
-    join = own_device.CreateOperator(
+    split = dml_device.CreateOperator(dml.DML_SPLIT_OPERATOR_DESC(whole, OutputTensors=[part, part], Axis=1))
+    join = dml_device.CreateOperator(
         dml.DML_JOIN_OPERATOR_DESC(InputTensors=[part, part], OutputTensor=whole, Axis=1)
     )
-    node = own_device.CreateOperator(scale_desc(half))
+    node = dml_device.CreateOperator(scale_desc(half))
     graph = bound(
-        own_device.CompileGraph(
+        dml_device.CompileGraph(
             graph_desc(
                 [split, node, node, join],
                 [(0, 0, 0)],
@@ -100,7 +100,7 @@ def moved_data() -> Iterator[Row]:
             )
         )
     )
-    calls = [bound(own_device.CompileOperator(operator)) for operator in (split, node, node, join)]
+    calls = [bound(dml_device.CompileOperator(operator)) for operator in (split, node, node, join)]
 
     def one_by_one() -> None:
         for call in calls:

@@ -15,7 +15,7 @@ from .operation import Operation, contest
 from .peers import torch
 
 # The counts of regions and channels, and the sizes of the image and of a sampled region.
-REGIONS, CHANNELS, SIZE, STEPS = 128, 256, 64, 7
+REGIONS, CHANNELS, SIZE, POOLED = 128, 256, 64, 7
 
 
 def cases() -> Iterator[BenchmarkCase]:
@@ -67,13 +67,15 @@ def roi_align(threads: int) -> Contest:
             "minimum_samples_per_output": 2,
             "maximum_samples_per_output": 2,
             "align_regions_to_corners": False,
-            "output_sizes": [REGIONS, CHANNELS, STEPS, STEPS],
+            "output_sizes": [REGIONS, CHANNELS, POOLED, POOLED],
         },
         None,
         None,
-        ("RoiAlign", {"output_height": STEPS, "output_width": STEPS, "sampling_ratio": 2}),
+        ("RoiAlign", {"output_height": POOLED, "output_width": POOLED, "sampling_ratio": 2}),
     )
-    return contest(operation, [x, regions, batches], threads, seen=[x, regions, batches.astype(np.int64)])
+    return contest(
+        operation, [x, regions, batches], threads, peer_inputs=[x, regions, batches.astype(np.int64)]
+    )
 
 
 def roi_pooling(dtype: str, threads: int) -> Contest:
@@ -82,7 +84,7 @@ def roi_pooling(dtype: str, threads: int) -> Contest:
     x, regions = x.astype(dtype), regions.astype(dtype)
     operation = Operation(
         "roi_pooling",
-        {"spatial_scale": 1.0, "pooled_size": dml.DML_SIZE_2D(STEPS, STEPS)},
-        onnx=("MaxRoiPool", {"pooled_shape": [STEPS, STEPS], "spatial_scale": 1.0}),
+        {"spatial_scale": 1.0, "pooled_size": dml.DML_SIZE_2D(POOLED, POOLED)},
+        onnx=("MaxRoiPool", {"pooled_shape": [POOLED, POOLED], "spatial_scale": 1.0}),
     )
-    return contest(operation, [x, regions.reshape(1, 1, *regions.shape)], threads, seen=[x, regions])
+    return contest(operation, [x, regions.reshape(1, 1, *regions.shape)], threads, peer_inputs=[x, regions])

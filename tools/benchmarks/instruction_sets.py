@@ -7,12 +7,13 @@ import sys
 from collections.abc import Mapping, Sequence
 
 # What libraries read when they are loaded: NumPy, whose features have other names from 2.4 on, its OpenBLAS, PyTorch,
-# and the oneDNN in that.
+# and the MKL and oneDNN in that. MKL has PyTorch's GEMM and many of its functions, EXP, LOG and TANH among them.
 VARIABLES: Mapping[str, Mapping[str, str]] = {
     "avx2": {
         "OPENBLAS_CORETYPE": "Haswell",
         "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR",
         "ATEN_CPU_CAPABILITY": "avx2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
         "ONEDNN_MAX_CPU_ISA": "AVX2",
     }
 }
@@ -38,7 +39,7 @@ def limit_loops(isa: str) -> tuple[str, ...]:
 
     if backend.native is None:
         raise RuntimeError("the native kernels are not in use")
-    own = backend.isa
+    best = backend.isa
     if not backend.native.lib.dml_use_isa(isa.encode()):
         raise RuntimeError(f"this processor runs no {isa} loops")
-    return () if own == isa else UNLIMITED
+    return () if best == isa else UNLIMITED

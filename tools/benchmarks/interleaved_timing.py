@@ -62,7 +62,7 @@ def interleaved(
             else:
                 counts[name] = max(repeats(first_time), min(most, int(LONGEST_ROUND_SECONDS / first_time)))
         for round_ in range(ROUNDS):
-            for name, count in turned(list(counts.items()), round_):
+            for name, count in rotated(list(counts.items()), round_):
                 call, samples = calls[name], times[name]
                 if round_ >= FEW_ROUNDS and (sum(samples) * count > MOST_SECONDS or agree(samples)):
                     continue
@@ -77,12 +77,12 @@ def interleaved(
     return times
 
 
-def turned(items: list[Item], turn: int) -> list[Item]:
+def rotated(items: list[Item], round_number: int) -> list[Item]:
     """The items in a different order each turn, so that no call always follows the same one and benefits from its cache
     contents."""
-    start = turn % len(items)
+    start = round_number % len(items)
     order = items[start:] + items[:start]
-    return order[::-1] if turn % 2 else order
+    return order[::-1] if round_number % 2 else order
 
 
 def agree(times: Sequence[float]) -> bool:

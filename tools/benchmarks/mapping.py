@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from directml_py.session import Session
 from .benchmark_case import SIZES, BenchmarkCase, Contest, filled, matrix
 from .operation import Operation, contest
 from .peers import torch, torch_call
-from .replay_cost import ELEMENT, replayed
+from .replay_cost import ELEMENT, replayed, strides_of
 
 SIZE_NAME = "64 MiB"
 SIZE = SIZES[SIZE_NAME]
@@ -122,6 +123,10 @@ def cases() -> Iterator[BenchmarkCase]:
         name = f"{before} to {after}, {SIZE_NAME}"
         yield BenchmarkCase("CAST", name, partial(conversion, before, after), ("copy", moved))
     yield BenchmarkCase("chain of ten", f"float32, {SIZE_NAME}", chain, ("copy", SIZE))
+    for name, layout in product(("256 KiB", SIZE_NAME), ("rows", "columns")):
+        for dtype in ("float32", "float16"):
+            case = partial(bias_relu, dtype, layout, SIZES[name])
+            yield BenchmarkCase("bias and RELU", f"{layout}, {dtype}, {name}", case)
     yield BenchmarkCase("SIGMOID times x", f"float32, {SIZE_NAME}", swish, ("copy", SIZE))
 
 
@@ -188,7 +193,7 @@ def quantization(name: str, threads: int) -> Contest:
         onnx=("QuantizeLinear" if is_quantize else "DequantizeLinear", {}),
     )
     spread = [np.broadcast_to(array, shape) for array in (scale, zero_point)]
-    return contest(operation, [x, *spread], threads, seen=[x, scale, zero_point])
+    return contest(operation, [x, *spread], threads, peer_inputs=[x, scale, zero_point])
 
 
 def chain(threads: int) -> Contest:
@@ -204,6 +209,24 @@ def chain(threads: int) -> Contest:
         for index in range(NODES // 2):
             scale_bias(x if index == 0 else out, out)
             torch.ops.aten.clamp_min.out(out, 0, out=out)
+
+    return Contest(ours, {"PyTorch": torch_call(pytorch, ours.inputs, ours.outputs)})
+
+
+def bias_relu(dtype: str, layout: str, size: int, threads: int) -> Contest:
+    """A matrix plus a row or a column, and RELU, as a graph of two nodes."""
+    rows, columns = matrix(dtype, size)
+    x, bias = filled(dtype, (rows, columns)), filled(dtype, (1, columns) if layout == "rows" else (rows, 1))
+    inputs, graph = [x, np.broadcast_to(bias, x.shape)], Graph()
+    nodes = [
+        graph.input_tensor(index, ELEMENT[x.dtype], list(array.shape), strides_of(array))
+        for index, array in enumerate(inputs)
+    ]
+    compiled = graph.compile([graph.activation_relu(graph.add(*nodes))])
+    ours = replayed(Session(graph.device), compiled.operator, inputs)
+
+    def pytorch(x: Any, bias: Any, out: Any) -> None:
+        torch.ops.aten.clamp_min.out(torch.add(x, bias, out=out), 0, out=out)
 
     return Contest(ours, {"PyTorch": torch_call(pytorch, ours.inputs, ours.outputs)})
 

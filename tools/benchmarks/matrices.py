@@ -45,7 +45,7 @@ SHAPES = (
     ROW._replace(name="1 by 4096 by 4096, B transposed", transposed=True),
     Shape("4096 by 4096 by 1", 1, 4096, 4096, 1),
 )
-STEPS, HIDDEN = 128, 512
+TIME_STEPS, HIDDEN = 128, 512
 HEADS, LENGTH, WIDTH = 12, 512, 64
 GATES = {"lstm": 4, "gru": 3}
 
@@ -63,7 +63,7 @@ def cases() -> Iterator[BenchmarkCase]:
         )
     for kind in GATES:
         for batch in (32, 1):
-            name = f"{STEPS} steps, batch {batch}, hidden {HIDDEN}"
+            name = f"{TIME_STEPS} steps, batch {batch}, hidden {HIDDEN}"
             yield BenchmarkCase(kind.upper(), name, partial(recurrent, kind, batch))
     for masks in (False, True):
         name = f"{HEADS} heads, {LENGTH} x {WIDTH}{', mask' if masks else ''}"
@@ -78,15 +78,15 @@ def factors(shape: Shape, *dtypes: str) -> list[Any]:
 
 def product(shape: Shape, dtype: str, threads: int) -> Contest:
     a, b = factors(shape, dtype, dtype)
-    turned = shape.transposed
+    is_transposed = shape.transposed
     operation = Operation(
         "gemm",
-        {"trans_a": 0, "trans_b": int(turned), "alpha": 1.0, "beta": 0.0},
-        (lambda a, b, out: np.matmul(a, b.swapaxes(2, 3) if turned else b, out=out))
+        {"trans_a": 0, "trans_b": int(is_transposed), "alpha": 1.0, "beta": 0.0},
+        (lambda a, b, out: np.matmul(a, b.swapaxes(2, 3) if is_transposed else b, out=out))
         if dtype == "float32"
         else None,
-        lambda a, b, out: torch.matmul(a, b.mT if turned else b, out=out),
-        None if turned else ("MatMul", {}),
+        lambda a, b, out: torch.matmul(a, b.mT if is_transposed else b, out=out),
+        None if is_transposed else ("MatMul", {}),
     )
     return contest(operation, [a, b], threads)
 
@@ -120,7 +120,7 @@ def quantized(shape: Shape, threads: int) -> Contest:
 def recurrent(kind: str, batch: int, threads: int) -> Contest:
     """A recurrent layer. The gate order differs between peers, which does not affect the cost."""
     height = GATES[kind] * HIDDEN
-    x = filled("float32", (1, STEPS, batch, HIDDEN))
+    x = filled("float32", (1, TIME_STEPS, batch, HIDDEN))
     weights, recurrence = (filled("float32", (1, 1, height, HIDDEN)) / 32 for _ in range(2))
     sigmoid, tanh = dml.DML_ACTIVATION_SIGMOID_OPERATOR_DESC(), dml.DML_ACTIVATION_TANH_OPERATOR_DESC()
 
@@ -133,7 +133,7 @@ def recurrent(kind: str, batch: int, threads: int) -> Contest:
         "output_sequence": True,
         "output_single": False,
     }
-    own: dict[str, dict[str, Any]] = {
+    attributes: dict[str, dict[str, Any]] = {
         "lstm": {
             "activation_descs": [sigmoid, tanh, tanh],
             "clip_threshold": 0.0,
@@ -146,7 +146,7 @@ def recurrent(kind: str, batch: int, threads: int) -> Contest:
     node: dict[str, dict[str, Any]] = {"lstm": {}, "gru": {"linear_before_reset": 1}}
     operation = Operation(
         kind,
-        {**common, **own[kind]},
+        {**common, **attributes[kind]},
         None,
         None if torch is None else pytorch(),
         (kind.upper(), {"hidden_size": HIDDEN, **node[kind]}),

@@ -156,7 +156,7 @@ def convolution(layer: ConvolutionLayer, dtype: str, backward: bool, threads: in
         ("ConvTranspose" if backward else "Conv", movement.onnx(layer)),
     )
     spread = bias.reshape(1, -1, *every)
-    return contest(operation, [x, weights, spread], threads, seen=[x, weights, bias])
+    return contest(operation, [x, weights, spread], threads, peer_inputs=[x, weights, bias])
 
 
 def integer_convolution(layer: ConvolutionLayer, threads: int) -> Contest:

@@ -46,7 +46,7 @@ def tokens(count: int) -> Any:
     return np.random.default_rng(2).integers(0, 100, (1, count))
 
 
-def step() -> Inputs:
+def decoder_inputs() -> Inputs:
     random = np.random.default_rng(3)
     names = [f"{name}_{layer}" for layer in range(LAYERS) for name in ("key", "value")]
     past = {name: random.standard_normal((1, HEADS, PAST, HIDDEN // HEADS), np.float32) for name in names}
@@ -65,7 +65,7 @@ MODELS = {
         lambda: {"tokens": tokens(TOKENS), "mask": np.ones((1, TOKENS), np.int64)},
     ),
     f"a step of GPT-2 after {PAST}": ModelCase(
-        bytes_of(exported_models.gpt2, LAYERS, HIDDEN, HEADS, WORDS), step
+        bytes_of(exported_models.gpt2, LAYERS, HIDDEN, HEADS, WORDS), decoder_inputs
     ),
 }
 

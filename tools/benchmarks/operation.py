@@ -31,10 +31,10 @@ def contest(
     operation: Operation,
     arrays: Sequence[Any],
     threads: int,
-    seen: Sequence[Any] = (),
+    peer_inputs: Sequence[Any] = (),
     others: Mapping[str, Any] = {},
 ) -> Contest:
-    """``arrays`` are the inputs; peers read ``seen`` instead if given: the same numbers with other sizes.
+    """``arrays`` are the inputs; peers read ``peer_inputs`` instead if given: the same numbers with other sizes.
 
     ``others`` are inputs by name, in desc order, after those of ``arrays``.
     """
@@ -48,7 +48,7 @@ def contest(
     node = graph.nodes[-1]
     assert isinstance(node, OperatorNode)
     ours = recorded(encode(node.desc), [*arrays, *others.values()])
-    sources, (out, *_) = list(seen) or ours.inputs[: len(arrays)], ours.outputs
+    sources, (out, *_) = list(peer_inputs) or ours.inputs[: len(arrays)], ours.outputs
     function, onnx = operation.numpy, operation.onnx
     peers = {
         "NumPy": None if function is None else lambda: function(*sources, out),

@@ -43,7 +43,7 @@ class PoolShape(NamedTuple):
         }
 
     @property
-    def steps(self) -> int:
+    def output_size(self) -> int:
         return (self.size + 2 * self.padding - self.window) // self.stride + 1
 
     @property
@@ -55,7 +55,7 @@ class PoolShape(NamedTuple):
         return filled(dtype, (1, self.channels, self.size, self.size))
 
     def gradients(self) -> Any:
-        return filled("float32", (1, self.channels, self.steps, self.steps))
+        return filled("float32", (1, self.channels, self.output_size, self.output_size))
 
 
 POOLS = (
@@ -131,9 +131,9 @@ def average_gradient(pool: PoolShape, threads: int) -> Contest:
     x = pool.images()
 
     def pytorch(gradients: Any, out: Any) -> None:
-        window, steps, padding = ([value] * 2 for value in pool.geometry)
+        window, strides, padding = ([value] * 2 for value in pool.geometry)
         torch.ops.aten.avg_pool2d_backward.grad_input(
-            gradients, out, window, steps, padding, False, False, None, grad_input=out
+            gradients, out, window, strides, padding, False, False, None, grad_input=out
         )
 
     attributes = {**pool.attributes, "include_padding": False, "output_sizes": x.shape}
@@ -144,10 +144,10 @@ def max_gradient(pool: PoolShape, threads: int) -> Contest:
     """Max pooling gradient. PyTorch's backward pass takes the indices of the maxima; its forward pass computes them."""
 
     def pytorch(x: Any, gradients: Any, out: Any) -> None:
-        window, steps, padding = ([value] * 2 for value in pool.geometry)
-        _, indices = torch.nn.functional.max_pool2d(x, window, steps, padding, return_indices=True)
+        window, strides, padding = ([value] * 2 for value in pool.geometry)
+        _, indices = torch.nn.functional.max_pool2d(x, window, strides, padding, return_indices=True)
         torch.ops.aten.max_pool2d_with_indices_backward.grad_input(
-            gradients, x, window, steps, padding, [1, 1], False, indices, grad_input=out
+            gradients, x, window, strides, padding, [1, 1], False, indices, grad_input=out
         )
 
     attributes = {**pool.attributes, "dilations": [1, 1]}

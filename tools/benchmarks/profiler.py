@@ -2,52 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from functools import partial
 from typing import Any, NamedTuple
 
 from rich.table import Table
 
-from directml_py.dml.compiler.graph_program import GraphProgram
-from directml_py.dml.compiler.plan import Step
-from directml_py.kernels.launch import NativeRun, RunSequence
-from directml_py.kernels.native_arrays import Run
 from directml_py.session import Session
 
 from .architectures import NETWORKS
 from .replay_cost import replayed
+from .step_times import TimedProgram, TimedStep, fastest
 from .translations import directml
 
 ROUNDS = 9
-
-
-class Timed:
-    """A graph's program that records the duration of each call in nanoseconds, by node index."""
-
-    def __init__(self, program: GraphProgram) -> None:
-        self._program = program
-        self.rounds: list[Counter[int]] = []
-        self.steps: dict[int, Step] = {}
-        self.calls: dict[int, Run] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._program, name)
-
-    def bind(self, *arguments: Any) -> Any:
-        calls = self._program.calls(*arguments)
-        self.steps = {step.node: step for step, _ in calls}
-        self.calls = {step.node: call for step, call in calls}
-
-        def run() -> None:
-            spent: Counter[int] = Counter()
-            for step, call in calls:
-                start = time.perf_counter_ns()
-                call()
-                spent[step.node] += time.perf_counter_ns() - start
-            self.rounds.append(spent)
-
-        return run
 
 
 class Spent(NamedTuple):
@@ -70,28 +37,19 @@ def profile(name: str) -> list[Spent]:
     network = NETWORKS[name]()
     graph, weights = directml(network)
     op = graph.compile().operator
-    program: Any = op.program
-    timed: Any = Timed(program)
+    rounds: list[list[TimedStep]] = []
+    timed: Any = TimedProgram(op.program, rounds.append)
     op.program = timed
     ours = replayed(Session(graph.device), op, [network.image(), *weights])
+    rounds.clear()
     for _ in range(ROUNDS):
         ours.execute()
     entries = []
-    for index in timed.rounds[-1]:
-        step = timed.steps[index]
-        desc = max((program.graph.node(node).desc for node in reversed(step.nodes)), key=operations)
-        least = min(spent[index] for spent in timed.rounds)
-        native = is_native(timed.calls[index])
-        entries.append(Spent(index, step.operator, native, tensors(desc), least, operations(desc)))
+    for step in fastest(rounds):
+        desc = max(reversed(step.descs), key=operations)
+        time = step.nanoseconds
+        entries.append(Spent(step.node, step.operator, step.is_native, tensors(desc), time, operations(desc)))
     return sorted(entries, key=lambda one: -one.nanoseconds)
-
-
-def is_native(run: Run) -> bool:
-    """Whether it launches native kernels; calls from Python that check whether to launch one are among them."""
-    if isinstance(run, RunSequence):
-        return all(map(is_native, run.runs))
-    launched = [part for part in run.args if callable(part)] if isinstance(run, partial) else []
-    return isinstance(run, NativeRun) or any(map(is_native, launched))
 
 
 def tensors(desc: Any) -> str:

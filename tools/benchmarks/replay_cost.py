@@ -75,10 +75,10 @@ def recorded(desc: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
 
 def replayed(session: Session, compiled: Any, inputs: Sequence[Any], debug: bool = False) -> Recorded:
     """The same for a compiled operator on the session's device; ``inputs`` does not contain owned inputs."""
-    given = iter(inputs)
+    arrays = iter(inputs)
     tensors = [slot.tensor for slot in compiled.inputs]
     results = [slot.tensor for slot in compiled.outputs]
-    sources = [None if tensor is None else session.upload(next(given), tensor) for tensor in tensors]
+    sources = [None if tensor is None else session.upload(next(arrays), tensor) for tensor in tensors]
     targets = [None if tensor is None else session.buffer(tensor.total_size) for tensor in results]
     session.dispatch(compiled, sources, targets, session.initialize(compiled, sources))
     session.commands.Close()

@@ -28,7 +28,7 @@ DIFFERENT = 2000
 def rows() -> Iterator[Row]:
     yield importing("import directml_py beyond NumPy", "import directml_py")
     yield importing("every name of directml_py beyond NumPy", "from directml_py import *")
-    own_device, three = device(), join_desc(3, 4, 2)
+    dml_device, three = device(), join_desc(3, 4, 2)
     descs = itertools.cycle([join_desc(width, width + 1, width + 2) for width in range(1, DIFFERENT)])
     convolutions = itertools.cycle([convolution_desc(height) for height in range(1, DIFFERENT)])
     parts = [np.ones((1, 1, 2, width), np.float32) for width in (3, 4, 2)]
@@ -38,7 +38,7 @@ def rows() -> Iterator[Row]:
     ours = recorded(three, parts)
 
     def compiled(desc: object) -> object:
-        return own_device.CompileOperator(own_device.CreateOperator(desc))
+        return dml_device.CompileOperator(dml_device.CreateOperator(desc))
 
     calls = {
         "execute a recorded JOIN of three and signal": ours.execute,

@@ -69,7 +69,7 @@ def layer_norm(dtype: str, threads: int) -> Contest:
         lambda x, scale, bias, out: torch.nn.functional.layer_norm(x, row, scale, bias, EPSILON),
         ("LayerNormalization", {"axis": 1, "epsilon": EPSILON}),
     )
-    return contest(operation, [x, *spread], threads, seen=[x, scale, bias])
+    return contest(operation, [x, *spread], threads, peer_inputs=[x, scale, bias])
 
 
 def batch_norm(dtype: str, threads: int) -> Contest:
@@ -87,7 +87,7 @@ def batch_norm(dtype: str, threads: int) -> Contest:
         ("BatchNormalization", {"epsilon": EPSILON}),
     )
     spread = [array.reshape(1, -1, 1, 1) for array in channels]
-    return contest(operation, [x, *spread], threads, seen=[x, scale, bias, mean, variance])
+    return contest(operation, [x, *spread], threads, peer_inputs=[x, scale, bias, mean, variance])
 
 
 def local_response(threads: int) -> Contest:

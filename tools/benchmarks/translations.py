@@ -100,8 +100,8 @@ def directml(network: Network) -> tuple[Graph, list[Array]]:
         channels = array.ndim == 1
         weights.append(array.reshape(1, -1, 1, 1) if channels else array)
         flags = dml.DML_TENSOR_FLAG_OWNED_BY_DML
-        own = graph.input_tensor(len(weights), FLOAT32, weights[-1].shape, flags=flags)
-        return graph.reinterpret(own, sizes=sizes, strides=[0, 1, 0, 0]) if channels and sizes else own
+        weight = graph.input_tensor(len(weights), FLOAT32, weights[-1].shape, flags=flags)
+        return graph.reinterpret(weight, sizes=sizes, strides=[0, 1, 0, 0]) if channels and sizes else weight
 
     for layer in network.layers:
         inputs = [values[index] for index in layer.inputs]

@@ -131,6 +131,12 @@ namespace
             return 7;
         if (is(L"exit"))
             ExitProcess(9);
+        if (is(L"exit_now"))
+            _exit(8);
+        if (is(L"large"))
+            ExitProcess(0x1234);
+        if (is(L"multiple"))
+            ExitProcess(0x1200);
         if (is(L"terminate"))
             TerminateProcess(GetCurrentProcess(), 5);
         if (is(L"abort"))
