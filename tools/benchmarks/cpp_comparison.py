@@ -1,4 +1,4 @@
-"""The same work in C++, through ``libdirectml.so``, and in Python."""
+"""The same work in C++, through ``libdirectml.so``, and in Python; and single calls of Windows programs under Wine."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from building import windows_dlls
+
 import directml_py
 from directml_py.cli.config_command import SYSTEM_HEADERS, Missing, cflags, libs
+from directml_py.wine.loader import WineError, dll_path, find_loader
 
 from .replay_cost import opened
 from .runs import OURS, Row
 from .timing_samples import join_desc
 
 PROGRAM = Path(__file__).with_name("native_round.cpp")
+CALLS = Path(__file__).with_name("calls.c")
+MINGW = "x86_64-w64-mingw32-gcc"
 FIRST = Path(__file__).with_name("first_dispatch.py")
 RUNS = 5
 ROUNDS = 2000
@@ -31,17 +36,70 @@ def built(source: Path, folder: str) -> Path | None:
     except Missing as missing:
         print(f"{source.name}: left out, {missing}", file=sys.stderr)
         return None
-    compiler = shutil.which("c++")
+    compiler = shutil.which("cc" if source.suffix == ".c" else "c++")
     if compiler is None:
-        print(f"{source.name}: left out, there is no C++ compiler", file=sys.stderr)
+        print(f"{source.name}: left out, there is no compiler", file=sys.stderr)
         return None
     program = Path(folder) / source.stem
-    command = [compiler, "-O2", "-std=c++17", str(source), "-o", str(program), *options]
+    standard = "gnu11" if source.suffix == ".c" else "c++17"
+    command = [compiler, "-O2", f"-std={standard}", str(source), "-o", str(program), *options]
+    subprocess.run(command, check=True)
+    return program
+
+
+def built_for_windows(source: Path, folder: str) -> Path | None:
+    """As ``built``, by MinGW for Wine."""
+    dlls = [dll_path(name) for name in windows_dlls.DLLS]
+    try:
+        find_loader()
+    except WineError as error:
+        print(f"{source.name}: left out for Windows, {error}", file=sys.stderr)
+        return None
+    if shutil.which(MINGW) is None or not all(dll.exists() for dll in dlls):
+        print(f"{source.name}: left out for Windows, MinGW has not built the DLLs", file=sys.stderr)
+        return None
+    program = Path(folder) / f"{source.stem}.exe"
+    command = [
+        MINGW,
+        "-O2",
+        "-static",
+        str(source),
+        *map(str, dlls),
+        "-ldxguid",
+        "-lpthread",
+        "-o",
+        str(program),
+    ]
     subprocess.run(command, check=True)
     return program
 
 
 def rows() -> Iterator[Row]:
+    yield from rounds()
+    yield from calls()
+
+
+def calls() -> Iterator[Row]:
+    """What a call costs a Windows program under Wine and a program for Linux."""
+    with tempfile.TemporaryDirectory() as folder:
+        linux = built(CALLS, folder)
+        windows = built_for_windows(CALLS, folder)
+        if linux is None or windows is None:
+            return
+        commands = {OURS: [sys.executable, "-m", "directml_py", "wine", str(windows)], "Linux": [str(linux)]}
+        found: dict[str, dict[str, list[float]]] = {}
+        for _ in range(RUNS):
+            for side, command in commands.items():
+                for line in subprocess.run(
+                    command, check=True, capture_output=True, text=True
+                ).stdout.splitlines():
+                    call, nanoseconds = line.split(": ")
+                    found.setdefault(call, {}).setdefault(side, []).append(float(nanoseconds) / 1e9)
+    for call, sides in found.items():
+        yield Row(f"Windows program: {call}", sides)
+
+
+def rounds() -> Iterator[Row]:
     starts, native, python, python_starts = [], [], [], []
     again = python_round()
     # The C++ program takes the package from where it was linked, Python from where this process has it.

@@ -1,12 +1,18 @@
-/* calls: how long a call takes, in nanoseconds; for Linux and Windows. The best of many batches counts, since other
-   processes interfere. Also how long it takes to create the first device, in microseconds. */
+/* Prints how long calls take, in nanoseconds, for Linux and Windows. The best of many batches counts, since other
+   processes interfere. */
 
 #define COBJMACROS
+
 #ifdef _WIN32
 #define INITGUID
-#endif
+#include <windows.h>
 
-#include "../../com/programs/system.h"
+#include <d3d12.h>
+#else
+#include <wsl/winadapter.h>
+
+#include <directx/d3d12.h>
+#endif
 
 #include <stdio.h>
 #include <time.h>
@@ -15,12 +21,8 @@
 
 #ifdef _WIN32
 #define RETURNED(type, object, method) (*(object)->lpVtbl->method((object), &(type){0}))
-#define MAIN wmain
-#define WORD wchar_t
 #else
 #define RETURNED(type, object, method) ((object)->lpVtbl->method(object))
-#define MAIN main
-#define WORD char
 #endif
 
 static ID3D12Device* device;
@@ -77,16 +79,11 @@ static void measure(const char* name, void (*call)(void), int count)
     printf("%s: %.1f\n", name, 1e9 * best);
 }
 
-int MAIN(int count, WORD** words)
+int main(void)
 {
     const D3D12_DESCRIPTOR_HEAP_DESC desc = {D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV, 1, D3D12_DESCRIPTOR_HEAP_FLAG_NONE, 0};
-    const double start = seconds();
-    (void)words;
     if (FAILED(D3D12CreateDevice(NULL, D3D_FEATURE_LEVEL_11_0, &IID_ID3D12Device, (void**)&device)))
         return 1;
-    printf("device: %.0f\n", 1e6 * (seconds() - start));
-    if (count > 1)
-        return 0;
     ID3D12Device_CreateFence(device, 0, D3D12_FENCE_FLAG_NONE, &IID_ID3D12Fence, (void**)&fence);
     ID3D12Device_CreateDescriptorHeap(device, &desc, &IID_ID3D12DescriptorHeap, (void**)&heap);
     measure("AddRef and Release", add_ref_and_release, 10000);
