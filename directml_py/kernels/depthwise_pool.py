@@ -362,4 +362,7 @@ def spatial(numbers: Sequence[int], missing: int) -> list[int]:
 
 
 def strides_of(array: Array) -> list[int]:
-    return [*array.strides[:2], *spatial(array.strides[2:], 0)]
+    """In bytes. Rows of one element count as contiguous: whether +0 or -0 is the maximum of both depends on the loop,
+    which must not depend on a stride that no element is found by."""
+    innermost = array.itemsize if array.shape[-1] == 1 else array.strides[-1]
+    return [*array.strides[:2], *spatial([*array.strides[2:-1], innermost], 0)]

@@ -303,6 +303,24 @@ def test_small_maxima(size, stride):
         )
 
 
+@pytest.mark.parametrize(("size", "stride"), [(2, 1), (3, 1), (3, 2)])
+def test_signs_of_zeros_in_rows_of_one_element(size, stride):
+    """No element is found by the innermost stride, which may be any, so the sign of a maximum does not depend on it."""
+    window = Window.of((size, size), (stride,) * 2, (1, 1), (0, 0), (0, 0))
+    x = np.random.default_rng(size).choice(np.float32([0.0, -0.0, -1.0]), (1, 40, 2 * size + 1, size))
+    (rows, _) = window.forward(x.shape[2:])
+    results = []
+    for innermost in (4, 8, 0):
+        # Beside each row lies another element, so that the output is not contiguous as a whole.
+        memory = np.empty((1, 40, rows, 2), np.float32)
+        output = np.lib.stride_tricks.as_strided(memory, (1, 40, rows, 1), (*memory.strides[:3], innermost))
+        run = depthwise_pool.maximum(x, output, None, window)
+        assert run
+        run()
+        results.append(output.copy())
+    assert len({one.tobytes() for one in results}) == 1
+
+
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("size", [2, 3])
 def test_small_means(size, stride):
