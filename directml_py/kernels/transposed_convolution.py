@@ -15,6 +15,7 @@ from .decisions import Declined
 from .launch import launch_in_order
 from .move import move
 from .native_arrays import Array, Run
+from .post_ops import IDENTITY, Activation
 from .reorder import lie_together
 from .windows import Sizes, Window
 
@@ -75,9 +76,12 @@ def convolution_back(
     """The call that stores the result of ``im2col.convolve_back``, as ``convolution.convolution`` does for the forward
     direction.
 
-    Every output element must be reached by some tap, apart from the padding, which is 0. Filters must be finite when
-    the call runs: the forward kernel multiplies them by zero padding.
+    Every output element must be reached by some tap, apart from the padding, which is the activation of 0. Filters must
+    be finite when the call runs: the forward kernel multiplies them by zero padding.
     """
+    activation: Activation = options.get("activation", IDENTITY)
+    # The bounds of activations other than CLIP are 0.
+    of_zero = max(activation.low, min(0.0, activation.high))
     inner, whole = window.without_output_padding(output.shape[2:]), output
     within: Any = (..., *map(slice, inner))
     output = whole[within]
@@ -111,15 +115,15 @@ def convolution_back(
                 return run
             runs.append(run)
     if any(window.output_padding):
-        runs.append(partial(fill_padding, whole, inner))
+        runs.append(partial(fill_padding, whole, inner, of_zero))
     return launch_in_order([move(packing), *runs])
 
 
-def fill_padding(output: Array, inner: Sizes) -> None:
-    """Store 0, for which all activations give 0 here, in the output elements beyond ``inner``."""
+def fill_padding(output: Array, inner: Sizes, value: float) -> None:
+    """Store ``value`` in the output elements beyond ``inner``."""
     for axis, size in enumerate(inner, 2):
         beyond = (slice(None),) * axis + (slice(size, None),)
-        output[beyond] = 0
+        output[beyond] = value
 
 
 def pieces(

@@ -89,6 +89,7 @@ def test_padding_of_the_output_is_activated(has_bias):
     for options, expected in (
         ({"activation": RELU}, np.maximum(sums, 0)),
         ({"activation": Activation("LEAKY_RELU", 0.5)}, np.where(sums < 0, sums / 2, sums)),
+        ({"activation": Activation("CLIP", low=2, high=9)}, np.clip(sums, 2, 9)),
     ):
         output[...] = 55
         run = transposed_convolution.convolution_back(x, filters, bias, output, window, 1, scratch, **options)
