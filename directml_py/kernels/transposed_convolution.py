@@ -76,8 +76,8 @@ def convolution_back(
     """The call that stores the result of ``im2col.convolve_back``, as ``convolution.convolution`` does for the forward
     direction.
 
-    Every output element must be reached by some tap, apart from the padding, which is the activation of 0. Filters must
-    be finite when the call runs: the forward kernel multiplies them by zero padding.
+    Output elements that no tap reaches are the activation of 0, as the padding is; there must be none if there is a
+    bias. Filters must be finite when the call runs: the forward kernel multiplies them by zero padding.
     """
     activation: Activation = options.get("activation", IDENTITY)
     # The bounds of activations other than CLIP are 0.
@@ -86,8 +86,10 @@ def convolution_back(
     within: Any = (..., *map(slice, inner))
     output = whole[within]
     phases = [list(phases_of(window, axis)) for axis in range(len(window.size))]
-    if any(phase.length == 0 for axis in phases for phase in axis):
-        return Declined("conv", "some elements of the output are reached by no element of the filter")
+    if bias is not None and any(phase.length == 0 for axis in phases for phase in axis):
+        return Declined(
+            "conv", "some elements of the output are reached by no element of the filter, but have a bias"
+        )
     by_group = filters.reshape(groups, -1, *filters.shape[1:]).swapaxes(1, 2)
     if is_flipped:
         by_group = np.flip(by_group, tuple(range(3, by_group.ndim)))
@@ -105,6 +107,9 @@ def convolution_back(
         inside: Any = (..., *(slice(max(0, axis_phase.offset), None) for axis_phase in phase_of_axes))
         target, taps = output[every], by_group[chosen]
         if target.size == 0:
+            continue
+        if taps.size == 0:
+            packing.append((target, np.broadcast_to(output.dtype.type(of_zero), target.shape)))
             continue
         packed = scratch[used : used + filters.itemsize * taps.size].view(filters.dtype).reshape(taps.shape)
         used += 4 * taps.size

@@ -43,14 +43,14 @@ def cases():
 def test_every_window(part, monkeypatch):
     """Phases at once, or some groups or features of them at a time."""
     monkeypatch.setattr(transposed_convolution, "PART_BYTES", part)
-    computed = padded = 0
+    computed = padded = unreached = 0
     for number, window, steps, sizes, reached in cases():
         rng = np.random.default_rng(number)
         groups, channels, features = rng.integers(1, 4, 3).tolist()
         dtype = (np.float32, np.float16)[number % 2]
         x = whole(rng, (2, groups * channels, *steps), dtype)
         filters = whole(rng, (groups * channels, features, *window.size), dtype)
-        bias = whole(rng, (1, groups * features, *(1,) * len(sizes)), dtype)
+        bias = whole(rng, (1, groups * features, *(1,) * len(sizes)), dtype) if number % 5 else None
         turned = np.flip(filters, range(2, filters.ndim))
         more = [(0, 0), (0, 0), *((0, count) for count in window.output_padding)]
         output = np.pad(np.empty((2, groups * features, *sizes), dtype), more)
@@ -60,13 +60,15 @@ def test_every_window(part, monkeypatch):
             run = transposed_convolution.convolution_back(
                 x, filters, bias, output, window, groups, scratch[:need], is_flipped=is_flipped
             )
-            assert reached or isinstance(run, Declined)
+            assert reached or bias is None or isinstance(run, Declined)
             if not run:
                 continue
             computed += 1
+            unreached += not reached
             padded += any(window.output_padding)
             own = (turned if is_flipped else filters).astype(np.float32)
-            expected = np.pad(convolve_back(x.astype(np.float32), own, window, sizes, groups) + bias, more)
+            sums = convolve_back(x.astype(np.float32), own, window, sizes, groups)
+            expected = np.pad(sums if bias is None else sums + bias, more)
             for _ in range(2):
                 output[...] = 55
                 run()
@@ -74,6 +76,7 @@ def test_every_window(part, monkeypatch):
             assert (scratch[need:] == 77).all()
     assert computed > 150
     assert padded > 50
+    assert unreached > 30
 
 
 @pytest.mark.parametrize("has_bias", [False, True])
@@ -113,10 +116,20 @@ def test_what_is_read_is_what_is_there_at_the_call():
     np.testing.assert_array_equal(output, np.maximum(convolve_back(x, filters, window, (7, 9)), 0))
 
 
-def test_elements_that_no_tap_reaches_have_no_kernel():
+def test_elements_that_no_tap_reaches_are_the_activation_of_0():
     window = Window.of((1, 2), (2, 1))
     x, filters = np.ones((1, 1, 3, 3), np.float32), np.ones((1, 1, 1, 2), np.float32)
-    output, scratch = np.empty((1, 1, 5, 4), np.float32), np.empty(1000, np.uint8)
-    assert isinstance(
-        transposed_convolution.convolution_back(x, filters, None, output, window, 1, scratch), Declined
-    )
+    output, scratch = np.full((1, 1, 5, 4), 55, np.float32), np.empty(1000, np.uint8)
+    task = output, window, 1, scratch
+    run = transposed_convolution.convolution_back(x, filters, None, *task)
+    assert run
+    run()
+    expected = np.array([[1, 2, 2, 1], [0] * 4] * 2 + [[1, 2, 2, 1]])
+    np.testing.assert_array_equal(output[0, 0], expected)
+    clip = Activation("CLIP", low=1.5, high=6)
+    run = transposed_convolution.convolution_back(x, filters, None, *task, activation=clip)
+    assert run
+    run()
+    np.testing.assert_array_equal(output[0, 0], np.maximum(expected, 1.5))
+    bias = np.ones((1, 1, 1, 1), np.float32)
+    assert isinstance(transposed_convolution.convolution_back(x, filters, bias, *task), Declined)
