@@ -73,25 +73,33 @@ def sequence(start: Any, delta: Any, output: Array) -> Run:
         Declined("arange", ABSENT)
         return fill(partial(numpy_elements, start, delta), output)
     take("arange")
-    call = partial(native_elements, start, delta)
+    call = partial(native_elements, bits_of(start), bits_of(delta))
     if output.flags.c_contiguous and output.flags.aligned:
-        return partial(call, output, 0)
+        return partial(run_over, call(output, 0), output)
 
     def elements(first: int, count: int) -> Array:
         values = np.empty(count, output.dtype)
-        call(values, first)
+        call(values, first)()
         return values
 
     return fill(elements, output)
 
 
-def native_elements(start: Any, delta: Any, output: Array, first: int) -> None:
-    """The native kernel: elements from number ``first`` on, in a contiguous ``output``."""
-    is_float = output.dtype.kind == "f"
-    wide = FLOAT64 if is_float else np.dtype(np.int64)
-    # Only as many low bits as the output has matter.
-    bits = [int(value.astype(wide).view(np.uint64)) for value in (start, delta)]
-    backend.native.lib.dml_arange(address(output), output.itemsize, is_float, first, output.size, *bits)
+def bits_of(value: Any) -> int:
+    """A start or a step as the native kernel has it; only as many low bits as the output has matter."""
+    wide = FLOAT64 if value.dtype.kind == "f" else np.dtype(np.int64)
+    return int(value.astype(wide).view(np.uint64))
+
+
+def native_elements(start: int, delta: int, output: Array, first: int) -> Run:
+    """The native kernel: stores elements from number ``first`` on in a contiguous ``output``, which must live on."""
+    numbers = output.itemsize, output.dtype.kind == "f", first, output.size, start, delta
+    return partial(backend.native.lib.dml_arange, address(output), *numbers)
+
+
+def run_over(call: Run, memory: Array) -> None:
+    """``call``, which refers to ``memory`` by its address alone."""
+    call()
 
 
 def numpy_elements(start: Any, delta: Any, first: int, count: int) -> Array:

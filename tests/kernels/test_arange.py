@@ -7,7 +7,7 @@ import pytest
 from sweeps import swept
 
 from directml_py.kernels.backend import backend
-from directml_py.kernels.fill import native_elements, numpy_elements, sequence
+from directml_py.kernels.fill import numpy_elements, sequence
 
 INTEGERS = [np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)]
 FLOATS = [np.dtype(kind) for kind in (np.float16, np.float32, np.float64)]
@@ -69,6 +69,6 @@ def test_each_step_is_rounded():
     tenth = np.asarray(0.1, np.float32)
     if backend.native is not None:
         output = np.zeros(8, np.float32)
-        native_elements(tenth, tenth, output, 0)
+        sequence(tenth, tenth, output)()
         assert output[6] == np.float32(0.70000005)
     assert numpy_elements(tenth, tenth, 0, 8)[6] == np.float32(0.70000005)
