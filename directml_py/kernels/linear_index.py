@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import starmap
+from typing import Any
 
 import numpy as np
 
@@ -46,16 +47,15 @@ def gather_nd_within(x: Array, coordinates: Coordinates, output: Array, scratch:
 
 
 def unless_outside(native: NativeRun, outside: Run) -> Run:
-    """``native``, then ``outside`` if it met an index that is outside."""
-    task = native.task
+    """The call of ``native``, then of ``outside`` if it met an index that is outside."""
+    return partial(run_unless_outside, native, native.task, outside)
 
-    def run() -> None:
-        native()
-        if task.outside:
-            task.outside = 0
-            outside()
 
-    return run
+def run_unless_outside(native: NativeRun, task: Any, outside: Run) -> None:
+    native()
+    if task.outside:
+        task.outside = 0
+        outside()
 
 
 def wrapped(indices: Array, size: int) -> Array:
