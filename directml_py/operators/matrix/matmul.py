@@ -13,7 +13,7 @@ from ...api.enums import DML_MATRIX_TRANSFORM_TRANSPOSE
 from ...descs.format import braces
 from ...descs.operator_desc import OperatorDesc
 from ...kernels.backend import backend
-from ...kernels.elementwise.functions import BYTE, FLOAT64, centred, plain
+from ...kernels.elementwise.functions import BYTE, FLOAT64, centred, identity, plain
 from ...kernels.elementwise.map import map_elements
 from ...kernels.half import as_halves
 from ...kernels.im2col import matmul
@@ -136,14 +136,17 @@ class Gemm(Operator):
         return scaled
 
     def post_ops(self, desc: OperatorDesc, sums: Array, c: Array | None, out: Array) -> PostOps:
-        """The epilogue as post-operations: a softmax is computed by its own kernel."""
+        """The epilogue as post-operations: a softmax is computed by its own kernel, in FLOAT32."""
         fused = desc.FusedActivation
         if is_of_elements(fused):
             return [of_function(self.finish(desc), [sums, c], [out])]
-        softmax = of_kernel(operator_of(fused.name).kernel(fused).bind, sums, out)
+        target = out if out.dtype == sums.dtype else sums
+        post_ops = [of_kernel(operator_of(fused.name).kernel(fused).bind, sums, target)]
+        if target is not out:
+            post_ops.append(of_function(identity, [target], [out]))
         if desc.Alpha == 1 and c is None:
-            return [softmax]
-        return [of_function(self.scaled(desc), [sums, c], [sums]), softmax]
+            return post_ops
+        return [of_function(self.scaled(desc), [sums, c], [sums]), *post_ops]
 
     def kernel(self, desc: OperatorDesc) -> Kernel:
         """Accumulates in the output if that is FLOAT32 with contiguous rows, or columns where nothing follows, and
