@@ -33,10 +33,17 @@ def unsupported(x: Array, output: Array) -> str | None:
 
 
 def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Declined:
-    """The call that stores the result of a plan for the last two of up to four dimensions of ``x``.
+    """The call that stores the result of a plan for two of up to four dimensions of ``x``.
 
     With an ``order``, the result is a norm of that order of the elements that the plan names; the plan has no weights.
     """
+    if len(plan) > 2:
+        return Declined("resample", "more than two dimensions are resampled")
+    if plan and min(plan) < x.ndim - 2:
+        # The resampled dimensions last, as in NCHW.
+        axes_in_order = sorted(range(x.ndim), key=lambda axis: (axis in plan, axis))
+        x, output = x.transpose(axes_in_order), output.transpose(axes_in_order)
+        plan = {axes_in_order.index(axis): parts for axis, parts in plan.items()}
     reason = unsupported(x, output)
     if reason is not None:
         return Declined("resample", reason)
@@ -55,8 +62,6 @@ def resampled(plan: Plan, x: Array, output: Array, order: int = 0) -> Run | Decl
         if not isinstance(parts, tuple) or len(parts) > 1:
             return Declined("resample", "the filter has too many taps to be held at once")
         axes.append(axis_of(parts[0], output.shape[axis]))
-    if len(plan) > sum(axis - missing in plan for axis in (2, 3)):
-        return Declined("resample", "more than the last two dimensions are resampled")
     task, memory = task_of("NORM" if order else "SUM", x, output, axes)
     task.order = order
     return reorders.around(NativeRun("dml_resample_run", task, keepalive=memory))

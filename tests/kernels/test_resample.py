@@ -79,6 +79,10 @@ def test_layouts(dtype):
     turned = x.transpose(0, 2, 3, 1).copy().transpose(0, 3, 1, 2)
     output = np.full((4, 20, 24, 3), 7, dtype).transpose(0, 3, 1, 2)
     check(turned, plan, output, np.full((1, 2 * GUARD), 7))
+    for axes in ((0, 2, 3, 1), (3, 0, 1, 2), (2, 1, 3, 0)):
+        own = {axes.index(axis): taps for axis, taps in plan.items()}
+        sizes = [(4, 3, 20, 24)[axis] for axis in axes]
+        check(x.transpose(axes).copy(), own, *guarded(tuple(sizes), dtype))
     for rank in (1, 2, 3):
         part = x[(0,) * (4 - rank)]
         own = {axis - 4 + rank: taps for axis, taps in plan.items() if axis >= 4 - rank}
@@ -123,7 +127,7 @@ def test_what_there_is_no_loop_for():
     x, output = np.ones((1, 1, 5, 6), np.float32), np.empty((1, 1, 5, 4), np.float32)
     assert resample.resampled(plan, x, output)
     assert isinstance(resample.resampled(plan, x.astype(np.int8), output.astype(np.int8)), Declined)
-    assert isinstance(resample.resampled({1: plan[3]}, x, output), Declined)
+    assert isinstance(resample.resampled(dict.fromkeys((1, 2, 3), plan[3]), x, output), Declined)
     assert isinstance(resample.resampled({4: plan[3]}, x[None], output[None]), Declined)
     wide = np.ones((1, most + 1), np.float32)
     assert isinstance(resample.resampled({}, wide, np.empty_like(wide)), Declined)
