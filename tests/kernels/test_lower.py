@@ -104,7 +104,7 @@ ARITHMETIC = {
 
 # The functions of 64-bit integers that have programs, with the types of their results.
 NATIVE_WORDS = {
-    **dict.fromkeys(("add", "from a constant", "maximum", "negate", "subtract", "where"), ""),
+    **dict.fromkeys(("add", "from a constant", "maximum", "multiply", "negate", "subtract", "where"), ""),
     **dict.fromkeys(("compare", "less than a constant", "logical"), "uint8"),
     "choice of constants": "",
     "equal": "uint32",
@@ -134,10 +134,25 @@ def test_casts(native, dtype, to):
     def cast(x):
         return functions.cast(x, np.dtype(to))
 
-    if {x.dtype.kind, output.dtype.kind} & {"f"} and 8 in (x.itemsize, output.itemsize):
+    kinds = {x.dtype.kind, output.dtype.kind}
+    if "f" in kinds and 8 in (x.itemsize, output.itemsize) and output.dtype != np.float32:
         assert not lower.mapped(cast, [x], [output])
     else:
         assert_maps(cast, [x], [output])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_words_are_rounded_once(native, dtype):
+    """Numbers next to the middle between two of FLOAT32, on either side of it by less than FLOAT64 has room for."""
+    rng, count = np.random.default_rng(5), lower.MOST_WORDS
+    middles = rng.integers(1 << 23, 1 << 24, count, np.uint64) * 2 + 1 << rng.integers(
+        0, 40, count, np.uint64
+    )
+    x = middles + rng.integers(-1, 2, count).astype(np.uint64)
+    for bits in (x, ~x):
+        assert_maps(
+            lambda x: functions.cast(x, np.dtype(np.float32)), [bits.view(dtype)], [np.empty(count, "f4")]
+        )
 
 
 def test_many_words_are_left_to_numpy(native):

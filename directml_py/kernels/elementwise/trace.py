@@ -278,9 +278,22 @@ class Words(Symbol):
             return Words.of(self, dtype)
         if dtype == BOOL:
             return (self.low | self.high.astype(np.uint32)) != 0  # type: ignore[no-any-return]
-        if dtype.kind == "f":
-            raise Untraceable(f"{self.dtype.name.upper()} as a float has no native kernel")
-        return self.low.astype(dtype)
+        if dtype.kind != "f":
+            return self.low.astype(dtype)
+        if dtype == np.float16:
+            raise Untraceable(f"{self.dtype.name.upper()} as FLOAT16 has no native kernel")
+        return self.as_float(dtype)
+
+    def as_float(self, dtype: np.dtype[Any]) -> Symbol:
+        """Rounded once: for FLOAT32, bits that FLOAT64 has no room for become one that tells whether any is set."""
+        low: Any = self.low
+        high: Any = self.high
+        if dtype == FLOAT32:
+            rest = np.where((low & np.uint32(0xFFF)) != 0, np.uint32(0x800), np.uint32(0))
+            is_large = np.abs(high.astype(FLOAT64)) >= np.float64(1 << 20)
+            low = np.where(is_large, (low & np.uint32(0xFFFFF000)) | rest, low)
+        wide: Symbol = high.astype(FLOAT64) * np.float64(1 << 32) + low.astype(FLOAT64)
+        return wide.astype(dtype)
 
 
 def is_wide(dtype: np.dtype[Any]) -> bool:
@@ -326,6 +339,13 @@ def word_function(ufunc: Any, dtype: np.dtype[Any], pairs: Sequence[tuple[Any, A
     if ufunc is np.subtract:
         borrow = np.less(low, low2).astype(HIGH_WORDS[dtype])
         return Words(np.subtract(low, low2), high - high2 - borrow, dtype)
+    if ufunc is np.multiply:
+        word, crossed = np.uint32, high.astype(np.uint32) * low2 + low * high2.astype(np.uint32)
+        (first, first_high), (second, second_high) = ((x & word(0xFFFF), x >> word(16)) for x in (low, low2))
+        middle = first_high * second + (first * second >> word(16))
+        carry = first * second_high + (middle & word(0xFFFF)) >> word(16)
+        total = crossed + first_high * second_high + (middle >> word(16)) + carry
+        return Words(low * low2, total, dtype)
     if EXTREMES.get(ufunc.__name__) in ("minimum", "maximum"):
         is_first = word_function(np.less if "min" in ufunc.__name__ else np.greater, dtype, pairs)
         return Words(*chosen(is_first, *pairs), dtype)
