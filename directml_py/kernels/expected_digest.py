@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "6201eb7d"
+DECLARATIONS = "04b64253"

@@ -117,11 +117,12 @@ def mean_variance(
     uses_mean: bool,
     uses_variance: bool,
     relu: bool = False,
+    slope: float | None = None,
     statistics: Sequence[Array] = (),
 ) -> Run | Declined:
     """``scale * (x - mean) / sqrt(variance + epsilon) + bias``, with mean and variance along ``axes``; ``scale`` and
-    ``bias`` broadcast. ``relu`` applies RELU to the result. Mean and variance are stored in the ``statistics``, if
-    there are any."""
+    ``bias`` broadcast. ``relu`` applies RELU to the result, a ``slope`` LEAKY_RELU. Mean and variance are stored in the
+    ``statistics``, if there are any."""
     reason = unsupported(output, x, [scale, bias])
     if reason is not None:
         return Declined("softmax_norm", reason)
@@ -150,6 +151,8 @@ def mean_variance(
         uses_mean=uses_mean,
         uses_variance=uses_variance,
         relu=relu,
+        leaky=slope is not None,
+        slope=slope or 0.0,
     )
     return run and reorders.around(run)
 

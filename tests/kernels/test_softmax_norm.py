@@ -221,24 +221,27 @@ def test_axes_and_layouts(axes, dtype):
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("counts", [FEW_COUNTS, *later(OTHER_COUNTS)], ids=len)
 @swept("uses", [(True, True), (False, True), (True, False), (False, False)])
-@swept("relu", [False, True])
-def test_mean_and_variance_of_the_row(counts, dtype, uses, relu):
+@swept("activation", [{}, {"relu": True}, {"slope": 0.3}])
+def test_mean_and_variance_of_the_row(counts, dtype, uses, activation):
     for count in counts:
-        check_mean_and_variance(count, dtype, uses, relu)
+        check_mean_and_variance(count, dtype, uses, activation)
 
 
-def check_mean_and_variance(count, dtype, uses, relu):
+def check_mean_and_variance(count, dtype, uses, activation):
     x = numbers((6, count), dtype)
     along, across, one = (numbers(sizes, dtype, 5) for sizes in ((1, count), (6, 1), (1, 1)))
     for scale in (None, along, across, one):
         for bias in (None, along[:, ::-1].copy(), across, one):
             output, memory = guarded_like(x)
             run = softmax_norm.mean_variance(
-                x, scale, bias, output, (1,), EPSILON, uses_mean=uses[0], uses_variance=uses[1], relu=relu
+                x, scale, bias, output, (1,), EPSILON, uses_mean=uses[0], uses_variance=uses[1], **activation
             )
-            expected = twin_of_mean_variance(x, scale, bias, (1,), *uses)
-            expected = np.fmax(expected, 0) if relu else expected
+            expected = activated(twin_of_mean_variance(x, scale, bias, (1,), *uses), **activation)
             check(run, output, memory, expected, TYPES[dtype])
+
+
+def activated(values, relu=False, slope=1.0):
+    return np.fmax(values, 0) if relu else np.where(values < 0, values * slope, values)
 
 
 @pytest.mark.parametrize(("size", "share"), [(100, 1), (1000, 0)])

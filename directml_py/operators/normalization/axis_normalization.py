@@ -38,6 +38,9 @@ class InRows(Operator):
     (see ``kept``); a native kernel may round the difference from a given mean, and its factor, to FLOAT32.
     """
 
+    # Whether ``native`` takes LEAKY_RELU too.
+    is_leaky = False
+
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
         raise NotImplementedError
 
@@ -47,7 +50,8 @@ class InRows(Operator):
         fused = desc.FusedActivation if "FusedActivation" in desc.struct.index else None
         relu = fused is not None and fused.name == "ACTIVATION_RELU"
         name = "ACTIVATION_IDENTITY" if fused is None else fused.name
-        is_fusible = relu or name == "ACTIVATION_IDENTITY"
+        is_leaky = self.is_leaky and name == "ACTIVATION_LEAKY_RELU"
+        is_fusible = relu or is_leaky or name == "ACTIVATION_IDENTITY"
 
         def bind(inputs: Inputs, outputs: Outputs, scratch: Array) -> Run:
             run = (

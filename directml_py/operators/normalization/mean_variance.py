@@ -71,6 +71,8 @@ class MeanVarianceNormalization(InRows):
     element itself, so that the result is NaN where that is below -Epsilon.
     """
 
+    is_leaky = True
+
     def axes(self, desc: OperatorDesc) -> Sequence[int]:
         return Choices.of(desc).axes
 
@@ -119,6 +121,7 @@ class MeanVarianceNormalization(InRows):
             return Declined("softmax_norm", "each mean is of a single element")
         axes, uses_mean, uses_variance = choices
         (x, scale, bias), (output,) = inputs, outputs
+        fused = desc.FusedActivation
         return softmax_norm.mean_variance(
             x,
             scale,
@@ -129,4 +132,5 @@ class MeanVarianceNormalization(InRows):
             uses_mean=uses_mean,
             uses_variance=uses_variance,
             relu=relu,
+            slope=fused.Alpha if fused is not None and fused.name == "ACTIVATION_LEAKY_RELU" else None,
         )

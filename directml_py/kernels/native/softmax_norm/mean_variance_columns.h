@@ -90,7 +90,7 @@ static void norm_columns_normalize(const dml_softmax_norm *task, char *const *ad
             dml_doubles values = DML_SOFTMAX_NORM_LOAD(from + j) - *(const dml_doubles *)(to->mean + j);
             values *= *(const dml_doubles *)(to->factor + j);
             values += *(const dml_doubles *)(to->shift + j);
-            DML_SOFTMAX_NORM_STORE(results + j, task->relu ? DML_SOFTMAX_NORM_RELU(values) : values);
+            DML_SOFTMAX_NORM_STORE(results + j, softmax_norm_activated(task, values));
         }
         if (results == made)
             memcpy(out, made, (size_t)m * sizeof *made);

@@ -50,10 +50,17 @@ static DML_ONCE double softmax_norm_kept(const dml_softmax_norm *task, double *m
     return 1.0 / sqrt(*variance + task->epsilon);
 }
 
-/* (x - mean) * factor * scale + bias, with `scale` and `bias` where they are not NULL, and 0 for what is not above
-   that if `relu`. */
+DML_INLINE dml_doubles softmax_norm_activated(const dml_softmax_norm *task, dml_doubles values)
+{
+    if (task && task->relu)
+        return DML_SOFTMAX_NORM_RELU(values);
+    return task && task->leaky ? DML_GATHER(values < 0.0, values * task->slope, values) : values;
+}
+
+/* (x - mean) * factor * scale + bias, with `scale` and `bias` where they are not NULL, activated as in `task` if that is
+   not NULL. */
 DML_INLINE void softmax_norm_affine(float *out, const float *x, int64_t n, double mean, double factor,
-                                    const float *scale, const float *bias, double shift, int relu)
+                                    const float *scale, const float *bias, double shift, const dml_softmax_norm *task)
 {
     int64_t i = 0;
     for (; i + DML_LANES <= n; i += DML_LANES) {
@@ -64,12 +71,13 @@ DML_INLINE void softmax_norm_affine(float *out, const float *x, int64_t n, doubl
             values += DML_SOFTMAX_NORM_LOAD(bias + i);
         else
             values += shift;
-        DML_SOFTMAX_NORM_STORE(out + i, relu ? DML_SOFTMAX_NORM_RELU(values) : values);
+        DML_SOFTMAX_NORM_STORE(out + i, softmax_norm_activated(task, values));
     }
     for (; i < n; i++) {
         double value = ((double)x[i] - mean) * factor;
         value = (scale ? value * (double)scale[i] : value) + (bias ? (double)bias[i] : shift);
-        out[i] = (float)(relu && !(value > 0.0) ? 0.0 : value);
+        value = task && task->leaky && value < 0.0 ? value * task->slope : value;
+        out[i] = (float)(task && task->relu && !(value > 0.0) ? 0.0 : value);
     }
 }
 
@@ -85,13 +93,14 @@ static DML_ONCE void softmax_norm_affine_short(float *out, const float *x, int64
 }
 
 static DML_ONCE void softmax_norm_affine_row(float *out, const float *x, int64_t n, double mean, double factor,
-                                             const float *scale, const float *bias, double shift, int relu,
-                                             int is_short)
+                                             const float *scale, const float *bias, double shift,
+                                             const dml_softmax_norm *task, int is_short)
 {
-    if (is_short)
-        softmax_norm_affine_short(out, x, n, (float)mean, (float)factor, scale, (float)shift, relu);
+    if (is_short && !(task && task->leaky))
+        softmax_norm_affine_short(out, x, n, (float)mean, (float)factor, scale, (float)shift,
+                                  task && task->relu);
     else
-        softmax_norm_affine(out, x, n, mean, factor, scale, bias, shift, relu);
+        softmax_norm_affine(out, x, n, mean, factor, scale, bias, shift, task);
 }
 
 /* Normalizes as many values as FLOAT32 has lanes. The difference, the factor and the result are rounded to FLOAT32
