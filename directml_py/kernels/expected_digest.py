@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "04b64253"
+DECLARATIONS = "993f8609"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..descs.operator_desc import OperatorDesc
+from ..kernels.adam_correction import adam_correction
 from ..kernels.launch import launch_in_order
 from ..kernels.native_arrays import Array, Run
 from ..validation.report import Report
@@ -107,7 +108,8 @@ class AdamOptimizer(Operator):
             def correct() -> None:
                 parts.reshape(-1)[:] = split(self.correction(desc, training_step))
 
-            return launch_in_order([correct, maps.bind([*others, *parts], outputs, scratch)])
+            native = adam_correction(training_step, parts, desc.Beta1, desc.Beta2)
+            return launch_in_order([native or correct, maps.bind([*others, *parts], outputs, scratch)])
 
         return Kernel(bind)
 

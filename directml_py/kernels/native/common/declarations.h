@@ -40,6 +40,7 @@ typedef struct {
 
 /* The number of a function, which takes a task, or an array of them. */
 enum dml_launch_number {
+    DML_LAUNCH_ADAM_CORRECTION_RUN,
     DML_LAUNCH_CONV_RUN,
     DML_LAUNCH_DEPTHWISE_POOL_RUN,
     DML_LAUNCH_DEPTHWISE_POOL_ADD,

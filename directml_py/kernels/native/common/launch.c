@@ -17,6 +17,7 @@ static void dml_run_launch(const dml_launch *launch)
 {
     void *task = (void *)launch->task;
     switch ((enum dml_launch_number)launch->kernel) {
+        DML_LAUNCH(ADAM_CORRECTION_RUN, dml_adam_correction_run)
         DML_LAUNCH(CONV_RUN, dml_conv_run)
         DML_LAUNCH(DEPTHWISE_POOL_RUN, dml_depthwise_pool_run)
         DML_LAUNCH(DEPTHWISE_POOL_ADD, dml_depthwise_pool_add)

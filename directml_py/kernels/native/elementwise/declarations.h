@@ -62,3 +62,11 @@ const char *dml_elementwise_type_name(int type);
    `across`, some inputs are read along the one before it. */
 void dml_elementwise_prepare(dml_elementwise *task);
 void dml_elementwise_run(const dml_elementwise *task);
+
+/* The factor that corrects the bias of ADAM_OPTIMIZER's moments: for the training step, a UINT32, it stores three
+   FLOAT32 parts, whose sum is the factor in FLOAT64. */
+typedef struct {
+    uintptr_t training_step, parts;
+    double beta1, beta2;
+} dml_adam_correction;
+void dml_adam_correction_run(const dml_adam_correction *task);
