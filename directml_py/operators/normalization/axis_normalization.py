@@ -9,6 +9,7 @@ import numpy as np
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
 from ...kernels.decisions import Declined
+from ...kernels.elementwise.map import map_elements
 from ...kernels.half import as_halves
 from ...kernels.native_arrays import Array, Run
 from ...kernels.rowwise import map_rows
@@ -59,7 +60,12 @@ class InRows(Operator):
                 if is_fusible
                 else Declined("softmax_norm", f"{name} is applied before the result is rounded")
             )
-            return run or map_rows(compute, inputs, outputs, axes)
+            if run:
+                return run
+            # Without axes, the function is element-wise.
+            return (
+                map_rows(compute, inputs, outputs, axes) if axes else map_elements(compute, inputs, outputs)
+            )
 
         return Kernel(bind)
 

@@ -38,12 +38,8 @@ class BatchNormalization(InRows):
         epsilon, activation = desc.Epsilon, activated(desc.FusedActivation)
 
         def normalized(x: Array, mean: Array, variance: Array, scale: Array, bias: Array) -> Array:
-            values = doubles(x)
-            values -= mean
-            values /= np.sqrt(doubles(variance) + epsilon)
-            values *= scale
-            values += bias
-            return activation(values)
+            normal = (doubles(x) - mean) / np.sqrt(doubles(variance) + epsilon)
+            return activation(normal * scale + bias)
 
         return normalized
 
