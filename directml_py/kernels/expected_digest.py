@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "993f8609"
+DECLARATIONS = "37aa2703"

@@ -150,9 +150,7 @@ def mean_variance(
         epsilon=epsilon,
         uses_mean=uses_mean,
         uses_variance=uses_variance,
-        relu=relu,
-        leaky=slope is not None,
-        slope=slope or 0.0,
+        activation={"relu": relu, "leaky": slope is not None, "slope": slope or 0.0},
     )
     return run and reorders.around(run)
 
@@ -254,7 +252,7 @@ def batch_norm(
         first -= 1
     if prod(x.shape[first:]) == 1:
         return Declined("softmax_norm", "statistics change along the innermost dimension")
-    options = {"epsilon": epsilon, "relu": relu}
+    options = {"epsilon": epsilon, "activation": {"relu": relu}}
     columns = as_columns(x, output, statistics) or as_lines(x, output, statistics, first)
     if columns is not None:
         return bound_rows("BATCH_NORM", columns, [0, 1, 2, 3, 4, 5], **options)

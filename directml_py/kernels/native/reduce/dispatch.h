@@ -34,7 +34,7 @@ typedef void (*dml_reduce_loop)(void *state, void *second, const char *source, i
 /* `rows` takes contiguous reduced elements, and `columns` contiguous kept ones, as does `across`, which adds up each
    accumulator's elements in the order of `rows`: more than DML_REDUCE_SHORT of them, for up to DML_REDUCE_ACROSS
    accumulators. They are NULL where a type must be converted first, or there is no such kernel. */
-enum { DML_REDUCE_ACROSS = 32, DML_REDUCE_SHORT = 512 };
+enum { DML_REDUCE_ACROSS = 96, DML_REDUCE_SHORT = 512 };
 typedef struct {
     dml_reduce_loop rows, columns, across;
 } dml_reduce_kernel;

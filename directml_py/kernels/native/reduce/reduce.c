@@ -222,8 +222,11 @@ int dml_reduce_lay(dml_reduce *task, const dml_dimension *kept, const dml_dimens
     task->kept_rank = task->reduced_rank = 2;
     memcpy(task->kept, kept, 2 * sizeof *kept);
     memcpy(task->reduced, reduced, 2 * sizeof *reduced);
-    if (task->across)
-        task->block = DML_REDUCE_ACROSS;
+    if (task->across) {
+        /* An even number of blocks of equal width. */
+        const int64_t blocks = 2 * dml_quotient_up(kept[0].size, 2 * DML_REDUCE_ACROSS);
+        task->block = 8 * dml_quotient_up(kept[0].size, 8 * blocks);
+    }
     task->block = task->block < kept[0].size ? task->block : kept[0].size;
     task->blocks = dml_quotient_up(kept[0].size, task->block);
     task->units = task->blocks * kept[1].size;

@@ -26,7 +26,7 @@ static void dml_reduce_begin(const dml_reduce *task, int64_t m, void *state, voi
     const int64_t size = dml_type_sizes[task->state_type];
     const dml_span span = {state, (const char *)&task->identity, 1, 0, 0, m, size, 0};
     dml_dispatch->move->fill[__builtin_ctzll((uint64_t)size)](&span, 0);
-    if (task->fold >= DML_REDUCE_EXP)
+    if (second && task->fold >= DML_REDUCE_EXP)
         memset(second, task->fold == DML_REDUCE_EXP ? 0 : 0xff, (size_t)m * sizeof(uint64_t));
 }
 

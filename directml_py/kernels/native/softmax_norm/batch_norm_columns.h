@@ -77,7 +77,7 @@ DML_INLINE void batch_norm_lines(const dml_softmax_norm *task, char *const *addr
 
 static void batch_norm_columns(const dml_softmax_norm *task, char *const *addresses, int64_t m, float *work)
 {
-    batch_norm_channels to = {.relu = task->relu};
+    batch_norm_channels to = {.relu = task->activation.relu};
     dml_batch_norm_channel one;
     const int64_t *strides = task->strides[0] + 2;
     const int are_equal = !(strides[0] | strides[1] | strides[2] | strides[3]);
@@ -87,7 +87,7 @@ static void batch_norm_columns(const dml_softmax_norm *task, char *const *addres
         for (int k = 0; k < 4; k++)
             numbers[k] = dml_load_float(addresses[2 + k] + j * strides[k], task->is_half);
         one = dml_batch_norm_channel_by(numbers[0], dml_softmax_norm_factor(numbers[1], task->epsilon, numbers[2]),
-                                        numbers[3], task->relu);
+                                        numbers[3], task->activation.relu);
         to.factor[j] = one.factor;
         to.mean[j] = one.mean;
         to.shift[j] = one.shift;

@@ -24,13 +24,18 @@ enum {
     DML_SOFTMAX_NORM_LONGEST_COLUMN = 8192,
     DML_SOFTMAX_NORM_LONGEST_PACKED = 64 << 10
 };
+/* With `relu`, what is normalized becomes 0 where it is not above that; MEAN_VARIANCE also takes `leaky`, with which what
+   is below 0 is multiplied by `slope`. */
+typedef struct {
+    int32_t relu, leaky;
+    double slope;
+} dml_norm_activation;
+
 /* `rows` rows of `count` elements of FLOAT32, or FLOAT16 if `is_half`. In the output and the input these lie next to
    each other; in the others too where `moves` is not 0, else all are the same. Dimensions of rows begin with the
-   innermost; strides are in bytes. Absent tensors are at 0. With `relu`, what is normalized becomes 0 where it is not
-   above that; with `leaky`, MEAN_VARIANCE multiplies what is below 0 by `slope`. Output and input are apart in memory,
-   or the same elements. Rows of FLOAT16 have up to DML_SOFTMAX_NORM_LONGEST_HALVES elements, but where the mean and the
-   variance are given. GRADIENT is that through the mean and the variance too if `uses_mean`, as where they are the
-   row's own.
+   innermost; strides are in bytes. Absent tensors are at 0. Output and input are apart in memory, or the same elements.
+   Rows of FLOAT16 have up to DML_SOFTMAX_NORM_LONGEST_HALVES elements, but where the mean and the variance are given.
+   GRADIENT is that through the mean and the variance too if `uses_mean`, as where they are the row's own.
    All but GRADIENT also take columns, RESPONSE nothing else, and MEAN_VARIANCE those of FLOAT32 whose scale and bias are
    the same for a column: `column_strides` is then not 0, but the bytes between the elements of a column in the output
    and the input; those of the innermost dimension of rows lie next to each other, or for SOFTMAX and LOG_SOFTMAX those
@@ -40,8 +45,9 @@ enum {
    Rows of MEAN_VARIANCE of up to DML_SOFTMAX_NORM_LONGEST_PACKED bytes may be lines of `line` elements each, with gaps
    between them: `line_strides` are the bytes from each line to the next in the output and the input. */
 typedef struct {
-    int32_t function, is_half, uses_mean, uses_variance, relu, leaky;
-    double epsilon, share, exponent, slope;
+    int32_t function, is_half, uses_mean, uses_variance;
+    dml_norm_activation activation;
+    double epsilon, share, exponent;
     int64_t rows, count, column_strides[2], before, behind, line, line_strides[2];
     int32_t rank;
     int32_t moves[DML_SOFTMAX_NORM_TENSORS];

@@ -96,7 +96,7 @@ static void softmax_norm_gradient(const dml_softmax_norm *task, int64_t n, float
         softmax_norm_gradient_row(out, x, more[0], n, mean, sum / (double)n, products / (double)n * inverse * inverse,
                                   factor);
     else
-        softmax_norm_affine(out, more[0], n, 0.0, factor, NULL, NULL, -0.0, NULL);
+        softmax_norm_affine(out, more[0], n, 0.0, factor, NULL, NULL, -0.0, (dml_norm_activation){0});
 }
 
 /* `more`: the tensors that the function takes besides; `results`: what is stored once for the row. */
@@ -116,7 +116,7 @@ static void softmax_norm_one(const dml_softmax_norm *task, int64_t n, float *out
     }
     if (task->function == DML_SOFTMAX_NORM_BATCH_NORM) {
         factor = dml_softmax_norm_factor(*more[1], task->epsilon, *more[2]);
-        const dml_batch_norm_channel to = dml_batch_norm_channel_by(*more[0], factor, *more[3], task->relu);
+        const dml_batch_norm_channel to = dml_batch_norm_channel_by(*more[0], factor, *more[3], task->activation.relu);
         softmax_norm_give(out, x, n, &to);
         return;
     }
@@ -145,7 +145,7 @@ static void softmax_norm_one(const dml_softmax_norm *task, int64_t n, float *out
         shift = *bias;
         bias = NULL;
     }
-    softmax_norm_affine_row(out, x, n, mean, factor, scale, bias, shift, task,
+    softmax_norm_affine_row(out, x, n, mean, factor, scale, bias, shift, task->activation,
                             task->is_half && !bias && shift == 0.0);
 }
 
@@ -213,7 +213,8 @@ static void softmax_short_rows(const dml_softmax_norm *task, char *const *addres
         log_softmax_shifts(sums, (m + DML_LANES - 1) / DML_LANES * DML_LANES, task->is_half);
     for (int64_t i = 0; i < m; i++) {
         if (logarithm)
-            softmax_norm_affine_row(results[i], rows[i], n, largest[i], 1.0, NULL, NULL, sums[i], NULL, task->is_half);
+            softmax_norm_affine_row(results[i], rows[i], n, largest[i], 1.0, NULL, NULL, sums[i],
+                                    (dml_norm_activation){0}, task->is_half);
         else
             row_divide(results[i], n, task->is_half ? dml_softmax_norm_half(sums[i]) : sums[i]);
         if (task->is_half)

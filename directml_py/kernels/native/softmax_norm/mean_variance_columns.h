@@ -83,6 +83,7 @@ static void norm_columns_normalize(const dml_softmax_norm *task, char *const *ad
     const char *x = addresses[1];
     char *out = addresses[0];
     float line[DML_SOFTMAX_NORM_COLUMNS] = {0}, made[DML_SOFTMAX_NORM_COLUMNS];
+    const dml_norm_activation activation = task->activation;
     for (int64_t i = 0; i < task->count; i++, x += task->column_strides[1], out += task->column_strides[0]) {
         const float *from = norm_columns_line(line, x, m);
         float *results = m % DML_LANES == 0 ? (float *)out : made;
@@ -90,7 +91,8 @@ static void norm_columns_normalize(const dml_softmax_norm *task, char *const *ad
             dml_doubles values = DML_SOFTMAX_NORM_LOAD(from + j) - *(const dml_doubles *)(to->mean + j);
             values *= *(const dml_doubles *)(to->factor + j);
             values += *(const dml_doubles *)(to->shift + j);
-            DML_SOFTMAX_NORM_STORE(results + j, softmax_norm_activated(task, values));
+            softmax_norm_activate(activation, &values);
+            DML_SOFTMAX_NORM_STORE(results + j, values);
         }
         if (results == made)
             memcpy(out, made, (size_t)m * sizeof *made);

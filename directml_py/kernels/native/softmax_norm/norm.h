@@ -50,17 +50,18 @@ static DML_ONCE double softmax_norm_kept(const dml_softmax_norm *task, double *m
     return 1.0 / sqrt(*variance + task->epsilon);
 }
 
-DML_INLINE dml_doubles softmax_norm_activated(const dml_softmax_norm *task, dml_doubles values)
+DML_INLINE void softmax_norm_activate(dml_norm_activation to, dml_doubles *values)
 {
-    if (task && task->relu)
-        return DML_SOFTMAX_NORM_RELU(values);
-    return task && task->leaky ? DML_GATHER(values < 0.0, values * task->slope, values) : values;
+    if (to.relu)
+        *values = DML_SOFTMAX_NORM_RELU(*values);
+    else if (to.leaky)
+        *values = DML_GATHER(*values < 0.0, *values * to.slope, *values);
 }
 
-/* (x - mean) * factor * scale + bias, with `scale` and `bias` where they are not NULL, activated as in `task` if that is
-   not NULL. */
+/* (x - mean) * factor * scale + bias, with `scale` and `bias` where they are not NULL, activated. */
 DML_INLINE void softmax_norm_affine(float *out, const float *x, int64_t n, double mean, double factor,
-                                    const float *scale, const float *bias, double shift, const dml_softmax_norm *task)
+                                    const float *scale, const float *bias, double shift,
+                                    dml_norm_activation to)
 {
     int64_t i = 0;
     for (; i + DML_LANES <= n; i += DML_LANES) {
@@ -71,13 +72,14 @@ DML_INLINE void softmax_norm_affine(float *out, const float *x, int64_t n, doubl
             values += DML_SOFTMAX_NORM_LOAD(bias + i);
         else
             values += shift;
-        DML_SOFTMAX_NORM_STORE(out + i, softmax_norm_activated(task, values));
+        softmax_norm_activate(to, &values);
+        DML_SOFTMAX_NORM_STORE(out + i, values);
     }
     for (; i < n; i++) {
         double value = ((double)x[i] - mean) * factor;
         value = (scale ? value * (double)scale[i] : value) + (bias ? (double)bias[i] : shift);
-        value = task && task->leaky && value < 0.0 ? value * task->slope : value;
-        out[i] = (float)(task && task->relu && !(value > 0.0) ? 0.0 : value);
+        value = to.leaky && value < 0.0 ? value * to.slope : value;
+        out[i] = (float)(to.relu && !(value > 0.0) ? 0.0 : value);
     }
 }
 
@@ -94,13 +96,12 @@ static DML_ONCE void softmax_norm_affine_short(float *out, const float *x, int64
 
 static DML_ONCE void softmax_norm_affine_row(float *out, const float *x, int64_t n, double mean, double factor,
                                              const float *scale, const float *bias, double shift,
-                                             const dml_softmax_norm *task, int is_short)
+                                             dml_norm_activation to, int is_short)
 {
-    if (is_short && !(task && task->leaky))
-        softmax_norm_affine_short(out, x, n, (float)mean, (float)factor, scale, (float)shift,
-                                  task && task->relu);
+    if (is_short && !to.leaky)
+        softmax_norm_affine_short(out, x, n, (float)mean, (float)factor, scale, (float)shift, to.relu);
     else
-        softmax_norm_affine(out, x, n, mean, factor, scale, bias, shift, task);
+        softmax_norm_affine(out, x, n, mean, factor, scale, bias, shift, to);
 }
 
 /* Normalizes as many values as FLOAT32 has lanes. The difference, the factor and the result are rounded to FLOAT32

@@ -297,5 +297,5 @@ static DML_ONCE void row_log_softmax(float *out, const float *x, int64_t n, int 
     double shift[DML_LANES] = {0};
     shift[0] = row_exp_sum(x, n, largest, next);
     log_softmax_shifts(shift, DML_LANES, is_half);
-    softmax_norm_affine_row(out, x, n, largest, 1.0, NULL, NULL, shift[0], NULL, is_half);
+    softmax_norm_affine_row(out, x, n, largest, 1.0, NULL, NULL, shift[0], (dml_norm_activation){0}, is_half);
 }
