@@ -148,7 +148,10 @@ DML_INLINE void tiles(const dml_span *span, int stream, const int64_t item)
                 continue;
             }
 #endif
-            tile(output + i * output_line, output_line, input + i * item, input_stride, across, end - j, item);
+            if (end - j == side && across == side)
+                tile(output + i * output_line, output_line, input + i * item, input_stride, side, side, item);
+            else
+                tile(output + i * output_line, output_line, input + i * item, input_stride, across, end - j, item);
         }
         j = end;
     }
