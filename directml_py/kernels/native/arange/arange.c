@@ -21,7 +21,7 @@ static void dml_arange_share(void *context, int64_t begin, int64_t end)
     uint64_t chunk[DML_ARANGE_BLOCK] __attribute__((aligned(64)));
     for (; begin < end; begin++) {
         int64_t position = begin * DML_ARANGE_BLOCK, left = task->count - position, number = task->first + position;
-        int64_t count = left < DML_ARANGE_BLOCK ? left : DML_ARANGE_BLOCK;
+        int64_t count = dml_least(left, DML_ARANGE_BLOCK);
         if (task->is_float)
             dml_dispatch->arange->floats[size](chunk, (double)number, task->wide_start, task->wide_delta, count);
         else

@@ -65,3 +65,8 @@
 #define DML_HIDDEN __attribute__((visibility("hidden")))
 
 #define DML_INLINE static inline __attribute__((always_inline))
+
+DML_INLINE int64_t dml_least(int64_t first, int64_t second)
+{
+    return first < second ? first : second;
+}

@@ -94,7 +94,7 @@ int dml_conv_multiply_bytes_amx(int32_t *tile, const int8_t *filters, int64_t ro
     if (missing)
         memset((uint32_t *)panel + fours * width, 0, (size_t)(missing * width) * 4);
     for (int64_t i = 0; i < rows; i += DML_AMX_ROWS, tile += DML_AMX_ROWS * width, filters += DML_AMX_ROWS * row) {
-        int64_t tile_rows = rows - i < DML_AMX_ROWS ? rows - i : DML_AMX_ROWS;
+        int64_t tile_rows = dml_least(rows - i, DML_AMX_ROWS);
         if (tile_rows != shaped)
             dml_amx_configure(shaped = tile_rows);
         dml_amx_products(tile, filters, row, panel, row_offsets, stride, vectors, fours, adds);

@@ -129,7 +129,7 @@ static void dml_conv_plan_slices(const dml_conv_params *params, dml_conv_blockin
     /* Without panels each filter is read once, and best from end to end. */
     if (blocking->n_tail == blocking->n)
         kc = params->type == DML_CONV_FLOATS ? DML_CONV_TAIL_FLOATS / blocking->n : DML_CONV_MAX_KC;
-    blocking->kc_taps = blocking->taps < DML_CONV_MAX_KC ? blocking->taps : DML_CONV_MAX_KC;
+    blocking->kc_taps = dml_least(blocking->taps, DML_CONV_MAX_KC);
     blocking->kc_channels = blocking->kc_taps < blocking->taps || kc < blocking->taps ? 1 : kc / blocking->taps;
     blocking->is_single_slice =
         !dml_conv_is_bytes(params) && blocking->kc_channels >= params->channels && blocking->kc_taps == blocking->taps;

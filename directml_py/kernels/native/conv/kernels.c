@@ -23,7 +23,7 @@ DML_INLINE void conv_store_as(const dml_conv_params *params, const dml_post_ops 
             bias = conv_element((const void *)params->bias, channel * params->bias_stride, params->type);
         for (int64_t j = 0; j < tile_store->vectors; j++, i += DML_FLOAT_LANES) {
             conv_floats values = activated(sums[j] + bias, post_ops, activation);
-            int64_t left = tile_store->n - i < DML_FLOAT_LANES ? tile_store->n - i : DML_FLOAT_LANES;
+            int64_t left = dml_least(tile_store->n - i, DML_FLOAT_LANES);
             if (type == DML_CONV_HALVES) {
                 halves_of_floats((uint16_t *)params->output + offset + i, (const float *)&values, left);
                 continue;

@@ -4,11 +4,6 @@
 
 #include "../context.h"
 
-static int64_t dml_least(int64_t first, int64_t second)
-{
-    return first < second ? first : second;
-}
-
 /* The least number that is at least `least` when multiplied by `times`, which is above 0. */
 static int64_t dml_conv_first(int64_t least, int64_t times)
 {

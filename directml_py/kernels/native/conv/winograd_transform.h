@@ -39,7 +39,7 @@ static DML_ONCE void conv_transform_filters(float *transformed, int64_t stride, 
 {
     for (int64_t c = 0; c < channels; c += DML_FLOAT_LANES) {
         float elements[9][DML_FLOAT_LANES] __attribute__((aligned(64)));
-        int64_t count = channels - c < DML_FLOAT_LANES ? channels - c : DML_FLOAT_LANES;
+        int64_t count = dml_least(channels - c, DML_FLOAT_LANES);
         memset(elements, 0, sizeof elements);
         for (int64_t i = 0; i < count; i++)
             for (int k = 0; k < 9; k++)

@@ -183,7 +183,7 @@ static void depthwise_pool_channels_last(const dml_depthwise_pool *task, int by_
     for (int64_t unit = begin; unit < end; unit++) {
         int64_t first = unit % blocks * DML_DEPTHWISE_POOL_LAST_ROWS, behind = first + DML_DEPTHWISE_POOL_LAST_ROWS;
         int64_t batch = unit / blocks, count;
-        behind = behind < task->output_sizes[1] ? behind : task->output_sizes[1];
+        behind = dml_least(behind, task->output_sizes[1]);
         for (int64_t channel = 0; channel < task->channels; channel += count) {
             int64_t left = task->channels - channel;
             count = left < DML_CHANNELS_LAST ? DML_FLOAT_LANES : DML_CHANNELS_LAST;

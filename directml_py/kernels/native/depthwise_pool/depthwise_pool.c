@@ -30,8 +30,8 @@ static void dml_depthwise_pool_measure(dml_depthwise_pool_plan *plan, int64_t ro
     const dml_depthwise_pool *task = plan->task;
     int64_t all = task->window[0] * plan->axes[1].phases * plan->axes[2].phases;
     /* The elements that rows span, and those of joined columns. */
-    int64_t span = (columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
-    span = span < task->sizes[2] ? span : task->sizes[2];
+    const int64_t reach = (task->window[2] - 1) * task->dilations[2] + 1,
+                  span = dml_least((columns - 1) * task->strides[2] + reach, task->sizes[2]);
     plan->rows = rows;
     plan->columns = columns;
     plan->height = rows + plan->axes[1].reach;
@@ -62,9 +62,7 @@ static int dml_depthwise_pool_is_by_rows(const dml_depthwise_pool *task)
 static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dml_depthwise_pool *task)
 {
     const int64_t *window = task->window, *output_size = task->output_sizes;
-    int64_t rows = 1,
-            columns = output_size[2] < DML_DEPTHWISE_POOL_COLUMNS ? output_size[2] : DML_DEPTHWISE_POOL_COLUMNS, first,
-            more;
+    int64_t rows = 1, columns = dml_least(output_size[2], DML_DEPTHWISE_POOL_COLUMNS), first, more;
     plan->task = task;
     plan->taps = 1;
     for (int i = 0; i < 3; i++) {
@@ -144,9 +142,8 @@ static void dml_depthwise_pool_share_finished(void *context, int64_t begin, int6
             together = DML_DEPTHWISE_POOL_TOGETHER / size + 1;
     int64_t units = plan->units / (task->batches * task->channels), count;
     for (; begin < end; begin += count) {
-        int64_t channel = begin % task->channels, left = task->channels - channel;
-        count = left < together ? left : together;
-        count = end - begin < count ? end - begin : count;
+        int64_t channel = begin % task->channels;
+        count = dml_least(dml_least(task->channels - channel, together), end - begin);
         dml_dispatch->depthwise_pool->run(plan, begin * units, (begin + count) * units);
         dml_elementwise_finish_block(&task->post_ops.epilogue, begin / task->channels, channel, count, 0, size);
     }

@@ -45,10 +45,8 @@ static void depthwise_pool_run(void *context, int64_t begin, int64_t end)
             unit.coordinates[1] = rest % plan->row_blocks * plan->rows;
             unit.coordinates[0] = rest / plan->row_blocks;
         }
-        unit.columns = task->output_sizes[2] - unit.coordinates[2];
-        unit.columns = unit.columns < plan->columns ? unit.columns : plan->columns;
-        unit.rows = task->output_sizes[1] - unit.coordinates[1];
-        unit.rows = unit.rows < plan->rows ? unit.rows : plan->rows;
+        unit.columns = dml_least(task->output_sizes[2] - unit.coordinates[2], plan->columns);
+        unit.rows = dml_least(task->output_sizes[1] - unit.coordinates[1], plan->rows);
         unit.x = dml_depthwise_pool_channel(task, plane);
         unit.zero = dml_depthwise_pool_byte(task->bytes.zero, plane % task->channels * task->bytes.zero_stride,
                                             task->bytes.is_signed);
@@ -86,7 +84,7 @@ static void depthwise_pool_add_gradients(void *context, int64_t begin, int64_t e
         for (int64_t row = 0; row < sizes[0] * sizes[1]; row++, sums += sizes[2]) {
             char *to = output + row / sizes[1] * made[2] + row % sizes[1] * made[3];
             for (int64_t i = 0; i < sizes[2]; i += PART) {
-                int64_t count = sizes[2] - i < PART ? sizes[2] - i : PART, item = task->is_half ? 2 : 4;
+                int64_t count = dml_least(sizes[2] - i, PART), item = task->is_half ? 2 : 4;
                 float floats[PART];
                 uint16_t halves[PART];
                 if (task->is_half)

@@ -59,7 +59,7 @@ DML_INLINE int depthwise_pool_move(depthwise_pool_vector *vector, const dml_dept
 {
     const int64_t last = unit->columns - DML_FLOAT_LANES, size = task->sizes[2];
     vector->count = last < 0 ? unit->columns : DML_FLOAT_LANES;
-    vector->column = column = last < 0 || column < last ? column : last;
+    vector->column = column = last < 0 ? column : dml_least(column, last);
     const int64_t left = vector->left = (unit->coordinates[2] + column) * stride - task->padding[2];
     const int i = column > 0;
     if (last >= 0 && left >= 0 && left + DML_FLOAT_LANES * stride + width - 1 <= size)

@@ -36,7 +36,7 @@ DML_INLINE const float *depthwise_pool_row(const dml_depthwise_pool *task, const
     if (!task->bytes.is_there)
         return floats_of_row(line, row, stride, begin, end, task->is_half);
     for (int64_t i = 0; i < end - begin; i += PART) {
-        int64_t count = end - begin - i < PART ? end - begin - i : PART;
+        int64_t count = dml_least(end - begin - i, PART);
         memcpy(part, from + i, (size_t)count);
         for (int64_t j = 0; j < PART; j++)
             line[i + j] = (float)(part[j] ^ flip) - zero;
@@ -53,7 +53,7 @@ static DML_ONCE void depthwise_pool_fill(const dml_depthwise_pool_plan *plan, co
     const dml_depthwise_pool_axis *rows = &plan->axes[1], *columns = &plan->axes[2];
     int64_t size = task->sizes[2], left = unit->coordinates[2] * task->strides[2] - task->padding[2];
     int64_t right = left + (unit->columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
-    int64_t begin = left < 0 ? 0 : left, end = right < size ? right : size;
+    int64_t begin = left < 0 ? 0 : left, end = dml_least(right, size);
     for (int64_t tap = 0; tap < task->window[0]; tap++) {
         int64_t z = unit->coordinates[0] * task->strides[0] - task->padding[0] + tap * task->dilations[0];
         for (int64_t i = 0; i < rows->phases; i++) {
@@ -82,7 +82,7 @@ static DML_ONCE void depthwise_pool_fill_joined(const dml_depthwise_pool_plan *p
     const dml_depthwise_pool_axis *columns = &plan->axes[2];
     int64_t size = task->sizes[2], left = unit->coordinates[2] * task->strides[2] - task->padding[2];
     int64_t right = left + (unit->columns - 1) * task->strides[2] + (task->window[2] - 1) * task->dilations[2] + 1;
-    int64_t begin = left < 0 ? 0 : left, end = right < size ? right : size, span = end - begin;
+    int64_t begin = left < 0 ? 0 : left, end = dml_least(right, size), span = end - begin;
     int is_plain = !task->is_half && !task->bytes.is_there && task->x_strides[4] == 4;
     void (*join)(float *, float, const float *const *, int64_t, int64_t) =
         task->function == DML_DEPTHWISE_POOL_MEAN ? depthwise_pool_add_rows : depthwise_pool_maximum_rows;
@@ -147,7 +147,7 @@ static DML_ONCE void depthwise_pool_requantize(const dml_depthwise_pool *task, i
         int32_t sums[PART];
         for (int64_t j = 0; j < PART; j++)
             sums[j] = (int32_t)values[i + j];
-        elementwise_requantize((uint8_t *)values + i, sums, count - i < PART ? count - i : PART, &to);
+        elementwise_requantize((uint8_t *)values + i, sums, dml_least(count - i, PART), &to);
     }
 }
 
@@ -185,8 +185,8 @@ static DML_ONCE void depthwise_pool_whole(const dml_depthwise_pool *task, int64_
         int64_t channel = begin % task->channels, left = end - begin;
         int32_t sums[PART];
         uint8_t results[PART];
-        left = task->channels - channel < left ? task->channels - channel : left;
-        count = differ ? 1 : left < PART ? left : PART;
+        left = dml_least(task->channels - channel, left);
+        count = differ ? 1 : dml_least(left, PART);
         const char *x = dml_depthwise_pool_channel(task, begin);
         char *output =
             (char *)task->output + begin / task->channels * task->output_strides[0] + channel * task->output_strides[1];

@@ -116,8 +116,8 @@ DML_INLINE void depthwise_pool_pack(float *out, const float *line, int64_t size,
 {
     int64_t begin = first >= 0 ? 0 : stride == 1 ? -first : (-first + stride - 1) / stride;
     int64_t end = first >= size ? 0 : stride == 1 ? size - first : (size - first + stride - 1) / stride;
-    begin = begin < count ? begin : count;
-    end = end < begin ? begin : end < count ? end : count;
+    begin = dml_least(begin, count);
+    end = end < begin ? begin : dml_least(end, count);
     if (begin < end) {
         line += first + begin * stride;
         if (stride == 1)

@@ -170,9 +170,9 @@ static void dml_elementwise_block_direct(dml_elementwise_worker *worker, int64_t
     dml_elementwise_rows part = {.rows = 0};
     for (int64_t i = row; i < row + rows; i += part.rows) {
         char *output = to->first + i * to->line + column * size;
-        part.rows = row + rows - i < together ? row + rows - i : together;
+        part.rows = dml_least(row + rows - i, together);
         for (int64_t done = 0; done < columns; done += n) {
-            n = columns - done < TILE ? columns - done : TILE;
+            n = dml_least(columns - done, TILE);
             if (done == 0 && n < columns)
                 n -= (int64_t)((uintptr_t)output & 63) / size;
             part.count = n;

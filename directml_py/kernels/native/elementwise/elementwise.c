@@ -250,7 +250,7 @@ static void dml_elementwise_block(dml_elementwise_worker *worker, int64_t row, i
             target = dml_elementwise_target(worker, elements[i]);
     }
     for (int64_t done = 0; done < count; done += n) {
-        n = count - done < tile ? count - done : tile;
+        n = dml_least(count - done, tile);
         /* All tiles but the first begin with a cache line. */
         if (done == 0 && n < count)
             n -= (int64_t)((uintptr_t)elements[task->inputs] & 63) /
@@ -327,8 +327,8 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
     int64_t column = (task->across ? unit / down % across : unit % across) * task->plan.columns,
             row = (task->across ? unit % down : unit / across % down) * task->plan.rows, left = unit / across / down;
     int64_t together;
-    columns = columns - column < task->plan.columns ? columns - column : task->plan.columns;
-    rows = rows - row < task->plan.rows ? rows - row : task->plan.rows;
+    columns = dml_least(columns - column, task->plan.columns);
+    rows = dml_least(rows - row, task->plan.rows);
     for (int i = 0; i < task->inputs + task->outputs; i++) {
         const dml_elementwise_tensor *tensor = task->tensors + i;
         dml_elementwise_view *view = worker->views + i;
@@ -362,8 +362,8 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
         together = 1;
     for (int64_t i = 0; i < rows; i += together)
         for (int64_t j = 0; j < columns; j += worker->block) {
-            int64_t m = rows - i < together ? rows - i : together;
-            int64_t n = columns - j < worker->block ? columns - j : worker->block;
+            int64_t m = dml_least(rows - i, together);
+            int64_t n = dml_least(columns - j, worker->block);
             (is_direct ? dml_elementwise_block_direct : dml_elementwise_block)(worker, i, j, m, n);
         }
 }
@@ -447,16 +447,15 @@ void dml_elementwise_prepare(dml_elementwise *task)
 {
     int64_t rows = task->sizes[task->rank - 2], columns = task->sizes[task->rank - 1];
     if (task->across) {
-        task->plan.columns = columns < DML_ELEMENTWISE_LENGTH ? columns : DML_ELEMENTWISE_LENGTH;
-        task->plan.rows = rows < DML_ELEMENTWISE_LINES ? rows : DML_ELEMENTWISE_LINES;
+        task->plan.columns = dml_least(columns, DML_ELEMENTWISE_LENGTH);
+        task->plan.rows = dml_least(rows, DML_ELEMENTWISE_LINES);
     } else {
         int64_t part = dml_element_count(task->rank, task->sizes) / DML_ELEMENTWISE_PARTS / DML_ELEMENTWISE_BLOCK *
                        DML_ELEMENTWISE_BLOCK;
         part = part < DML_ELEMENTWISE_BLOCK  ? DML_ELEMENTWISE_BLOCK
-               : part < DML_ELEMENTWISE_PART ? part
-                                             : DML_ELEMENTWISE_PART;
-        task->plan.columns = columns < part ? columns : part;
-        task->plan.rows = part / task->plan.columns < rows ? part / task->plan.columns : rows;
+               : dml_least(part, DML_ELEMENTWISE_PART);
+        task->plan.columns = dml_least(columns, part);
+        task->plan.rows = dml_least(part / task->plan.columns, rows);
     }
     task->plan.units = dml_quotient_up(columns, task->plan.columns) * dml_quotient_up(rows, task->plan.rows);
     for (int i = 0; i < task->rank - 2; i++)

@@ -207,7 +207,7 @@ static void elementwise_instruction_multiply_add_odd(void *result, const void *c
     }
 #endif
     for (; i < count; i += PART) {
-        int64_t n = count - i < PART ? count - i : PART;
+        int64_t n = dml_least(count - i, PART);
         if (varies)
             for (int64_t j = 0; j < n; j++)
                 sums[j] = (double)first[i + j] * second[i + j] + third[i + j];
@@ -225,7 +225,7 @@ static void elementwise_instruction_multiply_add_odd(void *result, const void *c
         enum { PART = 256 };                                                                                           \
         uint16_t halves[PART];                                                                                         \
         for (int64_t i = 0; i < count; i += PART) {                                                                    \
-            int64_t n = count - i < PART ? count - i : PART;                                                           \
+            int64_t n = dml_least(count - i, PART);                                                                    \
             TO_HALVES(halves, (const T *)operands[0] + i, n);                                                          \
             OF_HALVES((R *)result + i, halves, n);                                                                     \
         }                                                                                                              \

@@ -96,7 +96,7 @@ static void elementwise_store_wide_f16(void *elements, const void *lanes, int64_
             _mm256_cvtps_ph(_mm256_castsi256_ps(odd_of(_mm512_loadu_pd(values + i))), _MM_FROUND_TO_NEAREST_INT));
 #endif
     for (; i < count; i += PART) {
-        int64_t n = count - i < PART ? count - i : PART;
+        int64_t n = dml_least(count - i, PART);
         odd_floats(narrow, values + i, n);
         halves_of_floats(halves + i, narrow, n);
     }

@@ -148,8 +148,7 @@ static void dml_gather_block(dml_gather *task, int64_t begin, int64_t end, int64
     const dml_gather_plan *plan = &task->plan;
     for (int64_t i = begin, run; i < end; i += run) {
         int64_t index, output;
-        run = dml_gather_seek(task, i, &index, &output);
-        run = run < end - i ? run : end - i;
+        run = dml_least(dml_gather_seek(task, i, &index, &output), end - i);
         dml_gather_offsets(task, (const char *)task->params.indices + index, plan->index[plan->index_rank - 1].input,
                            run, offsets + (i - begin));
     }
@@ -183,8 +182,7 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
                                .bytes = plan->copy.trail.bytes,
                                .is_far = llabs(params->axis_size * params->axis_stride) > DML_GATHER_NEAR_BYTES};
     for (; begin < end; begin++) {
-        int64_t first = block * plan->copy.block, left = plan->count - first;
-        int64_t until = first + (left < plan->copy.block ? left : plan->copy.block);
+        int64_t first = block * plan->copy.block, until = dml_least(first + plan->copy.block, plan->count);
         int64_t output = 0, x = 0, rest = lead;
         if (known != block)
             dml_gather_block(task, first, until, offsets);
@@ -198,8 +196,7 @@ static void dml_gather_share(void *context, int64_t begin, int64_t end)
         copies.x = (const char *)params->x + x;
         for (int64_t i = first, run; i < until; i += run) {
             int64_t index, run_output;
-            run = dml_gather_seek(task, i, &index, &run_output);
-            run = run < until - i ? run : until - i;
+            run = dml_least(dml_gather_seek(task, i, &index, &run_output), until - i);
             copies.output = (char *)params->output + output + run_output;
             copies.offsets = offsets + (i - first);
             copies.count = run;

@@ -39,7 +39,7 @@ static void gather_rows(const dml_gather_items *copies, int stream)
     int64_t most = stream && output_stride == bytes && bytes < 1024 ? (int64_t)sizeof chunk / bytes : 1;
     for (int64_t i = 0, part; i < count; i += part) {
         char *output = copies->output + i * output_stride;
-        part = count - i < most ? count - i : most;
+        part = dml_least(count - i, most);
         for (int64_t k = 0; k < part; k++) {
             int64_t ahead = i + k + 16;
             if (copies->is_far && ahead < count)
@@ -81,7 +81,7 @@ DML_INLINE void gather_items(const dml_gather_items *copies, int stream, const i
         gather_each(copies->output, item, copies->x, copies->offsets, copies->count, item);
     } else {
         for (int64_t i = 0, count; i < copies->count; i += count) {
-            count = copies->count - i < most ? copies->count - i : most;
+            count = dml_least(copies->count - i, most);
             gather_each(chunk, item, copies->x, copies->offsets + i, count, item);
             stream_bytes(copies->output + i * item, chunk, count * item, chunk);
         }

@@ -18,7 +18,7 @@ static void dml_gather_scatter_nd_reach(dml_gather_scatter_nd *task, int64_t siz
 {
     dml_gather_scatter_nd_plan *plan = &task->plan;
     int64_t reach = (size - 1) * stride;
-    plan->lowest += reach < 0 ? reach : 0;
+    plan->lowest += dml_least(reach, 0);
     plan->extent += dml_magnitude(reach);
 }
 
@@ -63,19 +63,14 @@ static void dml_gather_scatter_nd_find(dml_gather_scatter_nd *task, const int64_
     for (int64_t i = 0; i < count; i++)
         offsets[i] = first + i * params->array_strides[last];
     for (int k = 0; k < params->count; k++) {
-        int along = params->coordinates[k].along;
+        const int along = params->coordinates[k].along;
+        const int64_t *strides = params->coordinates[k].strides;
         const char *indices = (const char *)params->coordinates[k].indices;
         for (int i = 0; i <= last; i++)
-            indices += at[i] * params->coordinates[k].strides[i];
-        dml_gather_scatter_nd_line line = {indices,
-                                           params->coordinates[k].strides[last],
-                                           count,
-                                           params->coordinates[k].size,
-                                           params->coordinates[k].array_stride,
-                                           along < 0 ? 0 : at[along],
-                                           along == last,
-                                           offsets,
-                                           &task->outside};
+            indices += at[i] * strides[i];
+        dml_gather_scatter_nd_line line = {
+            indices, strides[last], count, params->coordinates[k].size, params->coordinates[k].array_stride,
+            along < 0 ? 0 : at[along], along == last, offsets, &task->outside};
 #if defined(__x86_64__)
         /* Indices are read once, with pauses: the next ones are prefetched meanwhile. */
         for (int64_t i = 0; line.stride > 0 && line.stride <= 8 && i < count * line.stride; i += 64)
@@ -145,7 +140,7 @@ static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, con
         lengths += at[i] * params->coordinates[0].strides[i];
     }
     int64_t length = dml_gather_scatter_nd_length(params->coordinates[0].type, lengths, params->coordinates[0].size);
-    int64_t reversed_end = length < begin ? begin : length < end ? length : end;
+    int64_t reversed_end = length < begin ? begin : dml_least(length, end);
     dml_span span = {.output = values,
                      .input = array + (length - 1 - begin) * stride,
                      .lines = 1,
@@ -207,7 +202,7 @@ static void dml_gather_scatter_nd_write_box(dml_gather_scatter_nd *task, const i
     memcpy(at, begin, sizeof at);
     while (i >= 0) {
         const char *values = (const char *)params->values;
-        int64_t left = end[last] - at[last], count = left < plan->copy.block ? left : plan->copy.block;
+        int64_t left = end[last] - at[last], count = dml_least(left, plan->copy.block);
         for (i = 0; i <= last; i++)
             values += at[i] * params->values_strides[i];
         if (plan->is_single && !range) {
@@ -281,7 +276,7 @@ static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int6
             rest /= params->sizes[i];
             copies.output += at[i] * params->values_strides[i];
         }
-        copies.count = left < plan->copy.block ? left : plan->copy.block;
+        copies.count = dml_least(left, plan->copy.block);
         if (plan->is_lines) {
             dml_gather_scatter_nd_reverse(task, at, copies.count, copies.output, stream);
         } else if (plan->is_single && stream && stride == item) {

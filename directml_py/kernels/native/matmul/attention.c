@@ -56,10 +56,10 @@ static void dml_attention_pack(void *context, int64_t begin, int64_t end)
         float *values = dml_attention_memory(task) + layout.value_panels + begin * task->keys * layout.padded_values;
         for (int64_t j = 0; j < task->keys; j += nr)
             kernels->pack(keys + j * task->size, nr, k + j * task->k.row, task->k.row, task->k.column,
-                          task->keys - j < nr ? task->keys - j : nr, task->size, task->k.is_half);
+                          dml_least(task->keys - j, nr), task->size, task->k.is_half);
         for (int64_t j = 0; j < task->value_size; j += nr)
             kernels->pack(values + j * task->keys, nr, v + j * task->v.column, task->v.column, task->v.row,
-                          task->value_size - j < nr ? task->value_size - j : nr, task->keys, task->v.is_half);
+                          dml_least(task->value_size - j, nr), task->keys, task->v.is_half);
     }
 }
 
@@ -75,7 +75,7 @@ static void dml_attention_values(const dml_attention *task, const float *weights
         float *target = is_whole ? (float *)out + jr : tail;
         int64_t target_row = is_whole ? task->out.row / 4 : nr;
         for (int64_t pc = 0; pc < task->keys; pc += DML_MATMUL_KC)
-            kernels->tiles(m, task->keys - pc < DML_MATMUL_KC ? task->keys - pc : DML_MATMUL_KC, weights + pc,
+            kernels->tiles(m, dml_least(task->keys - pc, DML_MATMUL_KC), weights + pc,
                            row_stride, 1, panels + pc * nr, nr, target, target_row, pc > 0);
         for (int64_t row = 0; row < m && !is_whole; row++)
             memcpy(out + row * task->out.row + jr * 4, tail + row * nr, (size_t)(task->value_size - jr) * 4);
@@ -114,7 +114,7 @@ static void dml_attention_queries(const dml_attention *task, int64_t head, int64
 {
     const dml_matmul_table *kernels = dml_dispatch->matmul;
     const int64_t nr = kernels->nr, remaining = task->queries - first;
-    const int64_t m = remaining < DML_ATTENTION_MC ? remaining : DML_ATTENTION_MC;
+    const int64_t m = dml_least(remaining, DML_ATTENTION_MC);
     const dml_attention_layout layout = dml_attention_layout_of(task, nr);
     const float *q = (const float *)(dml_attention_head(&task->q, head) + first * task->q.row);
     const float *keys = dml_attention_memory(task) + head * layout.padded_keys * task->size;

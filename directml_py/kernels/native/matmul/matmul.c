@@ -29,7 +29,7 @@ static void dml_matmul_gemv(const dml_matmul_products *task, const char *a, cons
     for (int64_t j = 0; j < n; j++)
         out[j] = 0.0f;
     for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_GEMV_KC) {
-        int64_t kc = task->k - pc < DML_MATMUL_GEMV_KC ? task->k - pc : DML_MATMUL_GEMV_KC;
+        int64_t kc = dml_least(task->k - pc, DML_MATMUL_GEMV_KC);
         kernels->pack(a_block, 1, a + pc * left->column, 0, left->column, 1, kc, left->is_half);
         if (right->column == item)
             kernels->gemv_axpy(out, a_block, b + pc * right->row, right->row, n, kc, right->is_half);
@@ -58,7 +58,7 @@ static void dml_matmul_gemv_packed(const dml_matmul_products *task, const char *
     const dml_matmul_table *kernels = dml_dispatch->matmul;
     const int64_t nr = kernels->nr;
     for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_KC) {
-        int64_t kc = task->k - pc < DML_MATMUL_KC ? task->k - pc : DML_MATMUL_KC;
+        int64_t kc = dml_least(task->k - pc, DML_MATMUL_KC);
         kernels->pack(a_block, 1, a + pc * task->a.column, 0, task->a.column, 1, kc, task->a.is_half);
         for (int64_t j = 0; j < n; j += 2 * nr) {
             int64_t left = n - j, panel_stride = left > nr ? nr * task->k : 0;
@@ -86,15 +86,15 @@ static void dml_matmul_block(const dml_matmul_products *task, const char *a, con
     float a_panel[DML_MATMUL_MR * DML_MATMUL_KC] __attribute__((aligned(64)));
     float tail[DML_MATMUL_MR * DML_MATMUL_MAX_NR] __attribute__((aligned(64)));
     for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_KC) {
-        int64_t kc = task->k - pc < DML_MATMUL_KC ? task->k - pc : DML_MATMUL_KC;
+        int64_t kc = dml_least(task->k - pc, DML_MATMUL_KC);
         const char *b_block = task->is_packed ? b : b + pc * right->row;
         /* The first of the last columns that do not fill a tile; B is read in place up to them. */
         int64_t first = plan->packs_b ? 0 : task->is_packed ? nc : nc / nr * nr;
         for (int64_t jr = first; jr < nc; jr += nr)
             kernels->pack(b_panels + jr * DML_MATMUL_KC, nr, b_block + jr * right->column, right->column, right->row,
-                          nc - jr < nr ? nc - jr : nr, kc, right->is_half);
+                          dml_least(nc - jr, nr), kc, right->is_half);
         for (int64_t ir = 0; ir < mc; ir += kernels->mr) {
-            int64_t mr = mc - ir < kernels->mr ? mc - ir : kernels->mr, a_row = left->row / 4, a_k_stride = 1;
+            int64_t mr = dml_least(mc - ir, kernels->mr), a_row = left->row / 4, a_k_stride = 1;
             const char *a_block = a + ir * left->row + pc * left->column;
             const float *a_lines = (const float *)a_block;
             if (plan->packs_a) {
@@ -130,8 +130,8 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
     for (; begin < end; begin++) {
         int64_t jc = begin % n_blocks * task->plan.nc, ic = begin / n_blocks % m_blocks * task->plan.mc;
         int64_t number = begin / n_blocks / m_blocks;
-        int64_t mc = task->m - ic < task->plan.mc ? task->m - ic : task->plan.mc;
-        int64_t nc = task->n - jc < task->plan.nc ? task->n - jc : task->plan.nc;
+        int64_t mc = dml_least(task->m - ic, task->plan.mc);
+        int64_t nc = dml_least(task->n - jc, task->plan.nc);
         const char *a = dml_matmul_address(task, &task->a, number) + ic * task->a.row;
         const char *b = dml_matmul_address(task, &task->b, number);
         b += jc * (task->is_packed ? task->k * (int64_t)sizeof(float) : task->b.column);
@@ -140,7 +140,7 @@ static void dml_matmul_units(void *context, int64_t begin, int64_t end)
         if (task->post_ops.epilogue.programs[0] && task->k < DML_MATMUL_DEEP_K)
             part = dml_quotient_up(DML_MATMUL_L2_BYTES, nc * 4 * mr) * mr;
         for (int64_t i = 0; i < mc; i += part) {
-            rows = mc - i < part ? mc - i : part;
+            rows = dml_least(mc - i, part);
             if (dml_matmul_is_gemv(task))
                 dml_matmul_gemv(task, a, b, (float *)c, nc);
             else if (task->is_packed && task->m == 1)
@@ -173,7 +173,7 @@ static void dml_prepack_blocks(void *context, int64_t begin, int64_t end)
             kernels->pack(panels + gate * size, kernels->nr,
                           (const char *)from->memory + number * from->batch[0] +
                               (gate * task->hidden + unit) * from->row,
-                          from->row, from->column, left < kernels->nr ? left : kernels->nr, task->k, from->is_half);
+                          from->row, from->column, dml_least(left, kernels->nr), task->k, from->is_half);
     }
 }
 
@@ -232,7 +232,7 @@ static void dml_int8_gemv_columns(void *context, int64_t begin, int64_t end)
     uint32_t total = 0;
     memset(out + begin, 0, (size_t)(end - begin) * sizeof *out);
     for (int64_t pc = 0; pc < task->k; pc += DML_MATMUL_GEMV_KC) {
-        int64_t kc = task->k - pc < DML_MATMUL_GEMV_KC ? task->k - pc : DML_MATMUL_GEMV_KC;
+        int64_t kc = dml_least(task->k - pc, DML_MATMUL_GEMV_KC);
         for (int64_t i = 0; i < kc; i++) {
             a_block[i] = dml_byte(a + (pc + i) * task->a_stride, task->a_is_signed) - a_zero;
             total += (uint32_t)a_block[i];

@@ -27,10 +27,10 @@ static DML_ONCE void matmul_pack(float *panel, int64_t nr, const char *from, int
         return;
     }
     for (int64_t begin = 0; begin < kc; begin += BLOCK_KC) {
-        int64_t block_kc = kc - begin < BLOCK_KC ? kc - begin : BLOCK_KC, j = 0;
+        int64_t block_kc = dml_least(kc - begin, BLOCK_KC), j = 0;
         float *block = panel + begin * nr;
         for (; j < n; j += 4) {
-            int64_t lanes = n - j < 4 ? n - j : 4;
+            int64_t lanes = dml_least(n - j, 4);
             for (int64_t i = 0; i < lanes; i++)
                 lines[i] =
                     floats_of_row(buffer[i], from + (j + i) * line_stride, k_stride, begin, begin + block_kc, is_half);

@@ -148,7 +148,7 @@ static void dml_recurrent_work(dml_recurrent_worker *worker, int64_t begin, int6
         char *after = (char *)task->states + time_step % task->period * task->state_stride;
         const char *before =
             (const char *)task->states + (time_step + task->period - 1) % task->period * task->state_stride;
-        count = count < block_time_steps ? count : block_time_steps;
+        count = dml_least(count, block_time_steps);
         if (block_time_step == 0)
             dml_recurrent_inputs(worker, time_step, count);
         if (time_step == 0) {
@@ -179,7 +179,7 @@ static void dml_recurrent_member(void *context, dml_barrier_team *team, int inde
     const int64_t first = blocks * index / dml_barrier_team_size(team) * nr;
     const int64_t last = blocks * (index + 1) / dml_barrier_team_size(team) * nr;
     dml_recurrent_worker worker = {.task = task, .team = team, .first = first, .padded_hidden = padded_hidden};
-    worker.units = (last < task->hidden ? last : task->hidden) - first;
+    worker.units = dml_least(last, task->hidden) - first;
     worker.weights = (const float *)task->weights + task->gates * first * task->input;
     worker.recurrence = (const float *)task->recurrence + task->gates * first * task->hidden;
     worker.slots = (float *)task->scratch + first;
@@ -197,8 +197,7 @@ void dml_recurrent_run(const dml_recurrent *task)
     DML_ASSERT(DML_IS_ALIGNED(task->weights, 4) && DML_IS_ALIGNED(task->recurrence, 4));
     const int64_t blocks = dml_quotient_up(task->hidden, dml_dispatch->matmul->nr);
     const int64_t weights = task->gates * task->hidden * task->hidden;
-    const int64_t worth = task->batch * weights / DML_RECURRENT_THREAD_PRODUCTS,
-                  wanted = worth < blocks ? worth : blocks;
+    const int64_t wanted = dml_least(task->batch * weights / DML_RECURRENT_THREAD_PRODUCTS, blocks);
     const int64_t max_time_steps =
         1 + DML_RECURRENT_SPAN_PRODUCTS / (weights * (task->batch + DML_RECURRENT_PRODUCTS_PER_WEIGHT));
     for (int64_t begin = 0; begin < task->time_steps; begin += max_time_steps) {

@@ -208,16 +208,14 @@ void dml_move_part(const dml_move *task, char *output, const char *input, int64_
     }
     while (begin < end) {
         /* As much as possible is copied at once: several whole layers, or several pieces of one layer. */
-        int64_t left = end - begin, whole = from == 0 ? left / pieces : 0, to = pieces;
-        if (whole > layers - layer)
-            whole = layers - layer;
+        int64_t left = end - begin, whole = from == 0 ? dml_least(left / pieces, layers - layer) : 0, to = pieces;
         if (whole == 0) {
             whole = 1;
-            to = from + left < pieces ? from + left : pieces;
+            to = dml_least(from + left, pieces);
         }
         int64_t line = layer * thickness, line_end = (layer + whole) * thickness, item = from * piece;
-        span.lines = (line_end < lines ? line_end : lines) - line;
-        span.length = (to * piece < length ? to * piece : length) - item;
+        span.lines = dml_least(line_end, lines) - line;
+        span.length = dml_least(to * piece, length) - item;
         span.output = output + position.output + line * span.output_line + item * span.output_stride;
         span.input = input + position.input + line * span.input_line + item * span.input_stride;
         dml_move_span(task, &span, stream);
@@ -243,7 +241,7 @@ static void dml_move_share(void *context, int64_t begin, int64_t end)
     /* A slice of each task in turn: what the parts of a JOIN or SPLIT have in common is then still in the cache. */
     int64_t slice = set->count > 1 ? DML_SLICE_BYTES : end - begin;
     for (; begin < end; begin += slice) {
-        int64_t until = begin + slice < end ? begin + slice : end;
+        int64_t until = dml_least(begin + slice, end);
         for (int64_t i = 0; i < set->count; i++) {
             const dml_move *task = &set->tasks[i];
             if (task->kind != DML_MOVE_NOTHING)

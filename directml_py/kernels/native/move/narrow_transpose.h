@@ -67,9 +67,7 @@ DML_INLINE int64_t take_apart(char *output, int64_t output_line, const char *inp
 DML_INLINE void stream_reversed(char *output, const char *input, int64_t count, const int64_t item)
 {
     uint8_t byte_indices[16];
-    int64_t done = (-(int64_t)(uintptr_t)output & 63) / item;
-    if (done > count)
-        done = count;
+    int64_t done = dml_least((-(int64_t)(uintptr_t)output & 63) / item, count);
     for (int64_t i = 0; i < 16; i++)
         byte_indices[i] = (uint8_t)((16 / item - 1 - i / item) * item + i % item);
     const __m256i shuffle = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)byte_indices));
@@ -169,7 +167,7 @@ DML_INLINE void apart_items(char *output, int64_t output_line, const char *input
     for (int64_t i = 0, count; i < length; i += count, output += count * item, input += count * stride) {
         char *to = stream ? chunk : output;
         int64_t to_line = stream ? room : output_line, done = 0;
-        count = length - i < most ? length - i : most;
+        count = dml_least(length - i, most);
 #if defined(__AVX2__)
         if (has_groups(stride, lines, item))
             done = take_apart(to, to_line, input, stride, ahead, lines, count, item);
@@ -191,7 +189,7 @@ DML_INLINE void together_items(char *output, const char *input, int64_t stride, 
     for (int64_t i = 0, count; i < length; i += count, output += count * group, input += count * item) {
         char *to = stream ? chunk : output;
         int64_t done = 0;
-        count = length - i < most ? length - i : most;
+        count = dml_least(length - i, most);
 #if defined(__AVX2__)
         done = put_together(to, input, stride, lines, count, item);
 #endif

@@ -91,7 +91,7 @@ DML_INLINE void strips(const dml_span *span, const int64_t item)
         part.input_stride = span->input_line;
     }
     for (int64_t i = 0, length = part.length; i < length; i += most) {
-        part.length = length - i < most ? length - i : most;
+        part.length = dml_least(length - i, most);
         strided(&part, 0, item);
         part.output += most * part.output_stride;
         part.input += most * part.input_stride;
@@ -124,21 +124,18 @@ DML_INLINE void tiles(const dml_span *span, int stream, const int64_t item)
     char lines[64][64] __attribute__((aligned(64)));
     if (output_line % 64 != 0 || (uintptr_t)span->output % item != 0)
         stream = 0;
-    if (stream) {
-        head = (-(int64_t)(uintptr_t)span->output & 63) / item;
-        if (head > span->length)
-            head = span->length;
-    }
+    if (stream)
+        head = dml_least((-(int64_t)(uintptr_t)span->output & 63) / item, span->length);
 #else
     stream = 0;
 #endif
     /* Lines are copied up to the beginning of the output's cache lines, if that matters, and then line by line. */
     while (j < span->length) {
-        int64_t end = stream && j < head ? head : j + side < span->length ? j + side : span->length;
+        int64_t end = stream && j < head ? head : dml_least(j + side, span->length);
         const char *input = span->input + j * input_stride;
         char *output = span->output + j * item;
         for (int64_t i = 0; i < span->lines; i += side) {
-            int64_t across = span->lines - i < side ? span->lines - i : side;
+            int64_t across = dml_least(span->lines - i, side);
 #if defined(__x86_64__)
             if (stream && end - j == side && across == side) {
                 tile(lines[0], 64, input + i * item, input_stride, side, side, item);

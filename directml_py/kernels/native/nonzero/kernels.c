@@ -11,7 +11,7 @@
         int64_t total = 0;                                                                                             \
         /* So few that their count fits into the width of an item. */                                                  \
         for (int64_t i = 0; i < count; i += 128) {                                                                     \
-            const int64_t part = count - i < 128 ? count - i : 128;                                                    \
+            const int64_t part = dml_least(count - i, 128);                                                            \
             T sum = 0;                                                                                                 \
             for (int64_t j = i; j < i + part; j++) {                                                                   \
                 T item;                                                                                                \

@@ -51,13 +51,11 @@ static void dml_nonzero_share_counts(void *context, int64_t begin, int64_t end)
     const dml_nonzero *task = plan->task;
     int index = __builtin_ctzll((unsigned long long)task->item);
     for (; begin < end; begin++) {
-        int64_t first = begin * plan->block, last = first + plan->block, total = 0;
-        last = last < plan->count ? last : plan->count;
+        int64_t first = begin * plan->block, last = dml_least(first + plan->block, plan->count), total = 0;
         for (int64_t i = first, part; i < last; i += part) {
             char line[DML_NONZERO_LINE * 8];
             dml_nonzero_position position = dml_nonzero_seek(task, i);
-            part = position.left < last - i ? position.left : last - i;
-            part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
+            part = dml_least(dml_least(position.left, last - i), DML_NONZERO_LINE);
             total +=
                 dml_dispatch->nonzero->count[index](dml_nonzero_items(task, position.x, part, line), part, task->mask);
         }
@@ -85,15 +83,13 @@ static void dml_nonzero_share_positions(void *context, int64_t begin, int64_t en
     const dml_nonzero *task = plan->task;
     int index = __builtin_ctzll((unsigned long long)task->item), width = task->width, outer = task->rank - width;
     for (; begin < end; begin++) {
-        int64_t last = (begin + 1) * plan->block, target = plan->firsts[begin];
-        last = last < plan->count ? last : plan->count;
+        int64_t last = dml_least((begin + 1) * plan->block, plan->count), target = plan->firsts[begin];
         for (int64_t i = begin * plan->block, part; i < last; i += part) {
             char line[DML_NONZERO_LINE * 8];
             uint32_t found[DML_NONZERO_LINE], rows[DML_NONZERO_LINE * 8], before[8];
             dml_nonzero_position position = dml_nonzero_seek(task, i);
             int64_t many;
-            part = position.left < last - i ? position.left : last - i;
-            part = part < DML_NONZERO_LINE ? part : DML_NONZERO_LINE;
+            part = dml_least(dml_least(position.left, last - i), DML_NONZERO_LINE);
             for (int k = 0; k < width; k++)
                 before[k] = (uint32_t)position.at[outer + k];
             many = dml_dispatch->nonzero->find[index](dml_nonzero_items(task, position.x, part, line), part, task->mask,

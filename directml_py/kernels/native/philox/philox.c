@@ -20,7 +20,7 @@ static void dml_philox_share(void *context, int64_t begin, int64_t end)
         /* Words go through a chunk that stays in the cache. */
         uint32_t words[4 * DML_PHILOX_BLOCK] __attribute__((aligned(64)));
         int64_t first = begin * DML_PHILOX_BLOCK, left = task->count - 4 * first;
-        int64_t count = left < 4 * DML_PHILOX_BLOCK ? left : 4 * DML_PHILOX_BLOCK;
+        int64_t count = dml_least(left, 4 * DML_PHILOX_BLOCK);
         uint64_t low = task->low + (uint64_t)first, high = task->high + (low < task->low);
         dml_dispatch->philox->words(words, low, high, task->key_low, task->key_high, (count + 3) / 4);
         dml_move_lines(task->words + 16 * first, 0, (const char *)words, 0, 1, 4 * count, task->stream);

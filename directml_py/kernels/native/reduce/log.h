@@ -8,7 +8,7 @@ static void reduce_logs(double *values, int64_t count)
     for (int64_t i = 0; i < count; i += DML_LANES) {
         dml_doubles lanes;
         double x[DML_LANES], found[DML_LANES];
-        int64_t n = count - i < DML_LANES ? count - i : DML_LANES;
+        int64_t n = dml_least(count - i, DML_LANES);
         int ordinary = 1;
         for (int j = 0; j < DML_LANES; j++)
             x[j] = j < n ? values[i + j] : 1.0;

@@ -33,7 +33,7 @@ static void exp_rows(void *state, void *second, const char *source, int64_t m, i
     for (int64_t i = 0; i < m; i++) {
         const float *row = (const float *)(source + i * kept_stride);
         for (int64_t j = 0; j < n; j += CHUNK) {
-            int64_t length = n - j < CHUNK ? n - j : CHUNK;
+            int64_t length = dml_least(n - j, CHUNK);
             float before = largest[i], now = max_f32_row(row + j, length);
             if (now == INFINITY || before == INFINITY) {
                 largest[i] = INFINITY;
@@ -57,8 +57,8 @@ static void exp_columns(void *state, void *second, const char *source, int64_t m
     enum { COLUMNS = 128, ROWS = 32 };
     int64_t across = (m + COLUMNS - 1) / COLUMNS, tiles = (n + ROWS - 1) / ROWS * across;
     for (int64_t tile = 0; tile < tiles; tile++) {
-        int64_t first = tile % across * COLUMNS, i = tile / across * ROWS, length = n - i < ROWS ? n - i : ROWS;
-        int64_t width = m - first < COLUMNS ? m - first : COLUMNS, filled = (width + 15) / 16 * 16;
+        int64_t first = tile % across * COLUMNS, i = tile / across * ROWS, length = dml_least(n - i, ROWS);
+        int64_t width = dml_least(m - first, COLUMNS), filled = (width + 15) / 16 * 16;
         float *largest = (float *)state + first;
         double *sum = (double *)second + first;
         double sums[COLUMNS], shift[COLUMNS], scale[COLUMNS];

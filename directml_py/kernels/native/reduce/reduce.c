@@ -129,8 +129,7 @@ static void dml_reduce_cut(dml_reduce *task)
         part = task->reduced[0].size * size;
     /* For columns that stay in a cache, half as many are worth a thread. */
     int64_t most = task->rows ? (64 << 10) / part : part * inner <= (512 << 10) ? (128 << 10) / part : block;
-    block = most < least ? least : most < block ? most : block;
-    task->block = block < inner ? block : inner;
+    task->block = dml_least(most < least ? least : dml_least(most, block), inner);
     task->blocks = (inner + task->block - 1) / task->block;
     task->units = task->blocks;
     task->bytes = task->count * size * inner;
@@ -141,10 +140,8 @@ static void dml_reduce_cut(dml_reduce *task)
     task->pieces = 1;
     part = task->count * size * task->block;
     if (task->units < DML_REDUCE_UNITS && part >= (512 << 10)) {
-        wanted = (DML_REDUCE_UNITS + task->units - 1) / task->units;
-        task->pieces = part / (256 << 10) < wanted ? part / (256 << 10) : wanted;
-        if (task->pieces > task->count)
-            task->pieces = task->count;
+        wanted = dml_least(dml_quotient_up(DML_REDUCE_UNITS, task->units), task->count);
+        task->pieces = dml_least(part / (256 << 10), wanted);
     }
 }
 
@@ -225,9 +222,9 @@ int dml_reduce_lay(dml_reduce *task, const dml_dimension *kept, const dml_dimens
     if (task->across) {
         /* An even number of blocks of equal width. */
         const int64_t blocks = 2 * dml_quotient_up(kept[0].size, 2 * DML_REDUCE_ACROSS);
-        task->block = 8 * dml_quotient_up(kept[0].size, 8 * blocks);
+        task->block = dml_round_up(dml_quotient_up(kept[0].size, blocks), 8);
     }
-    task->block = task->block < kept[0].size ? task->block : kept[0].size;
+    task->block = dml_least(task->block, kept[0].size);
     task->blocks = dml_quotient_up(kept[0].size, task->block);
     task->units = task->blocks * kept[1].size;
     return 1;

@@ -59,10 +59,10 @@ static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, 
     int64_t inner = task->rows ? n : m, outer = task->rows ? m : n;
     /* Sums of exponentials are scaled once per tile, which had better be high. */
     int64_t widest = task->fold == DML_REDUCE_EXP && !task->rows ? 128 : DML_REDUCE_TILE;
-    int64_t width = inner < widest ? inner : widest, height = DML_REDUCE_TILE / width;
+    int64_t width = dml_least(inner, widest), height = DML_REDUCE_TILE / width;
     for (int64_t i = 0; i < outer; i += height)
         for (int64_t j = 0; j < inner; j += width) {
-            int64_t h = outer - i < height ? outer - i : height, w = inner - j < width ? inner - j : width;
+            int64_t h = dml_least(outer - i, height), w = dml_least(inner - j, width);
             if (task->rows) {
                 dml_dispatch->reduce->pack(packed, source + i * kept_stride + j * reduced_stride, task->type, widen, h,
                                            kept_stride, w, reduced_stride);
@@ -146,9 +146,7 @@ static void dml_reduce_range(const dml_reduce *task, char *state, char *second, 
         source += at[i] * task->reduced[i].input;
     }
     while (begin < end) {
-        int64_t n = task->reduced[0].size - at[0];
-        if (n > end - begin)
-            n = end - begin;
+        int64_t n = dml_least(task->reduced[0].size - at[0], end - begin);
         dml_reduce_tile(task, state, second, source, m, n, begin);
         begin += n;
         source -= at[0] * task->reduced[0].input;
@@ -169,7 +167,7 @@ static int64_t dml_reduce_locate(const dml_reduce *task, int64_t unit, const cha
     }
     *input = (const char *)task->input + source;
     *output = (char *)task->output + target;
-    return m < task->block ? m : task->block;
+    return dml_least(m, task->block);
 }
 
 static void dml_reduce_units(void *context, int64_t begin, int64_t end)
@@ -193,7 +191,7 @@ static void dml_reduce_units(void *context, int64_t begin, int64_t end)
         length = (task->count + pieces - 1) / pieces;
         length = length >= 1024 ? (length + 63) / 64 * 64 : length;
         from = piece * length;
-        to = from + length < task->count ? from + length : task->count;
+        to = dml_least(from + length, task->count);
         dml_reduce_begin(task, m, partial, partial + task->block * (int64_t)sizeof(uint64_t));
         dml_reduce_range(task, partial, partial + task->block * (int64_t)sizeof(uint64_t), input, m, from, to);
     }

@@ -87,7 +87,7 @@ static DML_ONCE void resample_rows(const dml_resample *task, const char *image, 
     int is_first = 1;
     do {
         const float *rows[MANY];
-        int64_t height = end - tap < most ? end - tap : most;
+        int64_t height = dml_least(end - tap, most);
         for (int64_t k = 0; k < height; k++)
             rows[k] = floats_of_row(buffers + k * (high - low), image + indices[tap + k] * task->x_strides[2],
                                     task->x_strides[3], low, high, task->is_half);
@@ -275,8 +275,8 @@ static void resample_share(void *context, int64_t begin, int64_t end)
     resample_region window;
     double line[DML_RESAMPLE_COLUMNS + 2 * DML_RESAMPLE_LANES], sums[DML_RESAMPLE_COLUMNS + DML_RESAMPLE_LANES];
     int64_t height = task->rows.output_size, last = -1, whole = task->regions * plan->channels * height;
-    int64_t block = begin / whole * plan->channels, rest = begin % whole, size = task->channels - block;
-    size = size < plan->channels ? size : plan->channels;
+    int64_t block = begin / whole * plan->channels, rest = begin % whole,
+            size = dml_least(task->channels - block, plan->channels);
     int64_t row = rest % height, channel = rest / height % size, region = rest / height / size;
     /* The sums behind the last output are computed too, and should be numbers. */
     memset(sums, 0, sizeof sums);
@@ -314,7 +314,7 @@ static void resample_share(void *context, int64_t begin, int64_t end)
             continue;
         region = 0;
         block += size;
-        size = task->channels - block < size ? task->channels - block : size;
+        size = dml_least(task->channels - block, size);
     }
 }
 

@@ -30,7 +30,6 @@ void dml_resample_run(const dml_resample *task)
     int64_t work = rows * task->columns.output_size * 16, grain = (64 << 10) * rows / (work + 1) + 1;
     if (work == 0)
         return;
-    if (plan.channels > task->channels)
-        plan.channels = task->channels;
+    plan.channels = dml_least(plan.channels, task->channels);
     dml_parallel(dml_dispatch->resample->rows, &plan, rows, grain, work);
 }

@@ -49,16 +49,10 @@ static void dml_scan_share_columns(void *context, int64_t begin, int64_t end)
         dml_scan_seek(task, plan->across, begin / plan->blocks, &x, &output);
         x += first * task->x_strides[plan->across];
         output += first * task->output_strides[plan->across];
-        dml_scan_columns columns = {(const char *)task->x + x,
-                                    (char *)task->output + output,
-                                    left < plan->width ? left : plan->width,
-                                    task->x_strides[plan->across],
-                                    task->output_strides[plan->across],
-                                    task->length,
-                                    task->x_axis_stride,
-                                    task->output_axis_stride,
-                                    task->exclusive,
-                                    (int)plan->stream};
+        dml_scan_columns columns = {(const char *)task->x + x, (char *)task->output + output,
+                                    dml_least(left, plan->width), task->x_strides[plan->across],
+                                    task->output_strides[plan->across], task->length, task->x_axis_stride,
+                                    task->output_axis_stride, task->exclusive, (int)plan->stream};
         plan->kernels->columns(&columns);
     }
     if (plan->stream)
@@ -76,7 +70,7 @@ static void dml_scan_share_rows(void *context, int64_t begin, int64_t end)
         dml_scan_rows rows = {.length = plan->length,
                               .x_axis_stride = task->x_axis_stride,
                               .output_axis_stride = task->output_axis_stride,
-                              .count = (int)(end - begin < DML_SCAN_ROWS ? end - begin : DML_SCAN_ROWS),
+                              .count = (int)dml_least(end - begin, DML_SCAN_ROWS),
                               .exclusive = task->exclusive,
                               .stream = (int)plan->stream};
         for (int k = 0; k < DML_SCAN_ROWS; k++) {
@@ -131,12 +125,6 @@ static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
     }
 }
 
-/* Parts may be combined only where the result is the same: floats are added one after the other. */
-static int dml_scan_has_parts(const dml_scan *task)
-{
-    return task->type >= DML_SCAN_8;
-}
-
 /* The dimension in which the output has the smallest stride; -1 if that is the one that is scanned, or it has few
    elements. */
 static int dml_scan_across(const dml_scan *task)
@@ -176,10 +164,9 @@ void dml_scan_run(const dml_scan *task)
     plan.parts = 1;
     plan.length = task->length;
     plan.writes = 1;
-    if (plan.rows < 2 * DML_SCAN_ROWS && task->length >= 4 * DML_SCAN_PART_ITEMS && dml_scan_has_parts(task)) {
-        plan.parts = task->length / DML_SCAN_PART_ITEMS;
-        if (plan.parts > DML_SCAN_PARTS / plan.rows)
-            plan.parts = DML_SCAN_PARTS / plan.rows;
+    /* Parts of floats may not be combined: they are added one after the other. */
+    if (plan.rows < 2 * DML_SCAN_ROWS && task->length >= 4 * DML_SCAN_PART_ITEMS && task->type >= DML_SCAN_8) {
+        plan.parts = dml_least(task->length / DML_SCAN_PART_ITEMS, DML_SCAN_PARTS / plan.rows);
         plan.length = task->length / plan.parts;
         dml_scan_run_parts(&plan, bytes);
         return;

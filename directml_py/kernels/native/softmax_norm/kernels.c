@@ -171,8 +171,7 @@ static void softmax_norm_of_halves(const dml_softmax_norm *task, char *const *ad
     float numbers[DML_SOFTMAX_NORM_INPUTS], results[DML_SOFTMAX_NORM_TENSORS - DML_SOFTMAX_NORM_INPUTS];
     const float *more[DML_SOFTMAX_NORM_INPUTS - 2];
     for (int64_t first = 0; first < task->count; first += DML_SOFTMAX_NORM_LONGEST_HALVES) {
-        int64_t n = task->count - first < DML_SOFTMAX_NORM_LONGEST_HALVES ? task->count - first
-                                                                          : DML_SOFTMAX_NORM_LONGEST_HALVES;
+        int64_t n = dml_least(task->count - first, DML_SOFTMAX_NORM_LONGEST_HALVES);
         for (int k = 2; k < DML_SOFTMAX_NORM_INPUTS; k++) {
             float *values = task->moves[k] ? vectors[k % 2] : numbers + k;
             const uint16_t *halves = (const uint16_t *)addresses[k];

@@ -96,7 +96,7 @@ DML_INLINE double row_exps(float *out, const float *x, int64_t n, const int loga
             sums[j] += DML_HALF_OF(pair[0], j);
     }
     for (; i < n; i += DML_FLOAT_LANES) {
-        int64_t count = n - i < DML_FLOAT_LANES ? n - i : DML_FLOAT_LANES;
+        int64_t count = dml_least(n - i, DML_FLOAT_LANES);
         for (int j = 0; j < DML_FLOAT_LANES; j++)
             rest[j] = j < count ? x[i + j] : -INFINITY;
         pair[0] = DML_F(loadu)(rest);
@@ -193,7 +193,7 @@ static DML_ONCE double row_exponentials(float *out, const float *x, int64_t n, f
     float rest[16];
     (void)next;
     for (int64_t i = 0; i < n; i += 16) {
-        int64_t count = n - i < 16 ? n - i : 16;
+        int64_t count = dml_least(n - i, 16);
         DML_SOFTMAX_NORM_FETCH(next, i, 16)
         for (int j = 0; j < 16; j++)
             rest[j] = j < count ? x[i + j] : -INFINITY;

@@ -111,7 +111,7 @@ static void dml_softmax_norm_range(void *context, int64_t begin, int64_t end)
             addresses[k] += at[i] * task->strides[i][k];
     }
     for (int64_t row = begin, m; row < end; row += m) {
-        m = end - row < strip ? end - row : strip;
+        m = dml_least(end - row, strip);
         if (task->rank > 0 && m > task->sizes[0] - at[0])
             m = task->sizes[0] - at[0];
         if (task->line > 0)
@@ -162,8 +162,7 @@ void dml_softmax_norm_run(const dml_softmax_norm *task)
     const int64_t row = task->count * size, bytes = 2 * task->rows * row;
     int64_t part = task->rows * row / DML_SOFTMAX_NORM_PARTS;
     part = part < DML_SOFTMAX_NORM_LEAST_GRAIN ? DML_SOFTMAX_NORM_LEAST_GRAIN
-           : part < DML_SOFTMAX_NORM_GRAIN     ? part
-                                               : DML_SOFTMAX_NORM_GRAIN;
+           : dml_least(part, DML_SOFTMAX_NORM_GRAIN);
     /* Exponentials and powers are worth more threads than memory alone. */
     int64_t strip = dml_softmax_norm_strip_of(task), grain = part / row < strip ? strip : part / row / strip * strip;
     dml_parallel(dml_softmax_norm_range, (void *)task, task->rows, grain,

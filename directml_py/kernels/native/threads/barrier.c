@@ -1,7 +1,7 @@
 #include "barrier.h"
 
 #include "../common/clock.h"
-#include "../common/declarations.h"
+#include "../common/compiler.h"
 #include "limits.h"
 #include "parallel.h"
 
@@ -84,7 +84,7 @@ static void dml_enter(void *context, int64_t begin, int64_t end)
 void dml_run_barrier_team(dml_member member, void *context, int64_t count)
 {
     int64_t limit = dml_get_threads();
-    count = count < 1 ? 1 : count < limit ? count : limit;
+    count = count < 1 ? 1 : dml_least(count, limit);
     dml_barrier_team team = {.member = member,
                              .context = context,
                              .wanted = (int32_t)count,

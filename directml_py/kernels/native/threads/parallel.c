@@ -3,7 +3,7 @@
 #include "../common/clock.h"
 #include "parallel.h"
 
-#include "../common/declarations.h"
+#include "../common/compiler.h"
 #include "helpers.h"
 
 #ifndef DML_BYTES_PER_THREAD
@@ -59,11 +59,9 @@ static void dml_offer(dml_offers *offers, int64_t wanted, uintptr_t state, const
 
 void dml_parallel(dml_body body, void *context, int64_t units, int64_t grain, int64_t bytes)
 {
-    int64_t count = bytes / DML_BYTES_PER_THREAD, limit = dml_get_threads(), parts = (units + grain - 1) / grain;
+    int64_t count = dml_least(bytes / DML_BYTES_PER_THREAD, dml_get_threads()), parts = (units + grain - 1) / grain;
     dml_offers offers;
     offers.count = 0;
-    if (count > limit)
-        count = limit;
     if (count > parts)
         count = parts;
     if (count <= 1) {
@@ -82,7 +80,7 @@ void dml_parallel(dml_body body, void *context, int64_t units, int64_t grain, in
     dml_offer(&offers, count - 1, DML_HELPER_AWAKE, &team);
     if (offers.count < count - 1) {
         int64_t wanted = offers.count + dml_worth_waking(bytes);
-        wanted = wanted < count - 1 ? wanted : count - 1;
+        wanted = dml_least(wanted, count - 1);
         dml_pool_grow((int)wanted);
         dml_offer(&offers, wanted, DML_HELPER_ASLEEP, &team);
     }
