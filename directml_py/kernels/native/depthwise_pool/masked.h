@@ -139,7 +139,8 @@ DML_INLINE void depthwise_pool_masked_sums(const dml_depthwise_pool *task, const
         dml_floats source[5] = {{0}};
         const float *line = (const float *)(unit->x + (top + i) * task->x_strides[3]);
         if (top + i >= 0 && top + i < task->sizes[1])
-            depthwise_pool_load_taps(source, line + vector->left, &vector->masks[masks], (dml_floats){0}, width, stride, whole);
+            depthwise_pool_load_taps(source, line + vector->left, &vector->masks[masks], (dml_floats){0}, width,
+                                     stride, whole);
         DML_UNROLLED for (int r = 0; r < height; r++)
         {
             const int tap = i - r * stride;
