@@ -22,6 +22,8 @@ from .windows import Sizes, Window
 # The size of a part that is computed at once, for non-contiguous output elements.
 PART_BYTES = 1 << 22
 
+UNREACHED = "some elements of the output are reached by no element of the filter, but have a bias"
+
 
 class Phase(NamedTuple):
     """Output elements along one dimension that the same ``length`` ``taps`` of the filter reach: those from ``first``
@@ -87,9 +89,7 @@ def convolution_back(
     output = whole[within]
     phases = [list(phases_of(window, axis)) for axis in range(len(window.size))]
     if bias is not None and any(phase.length == 0 for axis in phases for phase in axis):
-        return Declined(
-            "conv", "some elements of the output are reached by no element of the filter, but have a bias"
-        )
+        return Declined("conv", UNREACHED)
     by_group = filters.reshape(groups, -1, *filters.shape[1:]).swapaxes(1, 2)
     if is_flipped:
         by_group = np.flip(by_group, tuple(range(3, by_group.ndim)))
@@ -105,16 +105,18 @@ def convolution_back(
         )
         chosen: Any = (..., *(axis_phase.taps for axis_phase in phase_of_axes))
         inside: Any = (..., *(slice(max(0, axis_phase.offset), None) for axis_phase in phase_of_axes))
-        target, taps = output[every], by_group[chosen]
+        target, taps, source = output[every], by_group[chosen], x[inside]
         if target.size == 0:
             continue
-        if taps.size == 0:
+        if 0 in (taps.size, source.size):
+            if bias is not None:
+                return Declined("conv", UNREACHED)
             packing.append((target, np.broadcast_to(output.dtype.type(of_zero), target.shape)))
             continue
         packed = scratch[used : used + filters.itemsize * taps.size].view(filters.dtype).reshape(taps.shape)
         used += 4 * taps.size
         packing.append((packed, taps))
-        for task in pieces(x[inside], packed, bias, target, window):
+        for task in pieces(source, packed, bias, target, window):
             run = forward(*task, memory, phase_of_axes, **options)
             if not run:
                 return run

@@ -133,3 +133,18 @@ def test_elements_that_no_tap_reaches_are_the_activation_of_0():
     np.testing.assert_array_equal(output[0, 0], np.maximum(expected, 1.5))
     bias = np.ones((1, 1, 1, 1), np.float32)
     assert isinstance(transposed_convolution.convolution_back(x, filters, bias, *task), Declined)
+
+
+def test_elements_that_only_padding_of_the_input_reaches():
+    """The last element has a tap, but the input ends before the element that this would read."""
+    window = Window.of((3,), (3,), (2,), (1,), (3,))
+    x, filters = np.full((1, 1, 1), 3, np.float32), np.array([[[2, 5, 7]]], np.float32)
+    output = np.full((1, 1, 3), 55, np.float32)
+    need = transposed_convolution.scratch_of(filters.shape, output.shape, window)
+    task = output, window, 1, np.empty(need, np.uint8)
+    run = transposed_convolution.convolution_back(x, filters, None, *task)
+    assert run
+    run()
+    np.testing.assert_array_equal(output[0, 0], [0, 15, 0])
+    bias = np.ones((1, 1, 1), np.float32)
+    assert isinstance(transposed_convolution.convolution_back(x, filters, bias, *task), Declined)
