@@ -73,7 +73,7 @@ def sequence(start: Any, delta: Any, output: Array) -> Run:
         Declined("arange", ABSENT)
         return fill(partial(numpy_elements, start, delta), output)
     take("arange")
-    call = partial(native_elements, bits_of(start), bits_of(delta))
+    call = partial(native_elements, word_of(start), word_of(delta))
     if output.flags.c_contiguous and output.flags.aligned:
         return partial(run_over, call(output, 0), output)
 
@@ -85,7 +85,7 @@ def sequence(start: Any, delta: Any, output: Array) -> Run:
     return fill(elements, output)
 
 
-def bits_of(value: Any) -> int:
+def word_of(value: Any) -> int:
     """A start or a step as the native kernel has it; only as many low bits as the output has matter."""
     wide = FLOAT64 if value.dtype.kind == "f" else np.dtype(np.int64)
     return int(value.astype(wide).view(np.uint64))
