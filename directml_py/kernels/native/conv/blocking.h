@@ -9,9 +9,8 @@
 #include "../context.h"
 #include "window.h"
 
-/* The rows of a panel that are packed at a time, and the filters whose sums are kept meanwhile; both are on the stack.
- */
-#define DML_CONV_KC 192
+/* The most rows of a panel that are packed at a time, and the filters whose sums are kept meanwhile; both are on the
+   stack. */
 #define DML_CONV_MAX_KC 1024
 #define DML_CONV_MAX_MC 384
 #define DML_CONV_MAX_MR 8
@@ -23,8 +22,8 @@
 #define DML_CONV_MIN_MC 128
 /* A block of this many filters does where threads would be idle. */
 #define DML_CONV_IDLE_MC 48
-/* For this many filters or fewer, panels that can be read in place are not packed. */
-#define DML_CONV_IN_PLACE_M 64
+/* For this many filters for each lane, or fewer, panels that can be read in place are not packed. */
+#define DML_CONV_IN_PLACE_M 4
 /* A remainder of less than this part of a vector is computed as dot products, unless k is so small that the horizontal
    sums, which take as long as some more rows, cost more. */
 #define DML_CONV_TAIL_PART 4
@@ -93,7 +92,7 @@ static int dml_conv_flatten(dml_conv_params *params)
     }
     params->sizes[0] = params->sizes[1] = params->output_sizes[0] = params->output_sizes[1] = 1;
     params->sizes[2] = params->output_sizes[2] = pixels;
-    return params->type != DML_CONV_HALVES && strides[2] == 1;
+    return params->type != DML_CONV_HALVES && (strides[2] == 1 || pixels == 1);
 }
 
 /* The bytes that a slice of a signed filter takes: a lane for each group of taps. */
@@ -125,7 +124,8 @@ static void dml_conv_plan_panels(const dml_conv_params *params, dml_conv_blockin
 /* Cuts k into slices: all taps of some channels, or some taps of one channel. */
 static void dml_conv_plan_slices(const dml_conv_params *params, dml_conv_blocking *blocking)
 {
-    int64_t kc = dml_conv_is_bytes(params) ? DML_CONV_MAX_KC / 4 * dml_dispatch->conv_bytes->group : DML_CONV_KC;
+    int64_t kc = dml_conv_is_bytes(params) ? DML_CONV_MAX_KC / 4 * dml_dispatch->conv_bytes->group
+                                           : dml_dispatch->conv->kc;
     /* Without panels each filter is read once, and best from end to end. */
     if (blocking->n_tail == blocking->n)
         kc = params->type == DML_CONV_FLOATS ? DML_CONV_TAIL_FLOATS / blocking->n : DML_CONV_MAX_KC;
@@ -143,7 +143,8 @@ static void dml_conv_plan_slices(const dml_conv_params *params, dml_conv_blockin
 static void dml_conv_plan_n_blocks(const dml_conv_params *params, dml_conv_blocking *blocking, int64_t threads)
 {
     int64_t images = params->batches * params->groups, panels = 1;
-    if (blocking->is_single_slice && (blocking->taps > 1 || params->m >= DML_CONV_IN_PLACE_M / 2)) {
+    const int packs = blocking->taps > 1 || params->m >= DML_CONV_IN_PLACE_M / 2 * dml_dispatch->conv->lanes;
+    if (blocking->is_single_slice && packs) {
         int64_t room = DML_CONV_MAX_KC * DML_CONV_MAX_NR / (blocking->k * blocking->nr);
         panels = dml_least(dml_least(DML_CONV_MAX_PANELS, room), images * blocking->panels / (4 * threads));
         panels = panels < 1 ? 1 : dml_least(panels, blocking->panels);

@@ -39,17 +39,13 @@ DML_INLINE conv_bytes conv_dot(conv_bytes sums, conv_bytes pixels, int32_t filte
 
 #define DML_CONV_DOT(SUMS, PIXELS, FILTER) SUMS = conv_dot(SUMS, PIXELS, FILTER)
 /* Sums of bytes are stored in the tile. */
-DML_INLINE void conv_epilogue_bytes(const dml_conv_epilogue *epilogue, int row, int64_t n, const conv_bytes *sums,
-                                    const int vectors)
+DML_INLINE void conv_epilogue_bytes(const dml_conv_epilogue *epilogue, int64_t n, const conv_bytes *sums,
+                                    const int rows, const int vectors)
 {
-    (void)epilogue, (void)row, (void)n, (void)sums, (void)vectors;
+    (void)epilogue, (void)n, (void)sums, (void)rows, (void)vectors;
 }
 
-#if defined(__AVX512F__)
-DML_CONV_WIDE_TILES(bytes, int32_t, DML_CONV_DOT)
-#else
-DML_CONV_NARROW_TILES(bytes, int32_t, DML_CONV_DOT)
-#endif
+DML_CONV_ALL_TILES(bytes, int32_t, DML_CONV_DOT)
 #undef DML_CONV_DOT
 
 /* Interleaves sixteen pixels of a group of rows. */
@@ -140,11 +136,7 @@ static DML_ONCE void conv_store_bytes(int32_t *output, const int32_t *tile, cons
 
 const dml_conv_bytes_table DML_TABLE(conv_bytes) = {
     conv_group,
-#if defined(__AVX512F__)
-    DML_CONV_WIDE_NAMES(bytes),
-#else
-    DML_CONV_NARROW_NAMES(bytes),
-#endif
+    DML_CONV_ALL_NAMES(bytes),
     conv_interleave,
     conv_sign,
     conv_store_bytes,

@@ -56,7 +56,7 @@ static DML_ONCE void dml_conv_panel(const dml_conv_plan *plan, const dml_conv_un
                     work.row_offsets[k] = k * work.vectors * kernels->lanes;
             }
             if (unit->n_tail)
-                dml_conv_pack_tail(params, unit, &slice, &work);
+                dml_conv_pack_tail(plan, unit, &slice, &work);
             (is_bytes ? dml_conv_multiply_bytes : dml_conv_multiply)(plan, unit, &work);
         }
     if (is_bytes)
@@ -79,7 +79,9 @@ static void dml_conv_copy_panels(const dml_conv_plan *plan, const dml_conv_unit 
     const float *input = (const float *)unit->input + unit->begin;
     for (int64_t c = 0; c < params->channels; c++, input += params->input_strides[1])
         for (int64_t i = 0; i < count; i++)
-            memcpy(panel + (i * params->channels + c) * nr, input + i * nr, (size_t)nr * sizeof *panel);
+            /* A call for each row would take longer than the row. */
+            for (int64_t j = 0; j < nr; j += 4)
+                memcpy(panel + (i * params->channels + c) * nr + j, input + i * nr + j, 4 * sizeof *panel);
 }
 
 /* Multiplies the full panels of a block, which has a single slice of k: a register tile of filters passes all of them
@@ -144,7 +146,8 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
                                         (batch * params->groups + group) * plan->padded.planes * plan->padded.plane);
         unit.filters = (const char *)params->filters + size * channel * params->filter_stride;
         unit.output = batch * params->output_strides[0] + channel * params->output_strides[1] + jc;
-        if (full > 1 || (full == 1 && blocking->is_single_slice && unit.m >= DML_CONV_IN_PLACE_M / 2)) {
+        const int packs = unit.m >= DML_CONV_IN_PLACE_M / 2 * dml_dispatch->conv->lanes;
+        if (full > 1 || (full == 1 && blocking->is_single_slice && packs)) {
             dml_conv_block(plan, &unit, full);
             jc += full * blocking->nr;
         }

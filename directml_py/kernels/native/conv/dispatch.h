@@ -89,6 +89,8 @@ typedef struct {
 
 typedef struct {
     int lanes, vectors;
+    /* The rows of a panel of floats that are packed at a time. */
+    int kc;
     /* The heights of the register tiles, largest first, and their microkernels, by the vectors of a panel, from 1 on.
      */
     int mr[DML_CONV_MAX_VECTORS][DML_CONV_MR_COUNT];

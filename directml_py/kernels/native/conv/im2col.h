@@ -124,6 +124,11 @@ DML_INLINE __m256 conv_read(const char *input, int64_t offset, uint32_t mask, in
         DML_CONV_READ(uint16_t, halves)
         return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)elements));
     }
+    if (pixel_stride == 1 && mask == 0xff)
+        return _mm256_loadu_ps(floats);
+    if (pixel_stride == 2 && mask == 0x5555)
+        return _mm256_castpd_ps(_mm256_permute4x64_pd(
+            _mm256_castps_pd(_mm256_shuffle_ps(_mm256_loadu_ps(floats), _mm256_loadu_ps(floats + 7), 0xd8)), 0xd8));
     __m256 low = (__m256)dml_load_lanes((dml_floats){0}, dml_mask_of(mask), floats);
     if (pixel_stride == 1)
         return low;
@@ -152,7 +157,7 @@ DML_INLINE void conv_pack_masked(void *panel, const char *input, const dml_conv_
         for (int j = 0; j < DML_FLOAT_LANES; j++)
             zeros[i][j] = plan.padding[i] >> j & 1 ? packing->zero : 0;
     }
-    enum { USUAL = DML_FLOAT_LANES == 16 ? 3 : 2 };
+    enum { USUAL = 3 };
     int is_simple = packing->vectors == USUAL && plan.ends[USUAL - 1] == USUAL;
     /* Copies stay in registers: stores may alias the plan. */
     int64_t offsets[USUAL];

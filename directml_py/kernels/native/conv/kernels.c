@@ -52,17 +52,18 @@ static DML_ONCE void conv_store(const dml_conv_params *params, const dml_post_op
 #include "winograd_transform.h"
 
 const dml_conv_table DML_TABLE(conv) = {
+    DML_FLOAT_LANES,
 #if defined(__AVX512F__)
-    DML_FLOAT_LANES,
     4,
+    192,
     {DML_CONV_MR(8), DML_CONV_MR(6), DML_CONV_MR(8), DML_CONV_MR(6)},
-    DML_CONV_WIDE_NAMES(floats),
 #else
-    DML_FLOAT_LANES,
-    2,
-    {DML_CONV_MR(8), DML_CONV_MR(6)},
-    DML_CONV_NARROW_NAMES(floats),
+    /* SSE2 and NEON have no register left for three vectors of pixels. */
+    DML_FLOAT_LANES == 8 ? 3 : 2,
+    1024,
+    {DML_CONV_MR(8), DML_CONV_MR(6), DML_CONV_MR(4)},
 #endif
+    DML_CONV_ALL_NAMES(floats),
     conv_dots,
     conv_pack,
     conv_store,

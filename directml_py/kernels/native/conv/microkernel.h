@@ -7,10 +7,10 @@
    one step multiplies. MULTIPLY_ADD adds a product. Sums go to the tile, or to the `epilogue`. The filters of the next
    tile are prefetched: over few pixels, reading all filters once takes as long as the products. */
 #define DML_CONV_PREFETCH(address) __builtin_prefetch((const void *)(uintptr_t)(address))
-#define DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, MR, VECTORS)                                                           \
-    static void conv_##KIND##_##MR##_##VECTORS(void *tile, const void *filters, int64_t row, const void *panel,        \
-                                               const int64_t *row_offsets, int64_t kc, int adds,                       \
-                                               const dml_conv_epilogue *epilogue)                                      \
+#define DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, NAME, MR, VECTORS)                                                     \
+    static void conv_##KIND##_##NAME##_##VECTORS(void *tile, const void *filters, int64_t row, const void *panel,      \
+                                                 const int64_t *row_offsets, int64_t kc, int adds,                     \
+                                                 const dml_conv_epilogue *epilogue)                                    \
     {                                                                                                                  \
         conv_##KIND sums[MR][VECTORS], *results = tile;                                                                \
         const ITEM *lines[MR], *rows = panel;                                                                          \
@@ -32,43 +32,46 @@
                         MULTIPLY_ADD(sums[i][j], b[j], lines[i][k]);                                                   \
             }                                                                                                          \
             if (epilogue)                                                                                              \
-                _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                  \
-                    conv_epilogue_##KIND(epilogue, i, n, sums[i], VECTORS);                                            \
+                conv_epilogue_##KIND(epilogue, n, sums[0], MR, VECTORS);                                               \
         }                                                                                                              \
         if (!epilogue)                                                                                                 \
             _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                      \
                 _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) results[i * VECTORS + j] = sums[i][j];      \
     }
 
+/* Of as many accumulators as there are registers for, MAX_MR rows; and fewer rows for the last filters. */
 #define DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, VECTORS, MAX_MR)                                                      \
-    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, MAX_MR, VECTORS)                                                           \
-    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, 4, VECTORS)                                                                \
-    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, 2, VECTORS)                                                                \
-    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, 1, VECTORS)
-#define DML_CONV_NAMES(KIND, VECTORS, MAX_MR)                                                                          \
+    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, most, MAX_MR, VECTORS)                                                     \
+    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, 4, 4, VECTORS)                                                             \
+    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, 2, 2, VECTORS)                                                             \
+    DML_CONV_TILE(KIND, ITEM, MULTIPLY_ADD, 1, 1, VECTORS)
+#define DML_CONV_NAMES(KIND, VECTORS)                                                                                  \
     {                                                                                                                  \
-        conv_##KIND##_##MAX_MR##_##VECTORS, conv_##KIND##_4_##VECTORS, conv_##KIND##_2_##VECTORS,                      \
-            conv_##KIND##_1_##VECTORS                                                                                  \
-    }
-
-/* There are as many accumulators as there are registers for them: 32 of AVX-512, else 16. */
-#define DML_CONV_WIDE_TILES(KIND, ITEM, MULTIPLY_ADD)                                                                  \
-    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 1, 8)                                                                     \
-    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 2, 6)                                                                     \
-    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 3, 8)                                                                     \
-    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 4, 6)
-#define DML_CONV_WIDE_NAMES(KIND)                                                                                      \
-    {                                                                                                                  \
-        DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6), DML_CONV_NAMES(KIND, 3, 8), DML_CONV_NAMES(KIND, 4, 6) \
+        conv_##KIND##_most_##VECTORS, conv_##KIND##_4_##VECTORS, conv_##KIND##_2_##VECTORS, conv_##KIND##_1_##VECTORS  \
     }
 #define DML_CONV_MR(MAX_MR)                                                                                            \
     {                                                                                                                  \
         MAX_MR, 4, 2, 1                                                                                                \
     }
-#define DML_CONV_NARROW_TILES(KIND, ITEM, MULTIPLY_ADD)                                                                \
+
+/* AVX-512 has 32 registers, all others have 16. */
+#if defined(__AVX512F__)
+#define DML_CONV_ALL_TILES(KIND, ITEM, MULTIPLY_ADD)                                                                   \
     DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 1, 8)                                                                     \
-    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 2, 6)
-#define DML_CONV_NARROW_NAMES(KIND)                                                                                    \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 2, 6)                                                                     \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 3, 8)                                                                     \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 4, 6)
+#define DML_CONV_ALL_NAMES(KIND)                                                                                       \
     {                                                                                                                  \
-        DML_CONV_NAMES(KIND, 1, 8), DML_CONV_NAMES(KIND, 2, 6)                                                         \
+        DML_CONV_NAMES(KIND, 1), DML_CONV_NAMES(KIND, 2), DML_CONV_NAMES(KIND, 3), DML_CONV_NAMES(KIND, 4)             \
     }
+#else
+#define DML_CONV_ALL_TILES(KIND, ITEM, MULTIPLY_ADD)                                                                   \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 1, 8)                                                                     \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 2, 6)                                                                     \
+    DML_CONV_TILES(KIND, ITEM, MULTIPLY_ADD, 3, 4)
+#define DML_CONV_ALL_NAMES(KIND)                                                                                       \
+    {                                                                                                                  \
+        DML_CONV_NAMES(KIND, 1), DML_CONV_NAMES(KIND, 2), DML_CONV_NAMES(KIND, 3)                                      \
+    }
+#endif

@@ -96,11 +96,12 @@ static int dml_conv_reads_in_place(const dml_conv_params *params, const dml_conv
                                    int line_count)
 {
     int64_t x = line->x * params->strides[2] - params->padding[2], last[3] = {line->z, line->y, x + line->count - 1};
-    if (params->type != DML_CONV_FLOATS || unit->m > DML_CONV_IN_PLACE_M || line_count != 1)
+    const int64_t lanes = dml_dispatch->conv->lanes;
+    if (params->type != DML_CONV_FLOATS || unit->m > DML_CONV_IN_PLACE_M * lanes || line_count != 1)
         return 0;
     if (x < 0 || line->z < 0 || line->y < 0)
         return 0;
-    if (params->strides[2] * params->input_strides[4] != 1 || line->count % dml_dispatch->conv->lanes != 0)
+    if (params->strides[2] * params->input_strides[4] != 1 || line->count % lanes != 0)
         return 0;
     for (int i = 0; i < 3; i++)
         if (last[i] + (params->window[i] - 1) * params->dilations[i] >= params->sizes[i])
@@ -140,9 +141,16 @@ static void dml_conv_pack_panel(const dml_conv_params *params, const dml_conv_un
 }
 
 /* Packs the tail of n by columns. */
-static void dml_conv_pack_tail(const dml_conv_params *params, const dml_conv_unit *unit, const dml_conv_slice *slice,
+static void dml_conv_pack_tail(const dml_conv_plan *plan, const dml_conv_unit *unit, const dml_conv_slice *slice,
                                dml_conv_work *work)
 {
+    const dml_conv_params *params = &plan->params;
+    const float *input = (const float *)unit->input + unit->begin + unit->n;
+    for (int64_t k = 0; plan->is_im2col && k < work->kc; k++)
+        for (int64_t i = 0; i < unit->n_tail; i++)
+            work->columns[i * work->kc + k] = input[(slice->channel + k) * params->input_strides[1] + i];
+    if (plan->is_im2col)
+        return;
     dml_conv_line lines[DML_CONV_MAX_NR];
     int count = dml_conv_find_lines(params, unit->begin + unit->n, unit->n_tail, lines);
     int64_t together = DML_CONV_MAX_KC / slice->taps, behind = slice->channel + slice->channels, first = 0;

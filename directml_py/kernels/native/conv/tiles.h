@@ -11,39 +11,53 @@
 typedef float conv_floats __attribute__((vector_size(4 * DML_FLOAT_LANES)));
 typedef float conv_unaligned_floats __attribute__((vector_size(4 * DML_FLOAT_LANES), aligned(4), may_alias));
 
-DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int row, int64_t n, const conv_floats *sums,
-                                     const int vectors)
+/* Each stage passes over all sums before the next does, so that whether there is one is asked once. */
+#define DML_CONV_EACH_ROW _Pragma("GCC unroll 16") for (int i = 0; i < rows; i++)
+#define DML_CONV_EACH_VECTOR _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++)
+
+DML_INLINE void conv_activate_tile(conv_floats *sums, const dml_post_ops *post_ops, int activation, const int rows,
+                                   const int vectors)
 {
-    const dml_batch_norm_channel *channel = epilogue->channels ? epilogue->channels + row : NULL;
-    float bias = epilogue->bias ? epilogue->bias[row * epilogue->bias_stride] : 0.0f;
-    conv_floats values[DML_CONV_MAX_VECTORS];
-    conv_unaligned_floats *target = (conv_unaligned_floats *)(epilogue->target + row * epilogue->stride + n);
-    _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] = sums[j] + bias;
-    if (channel)
-        _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] =
-            (conv_floats)batch_norm_short((softmax_norm_lanes)values[j], channel);
-    if (epilogue->residual) {
-        const conv_unaligned_floats *more =
-            (const conv_unaligned_floats *)(epilogue->residual + row * epilogue->stride + n);
-        _Pragma("GCC unroll 16") for (int j = 0; j + 1 < vectors; j++) values[j] += more[j];
-        values[vectors - 1] += dml_load_some((const float *)(more + vectors - 1), epilogue->last_count);
-    }
-    if (epilogue->activation == DML_ACTIVATION_RELU)
-        _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] =
-            activated(values[j], epilogue->post_ops, DML_ACTIVATION_RELU);
-    else if (epilogue->activation == DML_ACTIVATION_CLIP)
-        _Pragma("GCC unroll 16") for (int j = 0; j < vectors; j++) values[j] =
-            activated(values[j], epilogue->post_ops, DML_ACTIVATION_CLIP);
-    _Pragma("GCC unroll 16") for (int j = 0; j + 1 < vectors; j++) target[j] = values[j];
-    dml_store_some((float *)(target + vectors - 1), values[vectors - 1], epilogue->last_count);
+    DML_CONV_EACH_ROW DML_CONV_EACH_VECTOR sums[i * vectors + j] =
+        activated(sums[i * vectors + j], post_ops, activation);
 }
 
+DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int64_t n, conv_floats *sums, const int rows,
+                                     const int vectors)
+{
+    const int64_t stride = epilogue->stride, last_count = epilogue->last_count;
+    float *target = epilogue->target + n;
+    DML_CONV_EACH_ROW
+    {
+        const float bias = epilogue->bias ? epilogue->bias[i * epilogue->bias_stride] : 0.0f;
+        DML_CONV_EACH_VECTOR sums[i * vectors + j] += bias;
+    }
+    if (epilogue->channels)
+        DML_CONV_EACH_ROW DML_CONV_EACH_VECTOR sums[i * vectors + j] = (conv_floats)batch_norm_short(
+            (softmax_norm_lanes)sums[i * vectors + j], epilogue->channels + i);
+    if (epilogue->residual)
+        DML_CONV_EACH_ROW
+        {
+            const conv_unaligned_floats *more = (const conv_unaligned_floats *)(epilogue->residual + i * stride + n);
+            _Pragma("GCC unroll 16") for (int j = 0; j + 1 < vectors; j++) sums[i * vectors + j] += more[j];
+            sums[(i + 1) * vectors - 1] += dml_load_some((const float *)(more + vectors - 1), last_count);
+        }
+    if (epilogue->activation == DML_ACTIVATION_RELU)
+        conv_activate_tile(sums, epilogue->post_ops, DML_ACTIVATION_RELU, rows, vectors);
+    else if (epilogue->activation == DML_ACTIVATION_CLIP)
+        conv_activate_tile(sums, epilogue->post_ops, DML_ACTIVATION_CLIP, rows, vectors);
+    DML_CONV_EACH_ROW
+    {
+        conv_unaligned_floats *line = (conv_unaligned_floats *)(target + i * stride);
+        _Pragma("GCC unroll 16") for (int j = 0; j + 1 < vectors; j++) line[j] = sums[i * vectors + j];
+        dml_store_some((float *)(line + vectors - 1), sums[(i + 1) * vectors - 1], last_count);
+    }
+}
+#undef DML_CONV_EACH_ROW
+#undef DML_CONV_EACH_VECTOR
+
 #define DML_CONV_MULTIPLY_ADD(SUMS, PIXELS, FILTER) SUMS += (PIXELS) * (FILTER)
-#if defined(__AVX512F__)
-DML_CONV_WIDE_TILES(floats, float, DML_CONV_MULTIPLY_ADD)
-#else
-DML_CONV_NARROW_TILES(floats, float, DML_CONV_MULTIPLY_ADD)
-#endif
+DML_CONV_ALL_TILES(floats, float, DML_CONV_MULTIPLY_ADD)
 #undef DML_CONV_MULTIPLY_ADD
 
 DML_INLINE float conv_horizontal_sum(conv_floats parts)
