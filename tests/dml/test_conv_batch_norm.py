@@ -84,6 +84,11 @@ CASES = {
         (9, 1, 3, 3),
         {"group_count": 9, "start_padding": [1, 1], "end_padding": [1, 1]},
     ),
+    "depthwise, blocks of channels": (
+        (2, 16, 90, 90),
+        (16, 1, 3, 3),
+        {"group_count": 16, "strides": [2, 2], "start_padding": [1, 1]},
+    ),
     "depthwise, by columns": ((1, 6, 9, 40), (12, 1, 5, 5), {"group_count": 6, "strides": [2, 2]}),
     "depthwise, of other filters": ((1, 4, 9, 40), (4, 1, 2, 4), {"group_count": 4, "strides": [1, 3]}),
     "transformed": ((1, 32, 23, 24), (40, 16, 3, 3), {"group_count": 2, "start_padding": [1, 1]}),

@@ -51,13 +51,14 @@ def test_quantized_products():
 
 
 @swept("width", [3, 5])
-@swept("sizes", [(7, 7), (14, 13), (1, 16), (40, 21), (5, 96)])
+@swept("stride", [1, 2])
+@swept("sizes", [(7, 7), (14, 13), (1, 16), (40, 21), (5, 96), (120, 70)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-def test_quantized_planes(width, sizes, dtype):
+def test_quantized_planes(width, stride, sizes, dtype):
     """As many planes as are read as flat rows: ties of a scale of 2, biases at the ends of INT32, and scales whose
     quotients are infinite, NaN, or subnormal."""
     rng, edge, channels = np.random.default_rng(17), width // 2, 24
-    window = Window.of((width, width), start_padding=(edge, edge), end_padding=(edge, edge))
+    window = Window.of((width, width), (stride, stride), (1, 1), (edge, edge), (edge, edge))
     x = rng.integers(0, 256, (2, channels, *sizes)).astype(dtype)
     filters = rng.integers(0, 256, (channels, 1, width, width)).astype(np.int8)
     one, each = (1, 1, 1, 1), (1, channels, 1, 1)
@@ -72,7 +73,7 @@ def test_quantized_planes(width, sizes, dtype):
     bias[0, 8:10, 0, 0] = [np.iinfo(np.int32).max, np.iinfo(np.int32).min]
     scales[1][0, 8:10, 0, 0] = 1e-7
     centred = x.astype(np.float64) - 7, filters - zeros[1].astype(np.float64).reshape(-1, 1, 1, 1)
-    sums = convolve(*centred, window, sizes, channels) + bias
+    sums = convolve(*centred, window, window.forward(sizes), channels) + bias
     with np.errstate(all="ignore"):
         expected = quantize(
             sums * (scales[0].astype(np.float64) * scales[1]), scales[2], zeros[2], np.dtype(dtype)

@@ -192,11 +192,13 @@ def test_widths(width, stride, dtype):
 ROWS = [(None, 1, 1), (3, 1, 1), (None, 2, 1)]
 
 
+@pytest.mark.parametrize(("channels", "each"), [(2, 2), (16, 1)])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("size", [3, 5])
-def test_small_filters(size, stride):
+def test_small_filters(size, stride, channels, each):
     """Images of all widths up to two vectors and more, with little and with more padding than a window can see; and
-    where memory ends."""
+    where memory ends. Sixteen channels are blocks of those whose planes are transposed."""
+    features = channels * each
     for width in (*range(1, 36), 112, 225):
         for padding, rows in product((0, size // 2, size), ROWS if width == 17 else ROWS[:1]):
             window = Window.of(
@@ -207,19 +209,24 @@ def test_small_filters(size, stride):
             if min(steps) < 1:
                 continue
             rng = np.random.default_rng(width)
-            x = np.full(2 * prod(sizes) + 2, np.nan, np.float32)
-            x[1:-1] = whole(rng, 2 * prod(sizes), np.float32)
-            seen = x[1:-1].reshape(1, 2, *sizes)
-            filters = whole(rng, (4, 1, size, size), np.float32)
-            bias = whole(rng, (1, 4, 1, 1), np.float32)
-            output, memory = guarded((1, 4, *steps), np.float32)
-            sums = convolved(seen, filters, bias, window, steps, 2)
-            check(depthwise_pool.products(seen, filters, bias, output, window, 2), output, memory, sums)
+            count = channels * prod(sizes)
+            x = np.full(count + 2, np.nan, np.float32)
+            x[1:-1] = whole(rng, count, np.float32)
+            seen = x[1:-1].reshape(1, channels, *sizes)
+            filters = whole(rng, (features, 1, size, size), np.float32)
+            bias = whole(rng, (1, features, 1, 1), np.float32)
+            output, memory = guarded((1, features, *steps), np.float32)
+            sums = convolved(seen, filters, bias, window, steps, channels)
+            check(
+                depthwise_pool.products(seen, filters, bias, output, window, channels), output, memory, sums
+            )
             run = depthwise_pool.products(
-                seen, filters, bias, output, window, 2, activation=Activation("LEAKY_RELU", 0.5)
+                seen, filters, bias, output, window, channels, activation=Activation("LEAKY_RELU", 0.5)
             )
             check(run, output, memory, np.where(sums < 0, sums / 2, sums))
-            run = depthwise_pool.products(seen, filters, bias, output, window, 2, activation=RELU)
+            apart = np.full((1, channels, sizes[0], width + 3), np.nan, np.float32)[..., :width]
+            apart[...] = seen
+            run = depthwise_pool.products(apart, filters, bias, output, window, channels, activation=RELU)
             check(run, output, memory, np.maximum(sums, 0))
 
 
@@ -233,16 +240,18 @@ PLANES = (
     (3, 33),
     (5, 112),
     (40, 10),
+    (90, 90),
     (3, 127),
     (2, 4096),
 )
 
 
+@pytest.mark.parametrize("each", [1, 2])
 @pytest.mark.parametrize("size", [3, 5])
-def test_planes_whose_rows_lie_together(size):
+def test_planes_whose_rows_lie_together(size, each):
     """Enough of them for vectors that run on over the ends of rows, of images as wide as what is seen of them: nothing
     is seen of the row before, of the plane before, or where memory ends; NaN and infinity stay where they belong."""
-    rng, channels, each, around = np.random.default_rng(size), 8, 2, size // 2
+    rng, channels, around = np.random.default_rng(size), 16 // each, size // 2
     for height, width in PLANES:
         for above, below in product((0, around, size), repeat=2):
             window = Window.of((size, size), start_padding=(above, around), end_padding=(below, around))

@@ -128,6 +128,7 @@ CONVOLUTIONS = {
     "a pixel more than vectors": ((1, 40, 7, 7), (70, 40, 3, 3), 1),
     "one pixel": ((2, 40, 1, 1), (21, 40, 3, 3), 1),
     "depthwise": ((2, 37, 13, 13), (37, 1, 3, 3), 37),
+    "depthwise, blocks of channels": ((2, 16, 90, 90), (16, 1, 3, 3), 16),
     "depthwise, of more filters": ((2, 5, 60, 70), (10, 1, 3, 3), 5),
 }
 

@@ -128,7 +128,9 @@ static DML_ONCE void channels_last_gather(const dml_depthwise_pool *task, channe
         for (int64_t tap = 0; tap < task->window[1] * task->window[2]; tap++)
             ((float *)filters->weights[tap])[i] = weights[tap];
         ((float *)filters->bias)[i] =
-            task->bias ? dml_load_float((const char *)task->bias + (channel + i) * task->bias_stride, 0) : 0.0f;
+            task->bias && !task->bytes.is_there
+                ? dml_load_float((const char *)task->bias + (channel + i) * task->bias_stride, 0)
+                : 0.0f;
     }
 }
 

@@ -56,7 +56,7 @@ static int dml_depthwise_pool_is_by_rows(const dml_depthwise_pool *task)
     if (task->function == DML_DEPTHWISE_POOL_PRODUCTS)
         return task->output_sizes[2] <= DML_DEPTHWISE_POOL_COLUMNS && table->plan_flat &&
                table->plan_flat(&masks, &planes);
-    return table->is_masked && table->is_masked(&planes);
+    return table->is_near && table->is_near(&planes);
 }
 
 static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dml_depthwise_pool *task)
@@ -77,7 +77,8 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
         plan->is_whole = plan->is_whole && task->output_sizes[i] == 1 && task->padding[i] == 0 &&
                          task->dilations[i] == 1 && task->window[i] == task->sizes[i] &&
                          (task->sizes[i] == 1 || task->x_strides[i + 2] == together);
-    plan->is_masked = dml_dispatch->depthwise_pool->is_masked && dml_dispatch->depthwise_pool->is_masked(task);
+    plan->is_near = dml_dispatch->depthwise_pool->is_near && dml_dispatch->depthwise_pool->is_near(task);
+    plan->is_masked = plan->is_near && !task->bytes.is_there;
     dml_depthwise_pool_measure(plan, 1, columns);
     while (plan->memory > DML_DEPTHWISE_POOL_MEMORY && columns > 1) {
         columns = columns > 64 ? columns / 2 : 1;
@@ -101,6 +102,29 @@ static int dml_depthwise_pool_plan_units(dml_depthwise_pool_plan *plan, const dm
     dml_depthwise_pool_measure(plan, rows, columns);
     plan->column_blocks = dml_quotient_up(output_size[2], columns);
     plan->units = task->batches * task->channels * output_size[0] * plan->row_blocks * plan->column_blocks;
+    return 1;
+}
+
+/* Cuts products into strips of rows of blocks of channels, whose pixels are in rows of the plan's width; returns 0 if
+   there is no kernel for them. `is_short`: whether FLOAT32 is enough for their normalization. */
+static int dml_depthwise_pool_plan_blocks(dml_depthwise_pool_plan *plan, int is_short)
+{
+    const dml_depthwise_pool *task = plan->task;
+    const int64_t columns = task->output_sizes[2], stride = task->strides[2], most = DML_DEPTHWISE_POOL_STRIP_FLOATS;
+    if (!dml_dispatch->depthwise_pool->run_blocks || task->function != DML_DEPTHWISE_POOL_PRODUCTS ||
+        !plan->is_near || !is_short || task->multiplier != 1 || task->channels % DML_DEPTHWISE_POOL_CHANNELS != 0)
+        return 0;
+    plan->width = (columns - 1) * stride + task->window[2];
+    if (plan->width < task->padding[2] + task->sizes[2])
+        plan->width = task->padding[2] + task->sizes[2];
+    const int64_t first = DML_DEPTHWISE_POOL_CHANNELS * (task->window[1] * plan->width + columns);
+    const int64_t more = DML_DEPTHWISE_POOL_CHANNELS * (stride * plan->width + columns);
+    if (first > most || task->padding[1] < 0 || task->padding[2] < 0)
+        return 0;
+    plan->row_blocks = dml_quotient_up(task->output_sizes[1], (most - first) / more + 1);
+    plan->rows = dml_quotient_up(task->output_sizes[1], plan->row_blocks);
+    plan->row_blocks = dml_quotient_up(task->output_sizes[1], plan->rows);
+    plan->units = task->batches * task->channels / DML_DEPTHWISE_POOL_CHANNELS * plan->row_blocks;
     return 1;
 }
 
@@ -214,7 +238,11 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
     int64_t work = 2 * (source * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
     int64_t planes = task->batches * task->channels, units = plan.units / planes;
     dml_depthwise_pool_find_offsets(&plan);
-    dml_softmax_norm_prepare(&task->post_ops.normalization);
+    const int is_short = dml_softmax_norm_prepare(&task->post_ops.normalization);
+    if (dml_depthwise_pool_plan_blocks(&plan, is_short)) {
+        dml_parallel(dml_dispatch->depthwise_pool->run_blocks, &plan, plan.units, 1, work);
+        return;
+    }
     if (task->post_ops.epilogue.programs[0] && (units == 1 || planes >= 4 * dml_get_threads())) {
         dml_parallel(dml_depthwise_pool_share_finished, &plan, planes, grain / units + 1, work);
         return;

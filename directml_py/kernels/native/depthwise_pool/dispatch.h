@@ -10,6 +10,9 @@
 /* The scratch memory of a unit, in floats: the most, and as much as stays in the L1 cache. */
 #define DML_DEPTHWISE_POOL_MEMORY (60 << 10)
 #define DML_DEPTHWISE_POOL_L1_FLOATS (8 << 10)
+/* The channels of a block whose planes are transposed, and the floats of a strip of its rows. */
+#define DML_DEPTHWISE_POOL_CHANNELS 8
+#define DML_DEPTHWISE_POOL_STRIP_FLOATS (16 << 10)
 /* The elements of channels that share an epilogue. */
 #define DML_DEPTHWISE_POOL_TOGETHER (16 << 10)
 /* Vectors run on for up to this many elements. */
@@ -44,8 +47,8 @@ typedef struct {
     dml_depthwise_pool_axis axes[3];
     int64_t rows, columns, height, width, taps, row_blocks, column_blocks, units;
     int is_joined;
-    /* Whether the input is read in place by masked loads, without packing. */
-    int is_masked;
+    /* Whether small windows slide over contiguous rows, and whether these are read in place by masked loads. */
+    int is_near, is_masked;
     /* Whether vectors run across the ends of its rows: a plane is one flat row. */
     int is_flat;
     /* Whether packed planes would be flat rows, so that the sum of each row of taps is taken first. */
@@ -61,10 +64,14 @@ typedef struct {
 } dml_depthwise_pool_plan;
 
 typedef struct {
-    /* Whether masked loads can read the input in place; NULL if there are none. */
-    int (*is_masked)(const dml_depthwise_pool *task);
+    /* Whether small windows slide over planes of FLOAT32, which masked loads can read in place, or of bytes; NULL if
+       there are no masked loads. */
+    int (*is_near)(const dml_depthwise_pool *task);
     /* Plans planes as flat rows, and their masks; returns whether that is possible. */
     int (*plan_flat)(dml_depthwise_pool_masks *masks, const dml_depthwise_pool *task);
+    /* Computes the units of a plan from `begin` to `end`, post-operations included, that are strips of blocks of
+       channels; NULL if there is no such kernel. */
+    void (*run_blocks)(void *plan, int64_t begin, int64_t end);
     /* Computes the units of a plan from `begin` to `end`. */
     void (*run)(void *plan, int64_t begin, int64_t end);
     /* Computes rows of pixels from `begin` to `end`, DML_DEPTHWISE_POOL_LAST_ROWS in each unit, over channels that are

@@ -59,7 +59,7 @@ static int depthwise_pool_plan_flat(dml_depthwise_pool_masks *masks, const dml_d
 {
     int64_t item = task->bytes.is_there ? 1 : 4, row = task->sizes[2] * item;
     int is_packed = task->weight_strides[3] == item && task->weight_strides[2] == item * task->window[2];
-    const int is_flat = depthwise_pool_is_near(task, item) && (is_packed || item == 4) &&
+    const int is_flat = depthwise_pool_is_near(task) && (is_packed || item == 4) &&
                         task->function == DML_DEPTHWISE_POOL_PRODUCTS && task->strides[2] == 1 &&
                         task->output_sizes[2] == task->sizes[2] && task->padding[2] == task->window[2] / 2 &&
                         task->x_strides[3] == row && task->output_strides[3] == row &&

@@ -13,6 +13,8 @@
 #endif
 #if defined(__AVX512F__)
 #include "flat_rows.h"
+#elif defined(__AVX2__)
+#include "channel_blocks.h"
 #endif
 
 static void depthwise_pool_run(void *context, int64_t begin, int64_t end)
@@ -104,10 +106,11 @@ static void depthwise_pool_add_gradients(void *context, int64_t begin, int64_t e
 
 const dml_depthwise_pool_table DML_TABLE(depthwise_pool) = {
 #if defined(__AVX512F__)
-    depthwise_pool_is_masked, depthwise_pool_plan_flat,
+    depthwise_pool_is_near, depthwise_pool_plan_flat, NULL,
 #elif defined(__AVX2__)
-    depthwise_pool_is_masked, NULL,
+    depthwise_pool_is_near, NULL, depthwise_pool_run_blocks,
 #else
+    NULL,
     NULL,
     NULL,
 #endif

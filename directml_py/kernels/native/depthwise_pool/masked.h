@@ -12,9 +12,10 @@
 #include "vectors.h"
 #include "packed.h"
 
-/* Whether small windows slide over planes whose elements have `item` bytes and are contiguous in rows. */
-DML_INLINE int depthwise_pool_is_near(const dml_depthwise_pool *task, int64_t item)
+/* Whether small windows slide over planes of FLOAT32 or bytes that are contiguous in rows. */
+static int depthwise_pool_is_near(const dml_depthwise_pool *task)
 {
+    const int64_t item = task->bytes.is_there ? 1 : 4;
     int is_2d = task->sizes[0] == 1 && task->output_sizes[0] == 1 && task->window[0] == 1 && task->padding[0] == 0;
     int is_pool = task->function != DML_DEPTHWISE_POOL_PRODUCTS && !task->indices;
     int is_square =
@@ -24,11 +25,6 @@ DML_INLINE int depthwise_pool_is_near(const dml_depthwise_pool *task, int64_t it
     int is_uniform = task->strides[1] == task->strides[2] && task->dilations[1] == 1 && task->dilations[2] == 1;
     return (task->function == DML_DEPTHWISE_POOL_PRODUCTS || is_pool) && is_2d && is_square && is_contiguous &&
            is_uniform && task->strides[2] <= 2;
-}
-
-static int depthwise_pool_is_masked(const dml_depthwise_pool *task)
-{
-    return !task->bytes.is_there && depthwise_pool_is_near(task, 4);
 }
 
 /* The mask of the elements from `first` on that are in a row of `size`. */
