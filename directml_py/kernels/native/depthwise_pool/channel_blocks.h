@@ -8,6 +8,7 @@
 #include "dispatch.h"
 #include "masked.h"
 
+#if DML_FLOAT_LANES == 8
 /* Transposes eight elements of each of eight lines, which begin `stride` bytes apart. */
 DML_INLINE void channel_block_transpose(dml_floats *columns, const char *lines, int64_t stride)
 {
@@ -205,3 +206,4 @@ static void depthwise_pool_run_blocks(void *context, int64_t begin, int64_t end)
                                      rows * columns);
     }
 }
+#endif
