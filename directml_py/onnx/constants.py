@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,9 @@ class Constants:
         self.first = first
         self.tensors = TensorReader() if tensors is None else tensors
         self.budget = Budget() if budget is None else budget
-        self.arrays: list[Array | None] = []
+        self._arrays: list[Array | None] = []
+        # Reads them again, if they are dropped once they are in device memory.
+        self.again: Callable[[], list[Array]] | None = None
         # The graph inputs of arrays, which several nodes may read, while the graph is built. Arrays are told apart by
         # their identities, so that they are kept.
         self.made: dict[Hashable, tuple[Array, Expression]] = {}
@@ -46,8 +48,24 @@ class Constants:
 
     def add(self, name: str, array: Array) -> int:
         """The index of a new graph input for ``array``."""
-        self.arrays.append(array)
-        return self.first + len(self.arrays) - 1
+        self._arrays.append(array)
+        return self.first + len(self._arrays) - 1
+
+    @property
+    def arrays(self) -> list[Array]:
+        arrays = [array for array in self._arrays if array is not None]
+        return self.again() if self.again and len(arrays) < len(self._arrays) else arrays
+
+    def uploading(self) -> Iterator[Array]:
+        """The arrays one by one; those that can be read again are not kept."""
+        if any(array is None for array in self._arrays):
+            yield from self.arrays
+            return
+        for index, array in enumerate(self._arrays):
+            assert array is not None
+            yield array
+            if self.again:
+                self._arrays[index] = None
 
     def name(self, wanted: str) -> str:
         """``wanted``, or ``wanted`` with a number appended if it is taken."""

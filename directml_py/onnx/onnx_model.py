@@ -58,8 +58,6 @@ class Model:
         self.outputs = outputs
         self.steps = steps
         self._constants = constants
-        # Loads the model again, for constants that are dropped once they are in device memory.
-        self._again: Callable[[], Model] | None = None
         self._lock = threading.RLock()
         renew_after_fork(self, "_lock")
 
@@ -75,22 +73,7 @@ class Model:
 
     @property
     def constants(self) -> list[Array]:
-        arrays = [array for array in self._constants.arrays if array is not None]
-        return (
-            self._again().constants if self._again and len(arrays) < len(self._constants.arrays) else arrays
-        )
-
-    def _uploading(self) -> Iterator[Array]:
-        """The constants one by one; those of a file are not kept."""
-        arrays = self._constants.arrays
-        if any(array is None for array in arrays):
-            yield from self.constants
-            return
-        for index, array in enumerate(arrays):
-            assert array is not None
-            yield array
-            if self._again:
-                arrays[index] = None
+        return self._constants.arrays
 
     @cached_property
     def compiled(self) -> CompiledGraph:
@@ -105,7 +88,7 @@ class Model:
         compiled = self.compiled
         inputs, outputs = [*compiled.inputs.values()], [*compiled.outputs.values()]
         constant = range(self._constants.first, len(inputs))
-        return Runner(compiled.operator, inputs, outputs, constant, self._uploading)
+        return Runner(compiled.operator, inputs, outputs, constant, self._constants.uploading)
 
     @overload
     def run(self, inputs: Sequence[Any], /) -> list[Any]: ...
@@ -262,13 +245,15 @@ def load(
     with paused():
         model = built(ModelFile(source, external_data, limits), created, inputs or {}, semantics=semantics)
     if isinstance(source, (str, Path)):
-        model._again = lambda: load(
-            source,
-            inputs=inputs,
-            device=created,
-            semantics=semantics,
-            external_data=external_data,
-            limits=limits,
+        model._constants.again = lambda: (
+            load(
+                source,
+                inputs=inputs,
+                device=created,
+                semantics=semantics,
+                external_data=external_data,
+                limits=limits,
+            ).constants
         )
     return model
 
