@@ -277,7 +277,7 @@ def panels_runs(matrices: Array, gates: int, memory: Array) -> Sequence[Run]:
     """The calls, in order, that ``pack_panels``."""
     copies: list[Run] = []
     if not matrices.flags.aligned:
-        aligned_copy = np.empty(matrices.shape, matrices.dtype)
+        aligned_copy = np.empty_like(matrices)
         copies.append(move([(aligned_copy, matrices)]))
         matrices = aligned_copy
     task = backend.native.ffi.new("dml_prepack *")
