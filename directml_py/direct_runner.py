@@ -12,6 +12,7 @@ import numpy as np
 from .descs.operator_desc import TensorSlot
 from .descs.tensor import TensorDesc
 from .garbage_collector import paused
+from .kernels.move import move
 from .kernels.native_arrays import Run
 from .late import loading
 from .operators.operator import WeightLayout
@@ -29,6 +30,8 @@ Tensors: TypeAlias = Sequence[TensorDesc | None]
 # Up to this many bytes for all tensors together, copying arrays into memory that an operator is bound to takes less
 # time than binding it to the arrays.
 SMALL = 1 << 15
+# From this many bytes of an array on, copying it in several threads pays.
+LARGE = 1 << 20
 # Bound programs that are kept: several threads may run one operator.
 IDLE = 2
 
@@ -193,10 +196,12 @@ def _temporary(program: DispatchProgram) -> Bytes | None:
 
 
 def _store(tensor: TensorDesc, packing: WeightLayout | None, memory: Bytes, array: Array) -> None:
-    if packing is None:
-        tensor.store(memory, array)
-    else:
+    if packing is not None:
         packing.store(array if array.shape == tensor.sizes else np.broadcast_to(array, tensor.sizes), memory)
+    elif array.nbytes >= LARGE and _is_plain(tensor) and array.dtype == tensor.dtype:
+        move([(tensor.view(memory), np.broadcast_to(array, tensor.sizes))])()
+    else:
+        tensor.store(memory, array)
 
 
 def _storing(
