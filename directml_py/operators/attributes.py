@@ -13,7 +13,7 @@ from ..descs.tensor import TensorDesc
 from ..kernels.elementwise import functions
 from ..kernels.native_arrays import Array
 from ..late import loading
-from .operator import Advisory, ElementWise, Sizes, operator_of
+from .operator import Advisory, ElementWise, Sizes, operator_of, post_op_of
 
 if TYPE_CHECKING:
     from ..kernels.post_ops import Activation
@@ -56,7 +56,7 @@ def activation_of(desc: OperatorDesc | None) -> Activation | None:
     with loading:
         from ..kernels.post_ops import IDENTITY, Activation
 
-    role = IDENTITY if desc is None else operator_of(desc.name).as_post_op(desc)
+    role = IDENTITY if desc is None else post_op_of(desc)
     return role if isinstance(role, Activation) else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -302,6 +302,19 @@ def operator_of(name: str) -> Operator:
     with loading:
         import_module(f".{SCHEMAS[name].module}", __package__)
     return OPERATORS[name]
+
+
+# Layers of a network are alike, and several passes of the graph compiler ask of each.
+@lru_cache(maxsize=1024)
+def accepts_of(desc: OperatorDesc) -> Accepts | None:
+    """``Operator.accepts`` of the operator of ``desc``."""
+    return operator_of(desc.name).accepts(desc)
+
+
+@lru_cache(maxsize=1024)
+def post_op_of(desc: OperatorDesc) -> Activation | Sum | Normalization | None:
+    """``Operator.as_post_op`` of the operator of ``desc``."""
+    return operator_of(desc.name).as_post_op(desc)
 
 
 def schema_named(name: str | int) -> OperatorSchema:

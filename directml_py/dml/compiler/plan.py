@@ -160,7 +160,8 @@ def _end(value: Value, following: Callable[[Value], Value | None], found: dict[V
     while (after := found.get(value) or following(value)) is not None:
         passed.append(value)
         value = after
-    found.update(dict.fromkeys(passed, value))
+    if passed:
+        found.update(dict.fromkeys(passed, value))
     return value
 
 

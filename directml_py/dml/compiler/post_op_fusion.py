@@ -13,7 +13,7 @@ from ...kernels.backend import backend
 from ...kernels.elementwise.fuse import Chain
 from ...kernels.elementwise.lower import Code, code_for
 from ...kernels.post_ops import IDENTITY, Activation, Normalization, Sum
-from ...operators import operator_of
+from ...operators import accepts_of, post_op_of
 from .elementwise_fusion import part_of
 from .graph_desc import Port, Value
 from .plan import Fused, Normalized, PartOf, Plan, Step
@@ -64,7 +64,7 @@ def _takes_post_ops(plan: Plan, step: Step) -> bool:
     desc = plan.graph.node(step.node).desc
     if desc is None or step.moves is not None or step.fused is not None or not _has_free_result(plan, step):
         return False
-    return operator_of(desc.name).accepts(desc) is not None and plan.flow.may_run_with_others(desc)
+    return accepts_of(desc) is not None and plan.flow.may_run_with_others(desc)
 
 
 def _has_free_result(plan: Plan, step: Step) -> bool:
@@ -75,7 +75,7 @@ def _has_free_result(plan: Plan, step: Step) -> bool:
 
 def _find_following(plan: Plan, step: Step, firsts: Mapping[Value, Step]) -> Following | None:
     """What ``step`` does with the last of the values of ``firsts`` that only it reads, and replaces."""
-    if not any(source in firsts for node in step.nodes for _, source in plan.flow.inputs_of(node)):
+    if not any(source in firsts for node in step.nodes for _, source in plan.flow.fed[node]):
         return None
     program = step.fused or _program_alone(plan, step)
     if program is None:
@@ -96,12 +96,12 @@ def _find_normalized(plan: Plan, step: Step, firsts: Mapping[Value, Step]) -> Fo
     desc, value = plan.graph.node(step.node).desc, plan.sources.get(Port(step.node, 0))
     if desc is None or not isinstance(value, Value) or value not in firsts:
         return None
-    role, first = operator_of(desc.name).as_post_op(desc), firsts[value]
+    role, first = post_op_of(desc), firsts[value]
     if not isinstance(role, Normalization) or len(plan.flow.consumers[value]) > 1 or first.post_ops:
         return None
     producer = plan.graph.node(first.node).desc
     assert producer is not None
-    accepts = operator_of(producer.name).accepts(producer)
+    accepts = accepts_of(producer)
     if accepts is None or not accepts.normalizes or not plan.flow.may_run_with_others(desc):
         return None
     return Following(value, Value(step.node, 0), Normalized(step.node, role))
@@ -110,7 +110,7 @@ def _find_normalized(plan: Plan, step: Step, firsts: Mapping[Value, Step]) -> Fo
 def _role(plan: Plan, step: Step) -> Activation | Sum | None:
     """What the program of an element-wise step is, by its operators, to a kernel that need not run it."""
     descs = [plan.graph.node(node).desc for node in step.nodes]
-    roles = [None if desc is None else operator_of(desc.name).as_post_op(desc) for desc in descs]
+    roles = [None if desc is None else post_op_of(desc) for desc in descs]
     match roles:
         case [(Activation() | Sum()) as role]:
             return role
