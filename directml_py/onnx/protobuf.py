@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -26,8 +26,10 @@ READERS: dict[int, Callable[[Any], Any]] = {
     int(onnx.AttributeProto.FLOATS): lambda entry: list(entry.floats),
     int(onnx.AttributeProto.INTS): lambda entry: list(entry.ints),
 }
-# Attributes that are numbers and text.
-PLAIN = {*READERS, int(onnx.AttributeProto.STRING), int(onnx.AttributeProto.STRINGS)}
+# The bytes up to which a node is one of many that are alike; larger ones hold tensors.
+SMALL = 1024
+# Attributes by name, and their types, numbers of AttributeProto.
+Decoded = tuple[dict[str, Any], dict[str, int]]
 
 
 class NodeMessage:
@@ -88,27 +90,46 @@ class NodeMessage:
         return self._decoded[1]
 
     @lazy
-    def _decoded(self) -> tuple[dict[str, Any], dict[str, int]]:
-        """The attributes by name, and their types."""
-        attributes: dict[str, Any] = {}
-        kinds: dict[str, int] = {}
-        for entry in self.proto.attribute:
-            name, kind = entry.name, entry.type
-            if name in kinds:
-                raise Refusal("is there twice", f"attribute {name}")
-            attributes[name] = _value(entry, kind)
-            kinds[name] = kind
-        return attributes, kinds
+    def _decoded(self) -> Decoded:
+        if self._layer is None:
+            return _decoded(self.proto.attribute)
+        return _decoded_layer(self._layer)
 
     @lazy
+    def _layer(self) -> tuple[bytes, ...] | None:
+        """The attributes in bytes, of a node that is small and cannot have subgraphs."""
+        if self.domain or _may_have_subgraphs(self.op_type) or self.proto.ByteSize() > SMALL:
+            return None
+        return self._serialized()
+
+    def _serialized(self) -> tuple[bytes, ...]:
+        return tuple([entry.SerializeToString() for entry in self.proto.attribute])
+
+    @property
     def attributes_key(self) -> Hashable:
         """What distinguishes the attributes from those of other nodes; None if there are subgraphs among them."""
-        attributes, kinds = self._decoded
-        if PLAIN.issuperset(kinds.values()):
-            return repr(attributes)
-        if GRAPH in kinds.values() or GRAPHS in kinds.values():
-            return None
-        return tuple(entry.SerializeToString() for entry in self.proto.attribute)
+        if self._layer is not None:
+            return self._layer
+        kinds = self.attribute_kinds.values()
+        return None if GRAPH in kinds or GRAPHS in kinds else self._serialized()
+
+
+def _decoded(entries: Iterable[Any]) -> Decoded:
+    attributes: dict[str, Any] = {}
+    kinds: dict[str, int] = {}
+    for entry in entries:
+        name, kind = entry.name, entry.type
+        if name in kinds:
+            raise Refusal("is there twice", f"attribute {name}")
+        attributes[name] = _value(entry, kind)
+        kinds[name] = kind
+    return attributes, kinds
+
+
+@lru_cache(maxsize=4096)
+def _decoded_layer(serialized: tuple[bytes, ...]) -> Decoded:
+    """The attributes of nodes that are alike, which none of them changes."""
+    return _decoded(map(onnx.AttributeProto.FromString, serialized))
 
 
 def _value(entry: Any, kind: int) -> Any:

@@ -64,11 +64,12 @@ def inferred_outputs(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue
 
 def _layer(node: NodeMessage, inputs: dict[str, OnnxValue]) -> Hashable:
     """What inference looks at, which repeated layers of a network share; None for a node with subgraphs."""
-    if node.attributes_key is None:
+    attributes = node.attributes_key
+    if attributes is None:
         return None
     return (
         (node.op_type, node.domain, *node.opsets.items()),
-        node.attributes_key,
+        attributes,
         tuple([_traits(inputs[name]) if name else None for name in node.input]),
         tuple(map(bool, node.output)),
     )
