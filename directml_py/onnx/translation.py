@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import ChainMap
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
@@ -43,8 +42,7 @@ PASSING = {"Optional", "OptionalGetElement", "OptionalHasElement"}
 EXPANSION = 8
 
 
-@dataclass(frozen=True)
-class NodeOutcome:
+class NodeOutcome(NamedTuple):
     """The outcome of a node: names of the graph's nodes, or the reason for a refusal.
 
     ``level`` is the lowest feature level that accepts a refused node, if any does.
