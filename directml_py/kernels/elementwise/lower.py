@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -47,6 +47,13 @@ class Vocabulary:
 
 
 vocabulary = Vocabulary()
+
+
+# NumPy makes the name of a type anew whenever it is asked for it.
+@cache
+def type_number(dtype: np.dtype[Any]) -> int:
+    """The native kernel's number of a type."""
+    return vocabulary.types["uint8" if dtype == np.bool_ else dtype.name]
 
 
 class Layout(NamedTuple):
@@ -282,7 +289,7 @@ def task_of(code: Code, views: Sequence[Array], inputs: int, across: bool) -> tu
     tensors = ffi.new("dml_elementwise_tensor[]", len(views))
     for number, (view, value) in enumerate(zip(views, [*(value for _, value in code.inputs), *code.outputs])):
         tensors[number].strides = view.strides
-        tensors[number].type = vocabulary.types["uint8" if view.dtype == np.bool_ else view.dtype.name]
+        tensors[number].type = type_number(view.dtype)
         tensors[number].value = value
     sizes = views[0].shape
     count = prod(sizes)
