@@ -247,9 +247,8 @@ def unsupported(
 
 def elements(array: Array) -> tuple[int, ...]:
     """Strides in elements; those of dimensions of size 1 are irrelevant."""
-    return tuple(
-        0 if size == 1 else stride // array.itemsize for size, stride in zip(array.shape, array.strides)
-    )
+    itemsize = array.itemsize
+    return tuple([0 if size == 1 else stride // itemsize for size, stride in zip(array.shape, array.strides)])
 
 
 def code(name: str) -> int:
@@ -275,7 +274,7 @@ def bound_task(
     """
     lib, ffi = backend.native.lib, backend.native.ffi
     missing = backend.native.lib.DML_SPATIAL_DIMENSIONS - len(window.size)
-    ones, zeros = (1,) * missing, (0,) * missing
+    ones, zeros, strides = (1,) * missing, (0,) * missing, elements(x)
     geometry = {
         "batches": x.shape[0],
         "groups": groups,
@@ -287,7 +286,7 @@ def bound_task(
         "strides": ones + window.strides,
         "dilations": ones + window.dilations,
         "padding": zeros + window.start_padding,
-        "input_strides": elements(x)[:2] + zeros + elements(x)[2:],
+        "input_strides": strides[:2] + zeros + strides[2:],
         "output_strides": elements(output)[:2],
         "filter_stride": elements(filters)[0],
         "input": address(x),

@@ -213,7 +213,8 @@ class _Bound:
     def _view(self, value: Value) -> Any:
         location = self._plan.locations[value]
         if isinstance(location, PartOf):
-            return self.value(location.value)[location.slices]
+            whole = self.value(location.value)
+            return whole[location.slices] if location.slices else whole
         if isinstance(location, (OutputRoot, BlockRoot)):
             tensor = self._plan.graph.output_tensor(value)
             assert tensor is not None
@@ -278,8 +279,12 @@ def _fused_call(fused: Fused, bound: _Bound) -> Call:
 
 def _arrays(fused: Fused, bound: _Bound) -> tuple[list[Any], list[Any]]:
     """The inputs and the outputs of a program."""
-    inputs = [bound.port(port).view(dtype) for port, dtype in fused.inputs]
-    return inputs, [bound.value(value).view(dtype) for value, dtype in fused.outputs]
+    inputs = [_as_type(bound.port(port), dtype) for port, dtype in fused.inputs]
+    return inputs, [_as_type(bound.value(value), dtype) for value, dtype in fused.outputs]
+
+
+def _as_type(x: Any, dtype: np.dtype[Any]) -> Any:
+    return x if x.dtype == dtype else x.view(dtype)
 
 
 def _input_slots(graph: GraphDesc) -> tuple[TensorSlot, ...]:
