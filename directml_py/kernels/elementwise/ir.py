@@ -7,7 +7,7 @@ FLOAT32, FLOAT64, and 32 bits for integers and for truth values, which have all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,10 +43,10 @@ class Node(NamedTuple):
 class Program:
     """Nodes, and for each output the node that is stored to it."""
 
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.numbers: dict[Node, int] = {}
-        self.outputs: list[int] = []
+    def __init__(self, nodes: Iterable[Node] = (), outputs: Iterable[int] = ()) -> None:
+        self.nodes = list(nodes)
+        self.numbers = {node: number for number, node in enumerate(self.nodes)}
+        self.outputs = list(outputs)
         self.halves: set[int] = set()
         """Nodes in a FLOAT32 lane that are known to be FLOAT16: inputs, and what was stored and loaded as such."""
 

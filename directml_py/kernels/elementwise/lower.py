@@ -162,8 +162,13 @@ def program_of(
 
 
 def code_for(program: Program) -> Code | str:
-    """The code of a program, or why the native kernel does not take it."""
-    code = Code(program)
+    """The code of a program, or why the native kernel does not take it. Programs that are alike share one."""
+    return _code_for(tuple(program.nodes), tuple(program.outputs))
+
+
+@lru_cache(maxsize=512)
+def _code_for(nodes: tuple[Node, ...], outputs: tuple[int, ...]) -> Code | str:
+    code = Code(Program(nodes, outputs))
     lib, tensors = backend.native.lib, len(code.inputs) + len(code.outputs)
     if len(code.wide) > lib.DML_ELEMENTWISE_MAX_VALUES:
         return f"{len(code.wide)} values are more than {lib.DML_ELEMENTWISE_MAX_VALUES}"
