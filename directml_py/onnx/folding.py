@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from .protobuf import NodeMessage
+from .shape_inference import COMPARED, layer_of
 from .values import Array, OnnxValue, Sizes, known, unique_slices
 
 # Above this number of elements the host only runs nodes that move elements.
@@ -80,6 +81,9 @@ ROUNDED_OTHERWISE = {
 }
 # The work of a step: elements that NumPy handles, elements that Python handles.
 ELEMENTS, OBJECTS = 1 << 16, 1 << 4
+# The outputs of layers that are alike, by all that the evaluator looks at.
+_folded: dict[Hashable, list[Array]] = {}
+MOST_LAYERS = 4096
 # Bytes of a string beside its characters, and of a number as text.
 STRING, NUMERAL = 64, 64
 
@@ -249,10 +253,34 @@ class Unique(OpRun):
         return (found, *numbers)[: len(self.onnx_node.output)]
 
 
-def folded(
-    node: NodeMessage, inputs: Mapping[str, OnnxValue], opsets: Mapping[str, int]
-) -> list[Array] | None:
-    """The outputs of a node; None if the evaluator cannot compute them."""
+def folded(node: NodeMessage, inputs: Mapping[str, OnnxValue]) -> list[Array] | None:
+    """The outputs of a node, read-only if they are small; None if the evaluator cannot compute them."""
+    layer = layer_of(node, inputs) if _are_small(value.size for value in inputs.values()) else None
+    kept = _folded.get(layer)
+    if kept is not None:
+        return kept
+    results = _evaluated(node, inputs)
+    if layer is None or results is None or not _are_small(array.size for array in results):
+        return results
+    results = list(map(_copied, results))
+    if len(_folded) >= MOST_LAYERS:
+        _folded.clear()
+    _folded[layer] = results
+    return results
+
+
+def _are_small(sizes: Iterable[int]) -> bool:
+    return max(sizes, default=0) <= COMPARED
+
+
+def _copied(array: Array) -> Array:
+    """A copy: the evaluator may return the memory of an input."""
+    copy: Array = array.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+def _evaluated(node: NodeMessage, inputs: Mapping[str, OnnxValue]) -> list[Array] | None:
     needed = [*dict.fromkeys((*node.present_inputs, *sorted(node.captured)))]
     declared = [
         onnx.helper.make_tensor_value_info(
@@ -262,7 +290,7 @@ def folded(
     ]
     wanted = [onnx.helper.make_empty_tensor_value_info(name) for name in node.output if name]
     graph = onnx.helper.make_graph([node.proto], "folded", declared, wanted)
-    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in node.opsets.items()]
     model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

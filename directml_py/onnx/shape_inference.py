@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from .translators import Described
 from .values import OnnxValue
 
 # Shape inference receives the contents of integer tensors up to this size: they may be sizes.
-SMALL = 1024
+COMPARED = 1024
 # What was inferred for layers, by all that inference looks at.
 _inferred: dict[Hashable, tuple[Described | None, ...]] = {}
 MOST_LAYERS = 4096
@@ -49,7 +49,7 @@ def inferred_outputs(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue
     """
     if schema is None:
         return {}
-    layer = _layer(node, inputs)
+    layer = layer_of(node, inputs)
     results = _inferred.get(layer)
     if results is None:
         check(schema, node, inputs)
@@ -62,8 +62,11 @@ def inferred_outputs(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue
     return {name: result for name, result in zip(node.output, results) if result is not None}
 
 
-def _layer(node: NodeMessage, inputs: dict[str, OnnxValue]) -> Hashable:
-    """What inference looks at, which repeated layers of a network share; None for a node with subgraphs."""
+def layer_of(node: NodeMessage, inputs: Mapping[str, OnnxValue]) -> Hashable:
+    """What inference looks at, which repeated layers of a network share; None for a node with subgraphs.
+
+    Contents of more than ``COMPARED`` elements are not in it.
+    """
     attributes = node.attributes_key
     if attributes is None:
         return None
@@ -77,7 +80,7 @@ def _layer(node: NodeMessage, inputs: dict[str, OnnxValue]) -> Hashable:
 
 def _traits(value: OnnxValue) -> Hashable:
     content: Hashable = None
-    if value.array is not None and value.size <= SMALL:
+    if value.array is not None and value.size <= COMPARED:
         is_text = value.array.dtype.kind in "OTU"
         content = repr(value.array.tolist()) if is_text else value.array.tobytes()
     return value.dtype, value.shape, content
@@ -88,7 +91,7 @@ def _infer(schema: Any, node: NodeMessage, inputs: dict[str, OnnxValue]) -> dict
     data = {
         name: onnx.numpy_helper.from_array(np.asarray(value.array), name)
         for name, value in inputs.items()
-        if value.array is not None and value.size <= SMALL and name in node.input
+        if value.array is not None and value.size <= COMPARED and name in node.input
     }
     imports = [onnx.helper.make_opsetid(domain, version) for domain, version in node.opsets.items()]
     proto = _counted_from_start(node, inputs)

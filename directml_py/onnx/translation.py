@@ -275,7 +275,7 @@ class Translation:
             return None
         budget.take_bytes(work.bytes)
         budget.take_steps(work.steps)
-        found = folded(node, values, node.opsets)
+        found = folded(node, values)
         results = None if found is None else dict(zip(names, found))
         # Where the evaluator's sizes are not those of the operator, it is left to DirectML's.
         if results is None or any(
