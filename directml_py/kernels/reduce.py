@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -130,6 +131,8 @@ def two_dimensions(x: Array, output: Array, axes: Sequence[int]) -> list[tuple[i
     return dimensions
 
 
+# NumPy makes the name of a type anew whenever it is asked for it.
+@cache
 def native_type(lib: Any, dtype: np.dtype[Any]) -> Any:
     """The native kernel's number of a type; None if it has none."""
     return getattr(lib, f"DML_TYPE_{dtype.name.upper()}", None) if dtype.isnative else None
