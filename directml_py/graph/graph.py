@@ -28,7 +28,7 @@ from .compiled import CompiledGraph
 from .expression import Expression
 from .inference import TensorPolicy, packed
 from .nodes import ConstantNode, FromInput, FromNode, Input, Node, OperatorNode, Source
-from .operator_functions import SHORT, method, method_names
+from .operator_functions import INTEGERS, SHORT, method, method_names
 from .to_desc import describe
 
 NO_FLAGS = DML_TENSOR_FLAG_NONE
@@ -333,12 +333,8 @@ def tensor(
     Those of networks repeat: what was made of plain numbers is kept.
     """
     numbers = (data_type, flags, total_size, alignment)
-    plain = isinstance(sizes, tuple) and all(type(size) is int for size in sizes)
-    key = (
-        (numbers, *map(type, numbers), sizes)
-        if plain and strides is None and type(data_type) in TYPES
-        else None
-    )
+    is_plain = type(data_type) in TYPES and _are_plain(sizes) and (strides is None or _are_plain(strides))
+    key = (numbers, *map(type, numbers), sizes, strides) if is_plain else None
     kept = None if key is None else _tensors.get(key)
     if kept is not None:
         return kept
@@ -348,6 +344,11 @@ def tensor(
             _tensors.clear()
         _tensors[key] = made
     return made
+
+
+def _are_plain(numbers: object) -> bool:
+    """Whether equal ones are the same: a tuple of ``int``, and of no bool."""
+    return isinstance(numbers, tuple) and INTEGERS.issuperset(map(type, numbers))
 
 
 def _made_tensor(

@@ -213,14 +213,15 @@ class OnnxNode:
         """``x`` of ``shape`` broadcast to ``sizes`` by strides of 0."""
         wanted = tensor_sizes(tuple(sizes))
         aligned = (1,) * (len(wanted) - len(shape)) + tuple(shape)
-        strides = [
-            0 if have == 1 and want != 1 else stride
-            for have, want, stride in zip(aligned, wanted, packed_strides(aligned))
-        ]
         if aligned == wanted:
-            return self.graph.reinterpret(x, sizes=wanted)
+            is_same = x.desc.sizes == wanted and x.desc.strides is None
+            return x if is_same else self.graph.reinterpret(x, sizes=wanted)
         if len(aligned) != len(wanted) or any(have not in (1, want) for have, want in zip(aligned, wanted)):
             raise Refusal(f"sizes {list(shape)} do not broadcast to {list(sizes)}")
+        strides = tuple(
+            0 if have == 1 and want != 1 else stride
+            for have, want, stride in zip(aligned, wanted, packed_strides(aligned))
+        )
         return self.graph.reinterpret(x, sizes=wanted, strides=strides)
 
     def broadcast(self, value: int | OnnxValue, sizes: Sequence[int]) -> Expression:
