@@ -46,6 +46,8 @@ INFINITIES = {
 
 def common_shape(*values: OnnxValue) -> Sizes:
     """The sizes to which tensors broadcast. Raises ``Refusal`` if they do not."""
+    if len({value.shape for value in values}) == 1:
+        return values[0].shape
     try:
         return np.broadcast_shapes(*(value.shape for value in values))
     except ValueError:
