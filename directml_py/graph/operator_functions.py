@@ -164,16 +164,16 @@ class OperatorMethod:
 
     def call(self, graph: Graph, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Add a node. Raises ``TypeError``, ``ValueError`` or ``DMLError`` with the method's name prefixed."""
-        where = f"Graph.{self.name}"
         try:
             bound = self._bound(arguments, keywords)
             values, sources = self._values(graph, bound)
             desc = self._desc(graph, values, bound)
             return self._results(graph.add_operator(desc, sources, bound["name"]))
         except DMLError as error:
-            raise DMLError(error.hresult, f"{where}: {error.args[0]}", error.diagnostics) from None
+            text = f"Graph.{self.name}: {error.args[0]}"
+            raise DMLError(error.hresult, text, error.diagnostics) from None
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{where}: {error}") from None
+            raise type(error)(f"Graph.{self.name}: {error}") from None
 
     def _bound(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Mapping[str, Any]:
         """The arguments by name, defaults included: ``bind``, which is asked only for what it refuses."""
@@ -193,10 +193,18 @@ class OperatorMethod:
         values: dict[str, Any] = {}
         for entry in self.tensors:
             name = self.arguments[entry.name]
-            fed = expressions(graph, entry, bound[name], name)
-            sources += [None if expression is None else expression.source for expression in fed]
-            tensors = [None if expression is None else expression.desc for expression in fed]
-            values[entry.name] = tensors if entry.kind == "array" else tensors[0]
+            value = bound[name]
+            if entry.kind == "array":
+                several = expressions(graph, entry, value, name)
+                sources += [expression.source for expression in several]
+                values[entry.name] = [expression.desc for expression in several]
+            elif value is None and entry.optional:
+                sources.append(None)
+                values[entry.name] = None
+            else:
+                expression = graph.checked(value, name)
+                sources.append(expression.source)
+                values[entry.name] = expression.desc
         for entry in self.attributes:
             value = bound[self.arguments[entry.name]]
             values[entry.name] = operator_values(value) if entry.type == "DML_OPERATOR_DESC" else value
@@ -312,12 +320,8 @@ def _parameter(name: str, kind: Any, annotation: str, optional: bool) -> inspect
     return inspect.Parameter(name, kind, annotation=annotation)
 
 
-def expressions(graph: Graph, entry: FieldSchema, value: Any, name: str) -> list[Expression | None]:
-    """The expressions passed for one field. Raises ``TypeError`` and ``ValueError`` that name the argument."""
-    if entry.kind != "array":
-        if value is None and entry.optional:
-            return [None]
-        return [graph.checked(value, name)]
+def expressions(graph: Graph, entry: FieldSchema, value: Any, name: str) -> list[Expression]:
+    """The expressions passed for an array. Raises ``TypeError`` and ``ValueError`` that name the argument."""
     if isinstance(value, Expression) or not isinstance(value, Sequence):
         raise TypeError(f"{name} must be a sequence of expressions, not {type(value).__name__}")
     if not value and not entry.optional:
