@@ -36,24 +36,9 @@ static int64_t dml_reduce_search(const dml_reduce *task, const char *source, flo
 
 static void dml_reduce_store(const dml_reduce *task, char *output, int64_t m, const void *values)
 {
-    int64_t stride = task->kept[0].output;
-    switch (dml_type_sizes[task->output_type]) {
-    case 1:
-        for (int64_t i = 0; i < m; i++)
-            *(uint8_t *)(output + i * stride) = ((const uint8_t *)values)[i];
-        break;
-    case 2:
-        for (int64_t i = 0; i < m; i++)
-            *(uint16_t *)(output + i * stride) = ((const uint16_t *)values)[i];
-        break;
-    case 4:
-        for (int64_t i = 0; i < m; i++)
-            *(uint32_t *)(output + i * stride) = ((const uint32_t *)values)[i];
-        break;
-    default:
-        for (int64_t i = 0; i < m; i++)
-            *(uint64_t *)(output + i * stride) = ((const uint64_t *)values)[i];
-    }
+    const int64_t size = dml_type_sizes[task->output_type];
+    const dml_span span = {output, values, 1, 0, 0, m, task->kept[0].output, size};
+    dml_dispatch->move->strided[__builtin_ctzll((uint64_t)size)](&span, 0);
 }
 
 static void dml_reduce_store_floats(const dml_reduce *task, char *output, int64_t m, const float *values)
