@@ -169,21 +169,14 @@ static void dml_move_next(const dml_move *task, dml_move_position *position)
 
 static void dml_move_span(const dml_move *task, const dml_span *span, int stream)
 {
-    int index = __builtin_ctzll((unsigned long long)task->item);
-    switch (task->kind) {
-    case DML_MOVE_ROWS:
-        dml_dispatch->move->rows(span, stream);
-        break;
-    case DML_MOVE_FILL:
-        dml_dispatch->move->fill[index](span, stream);
-        break;
-    case DML_MOVE_STRIDED:
-        dml_dispatch->move->strided[index](span, stream);
-        break;
-    default:
-        dml_dispatch->move->tiles[index](span, stream);
-        break;
-    }
+    const dml_move_table *table = dml_dispatch->move;
+    void (*const *by_item)(const dml_span *span, int stream) = task->kind == DML_MOVE_FILL      ? table->fill
+                                                               : task->kind == DML_MOVE_STRIDED ? table->strided
+                                                                                                : table->tiles;
+    if (task->kind == DML_MOVE_ROWS)
+        table->rows(span, stream);
+    else
+        by_item[__builtin_ctzll((unsigned long long)task->item)](span, stream);
 }
 
 void dml_move_part(const dml_move *task, char *output, const char *input, int64_t begin, int64_t end, int stream)
