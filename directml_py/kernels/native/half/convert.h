@@ -6,7 +6,7 @@
 
 #include "scalar.h"
 
-static void floats_of_halves(float *restrict floats, const uint16_t *restrict halves, int64_t count)
+DML_INLINE void floats_of_halves(float *restrict floats, const uint16_t *restrict halves, int64_t count)
 {
     int64_t i = 0;
 #if defined(__AVX512F__)
@@ -21,7 +21,7 @@ static void floats_of_halves(float *restrict floats, const uint16_t *restrict ha
         floats[i] = dml_float_of_half(halves[i]);
 }
 
-static void halves_of_floats(uint16_t *restrict halves, const float *restrict floats, int64_t count)
+DML_INLINE void halves_of_floats(uint16_t *restrict halves, const float *restrict floats, int64_t count)
 {
     int64_t i = 0;
 #if defined(__AVX512F__)
