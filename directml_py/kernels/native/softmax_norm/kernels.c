@@ -35,12 +35,6 @@ DML_INLINE double softmax_norm_add(const float *x, double x_mean, const float *y
     return softmax_norm_total(sums) + rest;
 }
 
-static DML_ONCE double softmax_norm_sum(const float *x, int64_t n)
-{
-    double squares;
-    return softmax_norm_add(x, 0.0, x, 0.0, n, &squares, (dml_softmax_norm_next){NULL, 0});
-}
-
 /* The sum, and that of the squares. */
 static DML_ONCE double softmax_norm_sums(const float *x, int64_t n, double *squares, dml_softmax_norm_next next)
 {
@@ -105,7 +99,7 @@ static void softmax_norm_one(const dml_softmax_norm *task, int64_t n, float *out
 {
     const float *scale = more[0], *bias = more[1];
     const int32_t *moves = task->moves + 2;
-    double mean = 0.0, variance = 0.0, factor = 1.0, shift = -0.0, squares;
+    double mean = 0.0, variance = 0.0, factor = 1.0, shift = -0.0, squares = 0.0;
     if (task->function == DML_SOFTMAX_NORM_SOFTMAX) {
         row_softmax(out, x, n, task->is_half, next);
         return;
@@ -124,16 +118,14 @@ static void softmax_norm_one(const dml_softmax_norm *task, int64_t n, float *out
         softmax_norm_gradient(task, n, out, x, more, results);
         return;
     }
-    if (task->uses_mean && task->uses_variance) {
+    if (task->uses_mean)
         mean = softmax_norm_sums(x, n, &squares, next) / (double)n;
-        variance = softmax_norm_variance(x, n, mean, squares);
+    if (task->uses_variance) {
+        variance = task->uses_mean ? softmax_norm_variance(x, n, mean, squares)
+                                   : softmax_norm_squares(x, n, 0.0, next) / (double)n;
         factor = softmax_norm_kept(task, &mean, &variance);
-    } else if (task->uses_mean) {
-        mean = softmax_norm_sum(x, n) / (double)n;
-        mean = task->is_half ? dml_softmax_norm_half(mean) : mean;
-    } else if (task->uses_variance) {
-        variance = softmax_norm_squares(x, n, mean, next) / (double)n;
-        factor = softmax_norm_kept(task, &mean, &variance);
+    } else if (task->is_half) {
+        mean = dml_softmax_norm_half(mean);
     }
     results[0] = (float)mean;
     results[1] = (float)variance;
