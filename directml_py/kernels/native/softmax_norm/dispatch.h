@@ -20,7 +20,7 @@ typedef void (*dml_softmax_norm_kernel)(const dml_softmax_norm *task, char *cons
 typedef void (*dml_softmax_norm_strip)(const dml_softmax_norm *task, char *const *addresses, int64_t m, float *work);
 #define DML_SOFTMAX_NORM_STRIP 64
 /* The columns of MEAN_VARIANCE, whose sums stay in the L1 cache. */
-#define DML_SOFTMAX_NORM_COLUMNS 32
+#define DML_SOFTMAX_NORM_COLUMNS 16
 
 typedef struct {
     dml_softmax_norm_kernel floats, halves;

@@ -16,6 +16,9 @@ typedef struct {
         shift[DML_SOFTMAX_NORM_COLUMNS];
 } norm_columns;
 
+/* So many lines ahead are prefetched: the hardware does not foresee short ones. */
+#define NORM_AHEAD 16
+
 /* The elements of `m` columns, followed by others up to the end of a vector. */
 DML_INLINE const float *norm_columns_line(float *line, const char *x, int64_t m)
 {
@@ -36,6 +39,7 @@ static DML_ONCE void norm_columns_add(const dml_softmax_norm *task, const char *
     for (int64_t i = 0; i < task->count; i++, x += task->column_strides[1]) {
         const int64_t lane = i < whole ? i % NORM_LANES : NORM_LANES;
         const float *from = norm_columns_line(line, x, m);
+        __builtin_prefetch(x + NORM_AHEAD * task->column_strides[1]);
         for (int64_t j = 0; j < m; j += DML_LANES) {
             const dml_doubles value = DML_SOFTMAX_NORM_LOAD(from + j) - *(const dml_doubles *)(mean + j);
             *(dml_doubles *)(sums[lane] + j) += value;
@@ -86,6 +90,8 @@ static void norm_columns_normalize(const dml_softmax_norm *task, char *const *ad
     const dml_norm_activation activation = task->activation;
     for (int64_t i = 0; i < task->count; i++, x += task->column_strides[1], out += task->column_strides[0]) {
         const float *from = norm_columns_line(line, x, m);
+        __builtin_prefetch(x + NORM_AHEAD * task->column_strides[1]);
+        __builtin_prefetch(out + NORM_AHEAD * task->column_strides[0], 1);
         float *results = m % DML_LANES == 0 ? (float *)out : made;
         for (int64_t j = 0; j < m; j += DML_LANES) {
             dml_doubles values = DML_SOFTMAX_NORM_LOAD(from + j) - *(const dml_doubles *)(to->mean + j);
