@@ -300,19 +300,32 @@ static void dml_elementwise_rows_in_place(dml_elementwise_worker *worker, int64_
     }
 }
 
+/* The memory of one transposed input, and its bytes from row to row: an odd number of cache lines, since rows whose
+   distance is a power of 2 would share places in the cache. */
+static int64_t dml_elementwise_room(const dml_elementwise *task)
+{
+    return DML_ELEMENTWISE_TRANSPOSED / (task->inputs > 2 ? task->inputs : 2) / 1024 * 1024;
+}
+
+static int64_t dml_elementwise_line(int64_t columns, int64_t size)
+{
+    return dml_round_up(columns * size, 64) | 64;
+}
+
 /* Transposes an input that is read across into the order of the outputs. */
 static void dml_elementwise_transpose(dml_elementwise_worker *worker, int index, int64_t rows, int64_t columns)
 {
     const dml_elementwise *task = worker->task;
     dml_elementwise_view *view = worker->views + index;
     int64_t size = dml_elementwise_sizes[task->tensors[index].type];
-    char *transposed = worker->transposed + (int64_t)index * DML_ELEMENTWISE_TRANSPOSED;
-    dml_span span = {transposed, view->first, rows, columns * size, view->line, columns, size, view->stride};
+    char *transposed = worker->transposed + (int64_t)index * dml_elementwise_room(task);
+    const int64_t line = dml_elementwise_line(columns, size);
+    const dml_span span = {transposed, view->first, rows, line, view->line, columns, size, view->stride};
     if (view->line == 0 || dml_magnitude(view->stride) <= dml_magnitude(view->line) || rows * columns == 1)
         return;
     dml_dispatch->move->tiles[__builtin_ctzll((uint64_t)size)](&span, 0);
     view->first = transposed;
-    view->line = columns * size;
+    view->line = line;
     view->stride = size;
 }
 
@@ -350,7 +363,8 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
         lies_in_rows &= is_in_row;
         is_direct = is_direct && (is_in_row || (is_one && task->tensors[i].type == DML_ELEMENTWISE_F16));
     }
-    if (worker->is_in_place && lies_in_rows && columns <= worker->block && !worker->stream && rows > 1) {
+    const int64_t block = lies_in_rows || is_direct ? worker->block : DML_ELEMENTWISE_BLOCK;
+    if (worker->is_in_place && lies_in_rows && columns <= block && !worker->stream && rows > 1) {
         dml_elementwise_rows_in_place(worker, rows, columns);
         return;
     }
@@ -361,9 +375,9 @@ static void dml_elementwise_part(dml_elementwise_worker *worker, int64_t unit)
     if (columns >= DML_ELEMENTWISE_TILE && first->line != first->stride * columns)
         together = 1;
     for (int64_t i = 0; i < rows; i += together)
-        for (int64_t j = 0; j < columns; j += worker->block) {
+        for (int64_t j = 0; j < columns; j += block) {
             int64_t m = dml_least(rows - i, together);
-            int64_t n = dml_least(columns - j, worker->block);
+            int64_t n = dml_least(columns - j, block);
             (is_direct ? dml_elementwise_block_direct : dml_elementwise_block)(worker, i, j, m, n);
         }
 }
@@ -396,7 +410,7 @@ static int64_t dml_elementwise_longest(const dml_elementwise *task, int is_in_pl
     const dml_elementwise_instruction *instruction = task->first_instruction;
     const int is_read =
         instruction->uniform == 0 || instruction->uniform == dml_elementwise_reads_one[instruction->code];
-    return is_in_place && !task->across && is_read ? DML_ELEMENTWISE_PART : DML_ELEMENTWISE_BLOCK;
+    return is_in_place && is_read ? DML_ELEMENTWISE_PART : DML_ELEMENTWISE_BLOCK;
 }
 
 static void dml_elementwise_fill(char *address, const dml_elementwise_constant *constant)
@@ -426,7 +440,7 @@ void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
     dml_elementwise_worker worker = {
         .task = task, .stream = dml_elementwise_streams(task), .is_in_place = dml_elementwise_is_in_place(task)};
     worker.block = dml_elementwise_longest(task, worker.is_in_place);
-    const int64_t transposed = task->across ? task->inputs * DML_ELEMENTWISE_TRANSPOSED : 0;
+    const int64_t transposed = task->across ? DML_ELEMENTWISE_TRANSPOSED : 0;
     char memory[transposed + task->memory + 64];
     worker.transposed = memory + (-(uintptr_t)memory & 63);
     worker.memory = worker.transposed + transposed;
@@ -443,12 +457,26 @@ void dml_elementwise_parts(void *context, int64_t begin, int64_t end)
         dml_dispatch->move->stream_end();
 }
 
+/* A part of which inputs are read across has long rows, which the hardware foresees, as far as at least a cache line of
+   the inputs in each column leaves room for them; several cache lines in short rows. */
+static void dml_elementwise_cut_across(dml_elementwise *task)
+{
+    const int64_t columns = task->sizes[task->rank - 1], room = dml_elementwise_room(task);
+    int64_t size = 1;
+    for (int i = 0; i < task->inputs; i++)
+        size |= dml_elementwise_sizes[task->tensors[i].type];
+    const int64_t least = size & 4 ? 16 : size & 2 ? 32 : 64, parts = dml_quotient_up(columns, room / 64 - 2 * least);
+    task->plan.columns = dml_least(columns, dml_round_up(dml_quotient_up(columns, parts), 16));
+    const int64_t most = room / dml_elementwise_line(task->plan.columns, 64 / least) / least * least;
+    const int64_t rows = DML_ELEMENTWISE_PART / task->plan.columns / least * least;
+    task->plan.rows = dml_least(task->sizes[task->rank - 2], dml_least(most, rows < 2 * least ? 2 * least : rows));
+}
+
 void dml_elementwise_prepare(dml_elementwise *task)
 {
     int64_t rows = task->sizes[task->rank - 2], columns = task->sizes[task->rank - 1];
     if (task->across) {
-        task->plan.columns = dml_least(columns, DML_ELEMENTWISE_LENGTH);
-        task->plan.rows = dml_least(rows, DML_ELEMENTWISE_LINES);
+        dml_elementwise_cut_across(task);
     } else {
         int64_t part = dml_element_count(task->rank, task->sizes) / DML_ELEMENTWISE_PARTS / DML_ELEMENTWISE_BLOCK *
                        DML_ELEMENTWISE_BLOCK;

@@ -7,13 +7,11 @@
 #define DML_ELEMENTWISE_TILE 256
 #define DML_ELEMENTWISE_FETCHED 512
 /* The most elements of the parts of a tensor that threads share; how many parts there are at least, unless they would
-   be smaller than a block; and the sides of a part that is read across, with the bytes that it has at most. Lines
-   whose length is a power of 2 would share places in the cache. */
+   be smaller than a block; and the bytes that the inputs of a part take which are read across, half of which leave room
+   in the L2 cache for what is read and written beside one. */
 #define DML_ELEMENTWISE_PART 16384
 #define DML_ELEMENTWISE_PARTS 16
-#define DML_ELEMENTWISE_LINES 64
-#define DML_ELEMENTWISE_LENGTH 160
-#define DML_ELEMENTWISE_TRANSPOSED (DML_ELEMENTWISE_LINES * DML_ELEMENTWISE_LENGTH * 4)
+#define DML_ELEMENTWISE_TRANSPOSED (400 << 10)
 /* The most instructions that run without lanes, and the elements that they have at a time. */
 #define DML_ELEMENTWISE_DIRECT 12
 #define DML_ELEMENTWISE_DIRECT_TILE 2048
@@ -48,7 +46,7 @@ typedef struct {
 typedef struct {
     const dml_elementwise *task;
     char *memory;
-    /* The inputs that are read across, DML_ELEMENTWISE_TRANSPOSED bytes each. */
+    /* The inputs that are read across, each in its own part of DML_ELEMENTWISE_TRANSPOSED bytes. */
     char *transposed;
     int stream;
     /* The instructions that run without lanes; `direct` is 0 if the program needs lanes. */
