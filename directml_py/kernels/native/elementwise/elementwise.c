@@ -42,15 +42,7 @@ const char *dml_elementwise_type_name(int type)
     return dml_elementwise_type_names[type];
 }
 
-/* Packs or unpacks `count` elements. */
-static void dml_elementwise_gather(char *output, int64_t output_stride, const char *input, int64_t input_stride,
-                                   int64_t count, int64_t size)
-{
-    const dml_span span = {output, input, 1, 0, 0, count, output_stride, input_stride};
-    dml_dispatch->move->strided[__builtin_ctzll((uint64_t)size)](&span, 0);
-}
-
-/* Loads a row of lanes; the elements may be all the same one. */
+/* Loads a row of lanes from elements that are contiguous, or all the same one. */
 static void dml_elementwise_load_row(int type, char *lanes, const char *elements, int64_t stride, int64_t count)
 {
     int64_t size = dml_elementwise_sizes[type];
@@ -66,12 +58,8 @@ static void dml_elementwise_load_row(int type, char *lanes, const char *elements
             memcpy(lanes + 4 * i, &lane, 4);
         return;
     }
-    if (stride != size || (uintptr_t)elements % (uintptr_t)size != 0) {
-        dml_elementwise_gather(load ? together : lanes, size, elements, stride, count, size);
-        if (!load)
-            return;
-        elements = together;
-    }
+    if (load && (uintptr_t)elements % (uintptr_t)size != 0)
+        elements = memcpy(together, elements, (size_t)(count * size));
     if (load)
         load(lanes, elements, count);
     else
@@ -115,20 +103,18 @@ static void dml_elementwise_load(dml_elementwise_worker *worker, int index, int6
             worker->ahead[worker->following++] = (dml_elementwise_ahead){elements, size};
         return;
     }
+    /* A call for each short row would take longer than to copy it. */
+    char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
+    const int converts = dml_dispatch->elementwise->load[tensor->type] != NULL;
+    char *copy = converts ? together : value->address;
+    const dml_span span = {copy, elements, rows, columns * size, view->line, columns, size, view->stride};
     value->moves = 4;
-    if (view->stride == size && rows > 1) {
-        /* A call for each short row would take longer than to copy it. */
-        char together[DML_ELEMENTWISE_BLOCK * 4] __attribute__((aligned(64)));
-        const int converts = dml_dispatch->elementwise->load[tensor->type] != NULL;
-        dml_move_lines(converts ? together : value->address, columns * size, elements, view->line, rows,
-                       columns * size, 0);
-        if (converts)
-            dml_elementwise_load_row(tensor->type, value->address, together, size, count);
-        return;
-    }
-    for (int64_t i = 0; i < rows; i++)
-        dml_elementwise_load_row(tensor->type, value->address + 4 * i * columns, elements + i * view->line,
-                                 view->stride, columns);
+    if (view->stride == size)
+        dml_move_lines(copy, columns * size, elements, view->line, rows, columns * size, 0);
+    else
+        dml_dispatch->move->strided[__builtin_ctzll((uint64_t)size)](&span, 0);
+    if (converts)
+        dml_elementwise_load_row(tensor->type, value->address, together, size, count);
 }
 
 /* Stores contiguous results, `done` of which are stored already. What is read soon is prefetched along with the first
@@ -164,10 +150,11 @@ static void dml_elementwise_store_row(dml_elementwise_worker *worker, int type, 
             return;
         lanes = together;
     }
+    const dml_span span = {elements, lanes, 1, 0, 0, count, stride, size};
     if (stride == size)
         dml_elementwise_put(worker, elements, lanes, size, count, done);
     else
-        dml_elementwise_gather(elements, stride, lanes, size, count, size);
+        dml_dispatch->move->strided[__builtin_ctzll((uint64_t)size)](&span, 0);
 }
 
 /* Stores a tile of an output whose rows follow each other, or the whole block. */
