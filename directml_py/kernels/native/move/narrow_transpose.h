@@ -95,18 +95,13 @@ DML_INLINE int64_t put_together(char *output, const char *input, int64_t stride,
     if (most == 0)
         return 0;
     for (int64_t part = 0; part < lines; part++) {
-        uint16_t line[16], byte_index[16];
         uint8_t byte_lines[16], byte_indices[16];
         for (int i = 0; i < 16; i++) {
-            uint16_t number = (uint16_t)((16 * part + i) / item), group = 0;
+            const uint16_t number = (uint16_t)((16 * part + i) / item);
             /* number / lines, both of which are below 256 */
-            group = (uint16_t)((uint32_t)number * (uint32_t)(65536 / lines + 1) >> 16);
-            line[i] = (uint16_t)(number - group * lines);
-            byte_index[i] = (uint16_t)(group * item + i % item);
-        }
-        for (int i = 0; i < 16; i++) {
-            byte_lines[i] = (uint8_t)line[i];
-            byte_indices[i] = (uint8_t)byte_index[i];
+            const uint16_t group = (uint16_t)((uint32_t)number * (uint32_t)(65536 / lines + 1) >> 16);
+            byte_lines[i] = (uint8_t)(number - group * lines);
+            byte_indices[i] = (uint8_t)(group * item + i % item);
         }
         for (int64_t i = 0; i < lines; i++) {
             __m128i is_of_line = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)byte_lines), _mm_set1_epi8((char)i));
