@@ -33,23 +33,44 @@ DML_INLINE const dml_floats *channels_last_tap(const channels_last_pixel *pixel,
     return (const dml_floats *)(pixel->x + y * task->x_strides[3] + x * task->x_strides[4]);
 }
 
-/* Adds up the sums of the window's columns, and divides by the number of elements. */
-DML_INLINE void channels_last_means(const channels_last_pixel *pixel, float *out, float count, const int vectors)
+/* The width of a square window all of which is inside, if it is a usual one, and else 0. */
+DML_INLINE int channels_last_width(const channels_last_pixel *pixel)
 {
     const dml_depthwise_pool *task = pixel->task;
+    const int64_t width = task->window[2], bottom = pixel->top + (width - 1) * task->dilations[1],
+                  right = pixel->left + (width - 1) * task->dilations[2];
+    const int is_inside = pixel->top >= 0 && pixel->left >= 0 && bottom < task->sizes[1] && right < task->sizes[2];
+    return is_inside && task->window[1] == width && (width == 2 || width == 3) ? (int)width : 0;
+}
+
+/* The address of a tap's channels in a window that is inside, or NULL; if `width` is 0, it may not be. */
+DML_INLINE const dml_floats *channels_last_tap_of(const channels_last_pixel *pixel, int64_t row, int64_t column,
+                                                  const int width)
+{
+    const dml_depthwise_pool *task = pixel->task;
+    if (!width)
+        return channels_last_tap(pixel, row, column);
+    return (const dml_floats *)(pixel->x + (pixel->top + row * task->dilations[1]) * task->x_strides[3] +
+                                (pixel->left + column * task->dilations[2]) * task->x_strides[4]);
+}
+
+/* Adds up the sums of the window's columns, and divides by the number of elements. */
+DML_INLINE void channels_last_means(const channels_last_pixel *pixel, float *out, float count, const int vectors,
+                                    const int width)
+{
+    const int64_t height = width ? width : pixel->task->window[1], columns = width ? width : pixel->task->window[2];
     dml_floats totals[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
-    for (int64_t column = 0; column < task->window[2]; column++) {
+    DML_UNROLLED for (int64_t column = 0; column < columns; column++)
+    {
         dml_floats sums[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
-        for (int64_t row = 0; row < task->window[1]; row++) {
-            const dml_floats *source = channels_last_tap(pixel, row, column);
-            for (int j = 0; source && j < vectors; j++)
-                sums[j] += source[j];
+        DML_UNROLLED for (int64_t row = 0; row < height; row++)
+        {
+            const dml_floats *source = channels_last_tap_of(pixel, row, column, width);
+            DML_UNROLLED for (int j = 0; j < vectors; j++) sums[j] += source ? source[j] : (dml_floats){0};
         }
-        for (int j = 0; j < vectors; j++)
-            totals[j] += sums[j];
+        DML_UNROLLED for (int j = 0; j < vectors; j++) totals[j] += sums[j];
     }
-    for (int j = 0; j < vectors; j++)
-        totals[j] /= count;
+    DML_UNROLLED for (int j = 0; j < vectors; j++) totals[j] /= count;
     memcpy(out, totals, (size_t)vectors * sizeof *totals);
 }
 
@@ -80,9 +101,6 @@ DML_INLINE void channels_last_sum(const channels_last_pixel *pixel, float *out, 
     static const dml_floats outside[DML_DEPTHWISE_POOL_BLOCK];
     const dml_depthwise_pool *task = pixel->task;
     const int64_t height = width ? width : task->window[1], columns = width ? width : task->window[2];
-    const char *first = pixel->x + pixel->top * task->x_strides[3] + pixel->left * task->x_strides[4];
-    const int64_t row_stride = task->dilations[1] * task->x_strides[3],
-                  column_stride = task->dilations[2] * task->x_strides[4];
     const dml_floats *weights = filters->weights[0];
     dml_floats totals[DML_DEPTHWISE_POOL_BLOCK];
     DML_UNROLLED for (int j = 0; j < vectors; j++) totals[j] = filters->bias[j];
@@ -91,9 +109,7 @@ DML_INLINE void channels_last_sum(const channels_last_pixel *pixel, float *out, 
         dml_floats sums[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
         DML_UNROLLED for (int64_t column = 0; column < columns; column++, weights += DML_DEPTHWISE_POOL_BLOCK)
         {
-            const dml_floats *source =
-                width ? (const dml_floats *)(first + row * row_stride + column * column_stride)
-                      : channels_last_tap(pixel, row, column);
+            const dml_floats *source = channels_last_tap_of(pixel, row, column, width);
             source = source ? source : outside;
             DML_UNROLLED for (int j = 0; j < vectors; j++) if (by_rows) sums[j] += weights[j] * source[j];
             else totals[j] = totals[j] + weights[j] * source[j];
@@ -108,9 +124,7 @@ DML_INLINE void channels_last_products(const channels_last_pixel *pixel, float *
                                        const channels_last_filters *filters, const int by_rows, const int vectors)
 {
     const dml_depthwise_pool *task = pixel->task;
-    const int64_t bottom = pixel->top + 2 * task->dilations[1], right = pixel->left + 2 * task->dilations[2];
-    if (task->window[1] == 3 && task->window[2] == 3 && pixel->top >= 0 && pixel->left >= 0 &&
-        bottom < task->sizes[1] && right < task->sizes[2])
+    if (channels_last_width(pixel) == 3)
         channels_last_sum(pixel, out, filters, by_rows, vectors, 3);
     else
         channels_last_sum(pixel, out, filters, by_rows, vectors, 0);
@@ -141,8 +155,12 @@ DML_INLINE void channels_last_one(const channels_last_pixel *pixel, float *out, 
         channels_last_products(pixel, out, filters, 1, vectors);
     else if (pixel->task->function == DML_DEPTHWISE_POOL_PRODUCTS)
         channels_last_products(pixel, out, filters, 0, vectors);
+    else if (pixel->task->function == DML_DEPTHWISE_POOL_MEAN && channels_last_width(pixel) == 3)
+        channels_last_means(pixel, out, count, vectors, 3);
+    else if (pixel->task->function == DML_DEPTHWISE_POOL_MEAN && channels_last_width(pixel) == 2)
+        channels_last_means(pixel, out, count, vectors, 2);
     else if (pixel->task->function == DML_DEPTHWISE_POOL_MEAN)
-        channels_last_means(pixel, out, count, vectors);
+        channels_last_means(pixel, out, count, vectors, 0);
     else
         channels_last_maxima(pixel, out, by_rows, vectors);
 }
