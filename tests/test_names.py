@@ -46,7 +46,6 @@ SAME_MODULES = {
     "a kernel is called like the operators that it computes": {
         "attention",
         "convolution",
-        "gather",
         "matmul",
         "nonzero",
         "reduce",

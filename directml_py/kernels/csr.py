@@ -12,7 +12,7 @@ import numpy as np
 from .backend import backend
 from .cache_blocks import BLOCK, Grid
 from .elementwise.map import Function, map_whole
-from .gather import gather
+from .gather_scatter_nd import gather
 from .launch import launch_in_order
 from .move import move
 from .native_arrays import Array, Run

@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "37aa2703"
+DECLARATIONS = "6e753275"

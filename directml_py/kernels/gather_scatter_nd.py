@@ -1,10 +1,11 @@
-"""Gather and scatter by index tuples over any of the dimensions."""
+"""Gather and scatter: along one axis, or by index tuples over any of the dimensions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -12,7 +13,6 @@ from numpy.lib.stride_tricks import as_strided
 from .backend import backend
 from .decisions import ABSENT, Declined
 from .elementwise.map import map_blocks
-from .gather import INDEX_TYPES, gather, safe_indices, spread_strides
 from .launch import NativeRun, launch_in_order
 from .native_arrays import Array, Run, address, type_name
 
@@ -20,6 +20,56 @@ from .native_arrays import Array, Run, address, type_name
 # coordinate.
 Coordinates = Sequence["Array | None"]
 Locate = Callable[[Array, int], Array]
+INDEX_TYPES = {np.dtype(name.lower()): f"DML_INDEX_{name}" for name in ("UINT32", "INT32", "UINT64", "INT64")}
+# This many indices or fewer are read by one copy each if they select pieces of at least so many bytes.
+FEW_INDICES, FEW_BYTES = 16, 64
+
+
+def gather(x: Array, indices: Array, output: Array, axis: int) -> Run:
+    """Bind ``output[lead, index, trail] = x[lead, indices[index], trail]`` and return the call that runs it.
+
+    The sizes of ``output`` are those of ``x`` with the sizes of ``indices`` in place of ``axis``; sizes of 1 may be
+    missing or added anywhere. Indices are read, and clamped, at each call.
+    """
+    return native_gather(x, indices, output, axis) or partial(reference_gather, x, indices, output, axis)
+
+
+def native_gather(x: Array, indices: Array, output: Array, axis: int) -> NativeRun | Declined:
+    """The native kernel of ``gather``: that of index tuples, which consist of the leading dimensions' own coordinates
+    and an index."""
+    sizes = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    if x.shape[axis] < 1:
+        return Declined("gather_scatter_nd", "no index is within an axis of size 0")
+    if is_few(indices, prod(x.shape[axis + 1 :]) * x.itemsize):
+        # Leading dimensions become a part of what an index selects.
+        output = as_strided(output, sizes, spread_strides(sizes, output))
+        last = axis + indices.ndim
+        output = np.moveaxis(output, range(axis, last), range(indices.ndim))
+        x, axis = np.moveaxis(x, axis, 0), 0
+    repeated = np.broadcast_to(indices, (*x.shape[:axis], *indices.shape))
+    return native_gather_scatter("CLAMPED", x, [*[None] * axis, repeated], output)
+
+
+def is_few(indices: Array, item: int) -> bool:
+    """Whether each index is best read by one copy: of all that it selects, in which ``item`` bytes follow each
+    other."""
+    return indices.size == 1 or (indices.size <= FEW_INDICES and item >= FEW_BYTES)
+
+
+def reference_gather(x: Array, indices: Array, output: Array, axis: int) -> None:
+    """The reference."""
+    # Unlike np.take, indexing does not copy a strided or broadcast input first.
+    index: tuple[Any, ...] = (*(slice(None),) * axis, safe_indices(indices, x.shape[axis] - 1))
+    np.copyto(output, x[index].reshape(output.shape))
+
+
+def safe_indices(indices: Array, last: int) -> Array:
+    """Indices clamped to [0, last], after counting negative ones from the end."""
+    if indices.dtype.kind == "i":
+        # An axis may be longer than INT32 reaches; clamped before the shift, INT64's lowest value cannot wrap.
+        clamped = np.clip(indices.astype(np.int64), -last - 1, last)
+        return np.where(clamped < 0, clamped + (last + 1), clamped)
+    return np.minimum(indices, min(last, np.iinfo(indices.dtype).max)).astype(np.intp)
 
 
 def exact_indices(indices: Array, last: int) -> Array:
@@ -130,11 +180,6 @@ def native_gather_scatter(
     sizes, trail = sizes_of(coordinates), array.shape[len(coordinates) :]
     if native is None:
         return Declined("gather_scatter_nd", ABSENT)
-    if max(len(sizes), len(trail), len(indexed)) > (most := backend.native.lib.DML_MAX_DIMENSIONS):
-        return Declined(
-            "gather_scatter_nd",
-            f"index tuples or the slices they select have more than {most} dimensions",
-        )
     for _, axis_indices in indexed:
         if axis_indices.dtype not in INDEX_TYPES:
             return Declined(
@@ -150,6 +195,10 @@ def native_gather_scatter(
     joined, merged_strides, kept = merged(
         sizes, [array_strides, strides[: len(sizes)], *(indices.strides for _, indices in indexed)], alone
     )
+    if max(len(joined), len(trail), len(indexed)) > (most := native.lib.DML_MAX_DIMENSIONS):
+        return Declined(
+            "gather_scatter_nd", f"index tuples or the slices they select have more than {most} dimensions"
+        )
     # Positions that differ in their own coordinate are distinct.
     apart = [size if stride else 0 for size, stride in zip(joined, merged_strides[0])]
     task = native.ffi.new(
@@ -266,3 +315,10 @@ def as_rows(x: Array, count: int) -> tuple[Array, int]:
     length = 1 + sum(map(abs, reaches))
     rows: Array = as_strided(lowest, (length, *x.shape[count:]), (x.itemsize, *x.strides[count:]))
     return rows, -sum(reach for reach in reaches if reach < 0)
+
+
+def spread_strides(sizes: Sequence[int], array: Array) -> list[int]:
+    """The strides of ``array`` for ``sizes``, which equal its own apart from sizes of 1. Reshaping never copies
+    here."""
+    strides = iter([stride for size, stride in zip(array.shape, array.strides) if size != 1])
+    return [0 if size == 1 else next(strides) for size in sizes]

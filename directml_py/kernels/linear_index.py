@@ -9,8 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .gather import native_gather, reference_gather
-from .gather_scatter_nd import Coordinates, as_rows, gather_rows_nd, native_gather_scatter, sizes_of
+from .gather_scatter_nd import (
+    Coordinates,
+    as_rows,
+    gather_rows_nd,
+    native_gather,
+    native_gather_scatter,
+    reference_gather,
+    sizes_of,
+)
 from .launch import NativeRun
 from .native_arrays import Array, Run
 

@@ -18,8 +18,7 @@ from directml_py.graph import Graph
 from directml_py.kernels.backend import backend
 from directml_py.kernels.decisions import ABSENT, Decisions, Declined
 from directml_py.kernels.fill import sequence
-from directml_py.kernels.gather import native_gather
-from directml_py.kernels.gather_scatter_nd import native_gather_scatter
+from directml_py.kernels.gather_scatter_nd import native_gather
 from directml_py.kernels.move import native_move
 from directml_py.kernels.nonzero import native_nonzero
 from directml_py.kernels.philox import generate
@@ -88,9 +87,6 @@ TAKEN = {
     "conv": convolution(1),
     "depthwise_pool": convolution(2),
     "elementwise": add("FLOAT32"),
-    "gather": dml.DML_GATHER_OPERATOR_DESC(
-        tensor([1, 1, 3, 9]), tensor([1, 1, 1, 2], "UINT32"), tensor([1, 1, 3, 2]), 3, 1
-    ),
     "gather_scatter_nd": dml.DML_GATHER_ELEMENTS_OPERATOR_DESC(
         tensor([1, 1, 3, 9]), tensor([1, 1, 3, 2], "UINT32"), tensor([1, 1, 3, 2]), 3
     ),
@@ -137,11 +133,7 @@ DEEP = np.zeros((1,) * 9, np.float32)
 BYTES = np.zeros(2, np.int8)
 # Kernels that take every tensor that their operators can have.
 DECLINED_ARRAYS = {
-    "gather": (lambda: native_gather(X, BYTES, X, 0), "indices of INT8 have no native kernel"),
-    "gather_scatter_nd": (
-        lambda: native_gather_scatter("EXACT", X, [BYTES], X),
-        "indices of INT8 have no native kernel",
-    ),
+    "gather_scatter_nd": (lambda: native_gather(X, BYTES, X, 0), "indices of INT8 have no native kernel"),
     "move": (lambda: native_move([(DEEP, DEEP)]), "9 dimensions are more than 8"),
     "nonzero": (lambda: native_nonzero(DEEP, np.zeros((1, 9), np.uint32)), "9 dimensions are more than 8"),
     "reduce": (

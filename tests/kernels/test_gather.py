@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sweeps import swept
 
 from directml_py.kernels.backend import backend
-from directml_py.kernels.gather import gather, reference_gather, safe_indices, spread_strides
+from directml_py.kernels.gather_scatter_nd import gather, reference_gather, safe_indices, spread_strides
 
 from .variants import DTYPES, LAYOUTS, assert_same_bytes, guarded
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import directml_py as dml
-from directml_py.kernels.gather import safe_indices
+from directml_py.kernels.gather_scatter_nd import safe_indices
 from directml_py.operators import kernel_of
 
 from .helpers import gather, numpy_type, tensor

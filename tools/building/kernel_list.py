@@ -65,8 +65,9 @@ KERNELS = (
         "ADD packed, float32",
         WIDE,
     ),
-    NativeKernel("gather", ("test_gather.py",), "GATHER rows, float32"),
-    NativeKernel("gather_scatter_nd", ("test_gather_scatter_nd.py",), "GATHER_ND rows, float32"),
+    NativeKernel(
+        "gather_scatter_nd", ("test_gather.py", "test_gather_scatter_nd.py"), "GATHER_ND rows, float32"
+    ),
     NativeKernel("half", ("test_half.py",), "TOP_K half, float16", WIDE),
     NativeKernel(
         "matmul", ("test_matmul.py", "test_attention.py", "test_recurrent.py"), "GEMM 512, float32", WIDE

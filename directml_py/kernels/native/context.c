@@ -20,7 +20,6 @@
     .conv = &dml_conv_table_##wide,                                                                                    \
     .depthwise_pool = &dml_depthwise_pool_table_##wide,                                                                \
     .elementwise = &dml_elementwise_table_##wide,                                                                      \
-    .gather = &dml_gather_table_##narrow,                                                                              \
     .gather_scatter_nd = &dml_gather_scatter_nd_table_##narrow,                                                        \
     .half = &dml_half_table_##wide,                                                                                    \
     .matmul = &dml_matmul_table_##wide,                                                                                \

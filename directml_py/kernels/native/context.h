@@ -6,7 +6,6 @@
 #include "conv/dispatch.h"
 #include "depthwise_pool/dispatch.h"
 #include "elementwise/dispatch.h"
-#include "gather/dispatch.h"
 #include "gather_scatter_nd/dispatch.h"
 #include "half/dispatch.h"
 #include "matmul/dispatch.h"
@@ -27,7 +26,6 @@ typedef struct {
     dml_conv_multiply_bytes_kernel conv_multiply_bytes;
     const dml_depthwise_pool_table *depthwise_pool;
     const dml_elementwise_table *elementwise;
-    const dml_gather_table *gather;
     const dml_gather_scatter_nd_table *gather_scatter_nd;
     const dml_half_table *half;
     const dml_matmul_table *matmul;

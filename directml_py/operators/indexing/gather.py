@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...descs.operator_desc import OperatorDesc
-from ...kernels.gather import gather
-from ...kernels.gather_scatter_nd import Coordinates
+from ...kernels.gather_scatter_nd import Coordinates, gather
 from ...kernels.launch import launch_in_order
 from ...kernels.linear_index import gather_within, is_inside, take
 from ...kernels.native_arrays import Array, Run

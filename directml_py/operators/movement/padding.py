@@ -18,7 +18,7 @@ from ...api.enums import (
     DML_PADDING_MODE_WRAP,
 )
 from ...descs.operator_desc import OperatorDesc
-from ...kernels.gather import gather
+from ...kernels.gather_scatter_nd import gather
 from ...kernels.launch import launch_in_order
 from ...kernels.move import move
 from ...kernels.native_arrays import Array, Run

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...descs.operator_desc import OperatorDesc
-from ...kernels.gather import gather
-from ...kernels.gather_scatter_nd import read_reversed
+from ...kernels.gather_scatter_nd import gather, read_reversed
 from ...kernels.native_arrays import Array, Run
 from ..attributes import resized
 from ..operator import Compute, Inputs, Kernel, Operator, Outputs, Shapes, operator

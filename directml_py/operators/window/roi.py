@@ -10,7 +10,7 @@ import numpy as np
 from ...api.enums import DML_INTERPOLATION_MODE_LINEAR, DML_REDUCE_FUNCTION_MAX
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...kernels.gather import safe_indices
+from ...kernels.gather_scatter_nd import safe_indices
 from ...kernels.half import widened
 from ...kernels.native_arrays import Array, Run
 from ...kernels.roi.patches import parts_of, patches

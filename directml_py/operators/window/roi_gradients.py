@@ -9,7 +9,7 @@ import numpy as np
 from ...api.enums import DML_REDUCE_FUNCTION_MAX
 from ...descs.operator_desc import OperatorDesc
 from ...descs.tensor import TensorDesc
-from ...kernels.gather import safe_indices
+from ...kernels.gather_scatter_nd import safe_indices
 from ...kernels.native_arrays import Array
 from ...kernels.roi.patches import Patch, patches
 from ..operator import Compute, Shapes, of_sizes, operator

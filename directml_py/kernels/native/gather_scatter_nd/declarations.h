@@ -1,13 +1,14 @@
 #pragma once
 #include "../move/declarations.h"
-#include "../gather/declarations.h"
 
 /* What an index outside its dimension does: it is clamped to the nearest one, or nothing is written. Reversed
    coordinates come from lengths instead of indices: of the first `length` elements along the dimension, the coordinate
    is counted from the last one. */
 enum { DML_GATHER_SCATTER_ND_CLAMPED, DML_GATHER_SCATTER_ND_EXACT, DML_GATHER_SCATTER_ND_REVERSED };
 
-/* The indices of one coordinate, whose `type` is that of `dml_gather`. `along` is its dimension of the array. */
+enum { DML_INDEX_UINT32, DML_INDEX_INT32, DML_INDEX_UINT64, DML_INDEX_INT64 };
+
+/* The indices of one coordinate. `along` is its dimension of the array. */
 typedef struct {
     uintptr_t indices;
     int64_t strides[DML_MAX_DIMENSIONS], size, array_stride;
@@ -27,10 +28,13 @@ typedef struct {
 } dml_gather_scatter_nd_params;
 
 typedef struct {
-    dml_indexed_copy copy;
-    /* Whether one coordinate names single elements, and whether lengths reverse whole lines. */
-    int is_single, is_lines;
-    int64_t bytes;
+    /* The copy that an index tuple stands for. Tuples are taken in blocks of this many. */
+    dml_move trail;
+    int kind;
+    int64_t block, bytes;
+    /* Whether one coordinate names single elements, whether lengths reverse whole lines, and whether all lines read the
+       same indices, which fit into one block. */
+    int is_single, is_lines, is_repeated;
     /* The lowest offset that an index tuple may have, and the distance to the highest one, plus one. */
     int64_t lowest, extent;
 } dml_gather_scatter_nd_plan;

@@ -22,11 +22,23 @@ typedef struct {
     int64_t array_stride, values_stride;
 } dml_gather_scatter_nd_single;
 
+/* Copies of items, or of rows of `bytes`, from `array` plus each offset to `values` and every `values_stride` bytes
+   after it. Rows are prefetched if memory `is_far`. */
+typedef struct {
+    char *values;
+    const char *array;
+    const int64_t *offsets;
+    int64_t count, values_stride, bytes;
+    int is_far;
+} dml_gather_scatter_nd_reads;
+
 typedef struct {
     /* By how an index is read, and by its type. */
     void (*add[3][4])(const dml_gather_scatter_nd_line *line);
     /* By the logarithm of the item's size, too; all lengths have the same own coordinate. */
     void (*single[3][4][4])(const dml_gather_scatter_nd_single *task);
+    void (*read_rows)(const dml_gather_scatter_nd_reads *reads, int stream);
+    void (*read[5])(const dml_gather_scatter_nd_reads *reads, int stream);
     /* Writes as many rows of `bytes`. `stream` is that of `dml_move_table`. */
     void (*write_rows)(char *array, const int64_t *offsets, const char *values, int64_t stride, int64_t count,
                        int64_t bytes, int stream);

@@ -1,18 +1,27 @@
 #include "../common/assert.h"
 #include "../common/dimensions.h"
 #include "../context.h"
-#include "../gather/gather.h"
 #include "../move/move.h"
 #include "../threads/parallel.h"
 
-/* This many offsets are computed at once, which leaves room for the elements in the L1 cache. */
+/* This many offsets are computed at once, which leaves room for the elements in the L1 cache; fewer if they move much
+   memory, which threads share. */
 #define DML_GATHER_SCATTER_ND_BLOCK 1024
+#define DML_GATHER_SCATTER_ND_BLOCK_BYTES (1 << 17)
+/* This many index tuples or fewer read by copies, whose bytes threads share, if each has at least so many. */
+#define DML_GATHER_SCATTER_ND_FEW 16
+#define DML_GATHER_SCATTER_ND_FEW_BYTES 4096
 /* This much of a line is reversed at once. */
 #define DML_GATHER_SCATTER_ND_LINE (1 << 14)
 /* Lines of the array of up to this size are prefetched before they are needed. */
 #define DML_GATHER_SCATTER_ND_AHEAD (1 << 16)
+/* An array of this size stays in a second-level cache, where prefetching its rows costs more than it saves. */
+#define DML_GATHER_SCATTER_ND_NEAR (1 << 19)
 /* The most threads that write ranges of an array: each of them has to compute all offsets to find its own. */
 #define DML_GATHER_SCATTER_ND_RANGES 8
+
+/* What an index tuple stands for: one of a few copies, a row, an item, or a slice of several dimensions. */
+enum { DML_COPY_FEW, DML_COPY_ROWS, DML_COPY_ITEMS, DML_COPY_NESTED };
 
 static void dml_gather_scatter_nd_reach(dml_gather_scatter_nd *task, int64_t size, int64_t stride)
 {
@@ -20,6 +29,37 @@ static void dml_gather_scatter_nd_reach(dml_gather_scatter_nd *task, int64_t siz
     int64_t reach = (size - 1) * stride;
     plan->lowest += dml_least(reach, 0);
     plan->extent += dml_magnitude(reach);
+}
+
+/* Chooses how the bytes of one index tuple are copied, and how many tuples are taken at once. */
+static void dml_gather_scatter_nd_choose(dml_gather_scatter_nd *task, int64_t moved, int64_t tuples)
+{
+    const dml_gather_scatter_nd_params *params = &task->params;
+    dml_gather_scatter_nd_plan *plan = &task->plan;
+    const dml_move *trail = &plan->trail;
+    const int last = params->rank - 1;
+    int64_t block = DML_GATHER_SCATTER_ND_BLOCK_BYTES / moved;
+    /* A trail whose strides are negative on both sides is one piece that does not begin at its first element. */
+    const int begins = trail->output == 0 && trail->input == 0;
+    plan->block = block < 1 ? 1 : dml_least(block, DML_GATHER_SCATTER_ND_BLOCK);
+    plan->kind = DML_COPY_NESTED;
+    if (trail->item == moved && begins) {
+        plan->kind = DML_COPY_ITEMS;
+    } else if (!params->is_write && tuples <= DML_GATHER_SCATTER_ND_FEW && moved >= DML_GATHER_SCATTER_ND_FEW_BYTES) {
+        plan->kind = DML_COPY_FEW;
+        plan->block = 1;
+    } else if (trail->kind == DML_MOVE_ROWS && trail->dimensions[trail->rank - 1].size == moved && begins) {
+        plan->kind = DML_COPY_ROWS;
+    }
+    plan->is_repeated = params->mode == DML_GATHER_SCATTER_ND_CLAMPED && last > 0 && params->sizes[last] <= plan->block;
+    for (int k = 0; k < params->count; k++)
+        for (int i = 0; i < last; i++)
+            plan->is_repeated &= params->coordinates[k].strides[i] == 0;
+    plan->is_single = params->count == 1 && plan->kind == DML_COPY_ITEMS && trail->item <= 8 && !plan->is_repeated;
+    plan->is_lines = plan->is_single && params->mode == DML_GATHER_SCATTER_ND_REVERSED &&
+                     params->coordinates[0].along == last;
+    if (plan->is_lines)
+        plan->block = DML_GATHER_SCATTER_ND_LINE;
 }
 
 int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int rank, const int64_t *sizes,
@@ -31,18 +71,13 @@ int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int
     if (rank < 0 || rank > 8 || (item != 1 && item != 2 && item != 4 && item != 8))
         return 0;
     if (params->is_write)
-        dml_move_layout(&plan->copy.trail, item, rank, sizes, array_strides, values_strides);
+        dml_move_layout(&plan->trail, item, rank, sizes, array_strides, values_strides);
     else
-        dml_move_layout(&plan->copy.trail, item, rank, sizes, values_strides, array_strides);
+        dml_move_layout(&plan->trail, item, rank, sizes, values_strides, array_strides);
     plan->bytes = moved * tuples;
     if (moved == 0)
         return 1;
-    dml_gather_choose_copy(&plan->copy, moved, DML_GATHER_SCATTER_ND_BLOCK);
-    plan->is_single = params->count == 1 && plan->copy.kind == DML_GATHER_ITEMS && plan->copy.trail.item <= 8;
-    plan->is_lines = plan->is_single && params->mode == DML_GATHER_SCATTER_ND_REVERSED &&
-                     params->coordinates[0].along == params->rank - 1;
-    if (plan->is_lines)
-        plan->copy.block = DML_GATHER_SCATTER_ND_LINE;
+    dml_gather_scatter_nd_choose(task, moved, tuples);
     plan->extent = 1;
     for (int i = 0; i < params->rank; i++)
         dml_gather_scatter_nd_reach(task, params->sizes[i], params->array_strides[i]);
@@ -52,14 +87,12 @@ int dml_gather_scatter_nd_prepare(dml_gather_scatter_nd *task, int64_t item, int
 }
 
 /* Computes the offsets of `count` index tuples that follow each other along the last dimension, from these coordinates
-   on. */
-static void dml_gather_scatter_nd_find(dml_gather_scatter_nd *task, const int64_t *at, int64_t count, int64_t *offsets)
+   on; `first` is the offset of the first of them without its indices. */
+static void dml_gather_scatter_nd_find(dml_gather_scatter_nd *task, const int64_t *at, int64_t first, int64_t count,
+                                       int64_t *offsets)
 {
     const dml_gather_scatter_nd_params *params = &task->params;
     int last = params->rank - 1;
-    int64_t first = 0;
-    for (int i = 0; i <= last; i++)
-        first += at[i] * params->array_strides[i];
     for (int64_t i = 0; i < count; i++)
         offsets[i] = first + i * params->array_strides[last];
     for (int k = 0; k < params->count; k++) {
@@ -86,7 +119,7 @@ static void dml_gather_scatter_nd_one_by_one(dml_gather_scatter_nd *task, const 
 {
     const dml_gather_scatter_nd_params *params = &task->params;
     int last = params->rank - 1, along = params->coordinates[0].along,
-        item = __builtin_ctzll((unsigned long long)task->plan.copy.trail.item);
+        item = __builtin_ctzll((unsigned long long)task->plan.trail.item);
     dml_gather_scatter_nd_single single = {.line = {.indices = (const char *)params->coordinates[0].indices,
                                                     .stride = params->coordinates[0].strides[last],
                                                     .count = count,
@@ -131,7 +164,7 @@ static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, con
 {
     const dml_gather_scatter_nd_params *params = &task->params;
     const dml_gather_scatter_nd_plan *plan = &task->plan;
-    int last = params->rank - 1, item = __builtin_ctzll((unsigned long long)plan->copy.trail.item);
+    int last = params->rank - 1, item = __builtin_ctzll((unsigned long long)plan->trail.item);
     int64_t begin = at[last], end = begin + count, stride = params->coordinates[0].array_stride,
             values_stride = params->values_strides[last];
     const char *array = (const char *)params->array, *lengths = (const char *)params->coordinates[0].indices;
@@ -153,7 +186,7 @@ static void dml_gather_scatter_nd_reverse(const dml_gather_scatter_nd *task, con
     span.input = array + reversed_end * stride;
     span.length = end - reversed_end;
     span.input_stride = stride;
-    if (stride == plan->copy.trail.item && values_stride == stride) {
+    if (stride == plan->trail.item && values_stride == stride) {
         span.length *= stride;
         dml_dispatch->move->rows(&span, stream);
     } else if (reversed_end < end) {
@@ -167,22 +200,22 @@ static void dml_gather_scatter_nd_write(const dml_gather_scatter_nd *task, const
     const dml_gather_scatter_nd_params *params = &task->params;
     const dml_gather_scatter_nd_plan *plan = &task->plan;
     int64_t stride = params->values_strides[params->rank - 1];
-    char *array = (char *)params->array + (plan->copy.kind == DML_GATHER_ITEMS ? 0 : (intptr_t)plan->copy.trail.output);
+    char *array = (char *)params->array + (plan->kind == DML_COPY_ITEMS ? 0 : (intptr_t)plan->trail.output);
     int stream = plan->bytes >= dml_stream_bytes;
-    if (plan->copy.kind == DML_GATHER_ITEMS) {
-        dml_dispatch->gather_scatter_nd->write[__builtin_ctzll((unsigned long long)plan->copy.trail.item)](
+    if (plan->kind == DML_COPY_ITEMS) {
+        dml_dispatch->gather_scatter_nd->write[__builtin_ctzll((unsigned long long)plan->trail.item)](
             array, offsets, values, stride, count);
         return;
     }
-    values += (intptr_t)plan->copy.trail.input;
-    if (plan->copy.kind == DML_GATHER_ROWS) {
-        dml_dispatch->gather_scatter_nd->write_rows(array, offsets, values, stride, count, plan->copy.trail.bytes,
+    values += (intptr_t)plan->trail.input;
+    if (plan->kind == DML_COPY_ROWS) {
+        dml_dispatch->gather_scatter_nd->write_rows(array, offsets, values, stride, count, plan->trail.bytes,
                                                     stream);
         return;
     }
     for (int64_t i = 0; i < count; i++)
         if (offsets[i] != INT64_MIN / 2)
-            dml_move_part(&plan->copy.trail, array + offsets[i], values + i * stride, 0, plan->copy.trail.units, 0);
+            dml_move_part(&plan->trail, array + offsets[i], values + i * stride, 0, plan->trail.units, 0);
 }
 
 /* Writes at all index tuples from `at` up to `end`, in the order of their coordinates, whose offsets are in `range`, if
@@ -198,17 +231,19 @@ static void dml_gather_scatter_nd_write_box(dml_gather_scatter_nd *task, const i
     /* Items that belong to other threads are written to a dummy instead: half of the branches around them would be
        taken. */
     int64_t elsewhere =
-        plan->copy.kind == DML_GATHER_ITEMS ? (int64_t)((uintptr_t)unused - params->array) : INT64_MIN / 2;
+        plan->kind == DML_COPY_ITEMS ? (int64_t)((uintptr_t)unused - params->array) : INT64_MIN / 2;
     memcpy(at, begin, sizeof at);
     while (i >= 0) {
         const char *values = (const char *)params->values;
-        int64_t left = end[last] - at[last], count = dml_least(left, plan->copy.block);
-        for (i = 0; i <= last; i++)
+        int64_t left = end[last] - at[last], count = dml_least(left, plan->block), first = 0;
+        for (i = 0; i <= last; i++) {
             values += at[i] * params->values_strides[i];
+            first += at[i] * params->array_strides[i];
+        }
         if (plan->is_single && !range) {
             dml_gather_scatter_nd_one_by_one(task, at, count, (char *)values);
         } else {
-            dml_gather_scatter_nd_find(task, at, count, offsets);
+            dml_gather_scatter_nd_find(task, at, first, count, offsets);
             if (range)
                 for (i = 0; i < count; i++)
                     offsets[i] =
@@ -222,7 +257,7 @@ static void dml_gather_scatter_nd_write_box(dml_gather_scatter_nd *task, const i
                 at[i - 1]++;
         }
     }
-    if (plan->copy.kind == DML_GATHER_ROWS && plan->bytes >= dml_stream_bytes)
+    if (plan->kind == DML_COPY_ROWS && plan->bytes >= dml_stream_bytes)
         dml_dispatch->move->stream_end();
 }
 
@@ -254,43 +289,98 @@ static void dml_gather_scatter_nd_share_ranges(void *context, int64_t begin, int
     dml_gather_scatter_nd_write_box(task, from, task->params.sizes, end - begin < ranges->count ? range : NULL);
 }
 
-/* Units are blocks of index tuples along the last dimension. */
+/* How many units the reads along the last dimension are: blocks of index tuples. */
+static int64_t dml_gather_scatter_nd_pieces(const dml_gather_scatter_nd *task)
+{
+    return dml_quotient_up(task->params.sizes[task->params.rank - 1], task->plan.block);
+}
+
+/* Finds the coordinates of a unit, and where it reads and writes. */
+static void dml_gather_scatter_nd_seek(const dml_gather_scatter_nd *task, int64_t unit, int64_t *at,
+                                       dml_gather_scatter_nd_reads *reads)
+{
+    const dml_gather_scatter_nd_params *params = &task->params;
+    const int64_t pieces = dml_gather_scatter_nd_pieces(task);
+    const int last = params->rank - 1;
+    int64_t rest = unit / pieces, left;
+    at[last] = unit % pieces * task->plan.block;
+    left = params->sizes[last] - at[last];
+    reads->count = dml_least(left, task->plan.block);
+    reads->values = (char *)params->values + at[last] * params->values_strides[last];
+    reads->array = (const char *)params->array;
+    for (int i = last - 1; i >= 0; i--) {
+        at[i] = rest % params->sizes[i];
+        rest /= params->sizes[i];
+        reads->values += at[i] * params->values_strides[i];
+        reads->array += at[i] * params->array_strides[i];
+    }
+}
+
+static void dml_gather_scatter_nd_read(const dml_gather_scatter_nd_plan *plan, const dml_gather_scatter_nd_reads *reads,
+                                       int stream)
+{
+    const dml_move *trail = &plan->trail;
+    if (plan->kind == DML_COPY_ROWS) {
+        dml_dispatch->gather_scatter_nd->read_rows(reads, stream);
+    } else if (plan->kind == DML_COPY_ITEMS) {
+        dml_dispatch->gather_scatter_nd->read[__builtin_ctzll((unsigned long long)trail->item)](reads, stream);
+    } else {
+        char *values = reads->values + (intptr_t)trail->output;
+        const char *array = reads->array + (intptr_t)trail->input;
+        for (int64_t i = 0; i < reads->count; i++)
+            dml_move_part(trail, values + i * reads->values_stride, array + reads->offsets[i], 0, trail->units, stream);
+    }
+}
+
 static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int64_t end)
 {
     dml_gather_scatter_nd *task = context;
     const dml_gather_scatter_nd_params *params = &task->params;
     const dml_gather_scatter_nd_plan *plan = &task->plan;
-    int last = params->rank - 1, stream = plan->bytes >= dml_stream_bytes;
-    int64_t offsets[DML_GATHER_SCATTER_ND_BLOCK], pieces = dml_quotient_up(params->sizes[last], plan->copy.block);
-    int64_t item = plan->copy.trail.item, stride = params->values_strides[last];
+    int last = params->rank - 1, stream = plan->bytes >= dml_stream_bytes, is_known = 0;
+    int64_t offsets[DML_GATHER_SCATTER_ND_BLOCK], item = plan->trail.item, stride = params->values_strides[last];
     char together[DML_GATHER_SCATTER_ND_BLOCK * 8] __attribute__((aligned(64)));
-    dml_gather_items copies = {
-        .x = (const char *)params->array, .offsets = offsets, .output_stride = stride, .bytes = plan->copy.trail.bytes};
+    dml_gather_scatter_nd_reads reads = {.offsets = offsets,
+                                         .values_stride = stride,
+                                         .bytes = plan->trail.bytes,
+                                         .is_far = plan->extent > DML_GATHER_SCATTER_ND_NEAR};
     for (; begin < end; begin++) {
-        int64_t at[8], rest = begin / pieces, left;
-        at[last] = begin % pieces * plan->copy.block;
-        left = params->sizes[last] - at[last];
-        copies.output = (char *)params->values + at[last] * stride;
-        for (int i = last - 1; i >= 0; i--) {
-            at[i] = rest % params->sizes[i];
-            rest /= params->sizes[i];
-            copies.output += at[i] * params->values_strides[i];
-        }
-        copies.count = dml_least(left, plan->copy.block);
+        int64_t at[8];
+        dml_gather_scatter_nd_seek(task, begin, at, &reads);
         if (plan->is_lines) {
-            dml_gather_scatter_nd_reverse(task, at, copies.count, copies.output, stream);
+            dml_gather_scatter_nd_reverse(task, at, reads.count, reads.values, stream);
         } else if (plan->is_single && stream && stride == item) {
-            dml_gather_scatter_nd_one_by_one(task, at, copies.count, together);
-            dml_move_lines(copies.output, 0, together, 0, 1, copies.count * item, stream);
+            dml_gather_scatter_nd_one_by_one(task, at, reads.count, together);
+            dml_move_lines(reads.values, 0, together, 0, 1, reads.count * item, stream);
         } else if (plan->is_single) {
-            dml_gather_scatter_nd_one_by_one(task, at, copies.count, copies.output);
+            dml_gather_scatter_nd_one_by_one(task, at, reads.count, reads.values);
         } else {
-            dml_gather_scatter_nd_find(task, at, copies.count, offsets);
-            dml_gather_copy(&plan->copy, &copies, stream);
+            if (!is_known)
+                dml_gather_scatter_nd_find(task, at, at[last] * params->array_strides[last], reads.count, offsets);
+            is_known = plan->is_repeated;
+            dml_gather_scatter_nd_read(plan, &reads, stream);
         }
     }
     if (stream)
         dml_dispatch->move->stream_end();
+}
+
+/* Makes one copy for each index tuple, whose bytes threads share. */
+static void dml_gather_scatter_nd_few(dml_gather_scatter_nd *task, int64_t tuples)
+{
+    const dml_gather_scatter_nd_params *params = &task->params;
+    const int last = params->rank - 1;
+    dml_move copies[DML_GATHER_SCATTER_ND_FEW];
+    for (int64_t i = 0; i < tuples; i++) {
+        dml_gather_scatter_nd_reads read;
+        int64_t at[8], offset;
+        dml_gather_scatter_nd_seek(task, i, at, &read);
+        dml_gather_scatter_nd_find(task, at, at[last] * params->array_strides[last], 1, &offset);
+        copies[i] = task->plan.trail;
+        copies[i].output += (uintptr_t)read.values;
+        copies[i].input += (uintptr_t)(read.array + offset);
+    }
+    dml_move_run(copies, tuples);
 }
 
 void dml_gather_scatter_nd_run(dml_gather_scatter_nd *task)
@@ -303,16 +393,18 @@ void dml_gather_scatter_nd_run(dml_gather_scatter_nd *task)
     DML_ASSERT_EACH(i, params->rank, params->sizes[i] >= 0);
     DML_ASSERT_EACH(i, params->count, DML_IS_INDEX(params->coordinates[i].type, 4));
     DML_ASSERT_EACH(i, params->count, params->coordinates[i].size >= (plan->bytes > 0));
-    DML_ASSERT(plan->bytes >= 0 && (plan->bytes == 0 || plan->copy.block >= 1));
+    DML_ASSERT(DML_IS_INDEX(plan->kind, DML_COPY_NESTED + 1));
+    DML_ASSERT(plan->bytes >= 0 && (plan->bytes == 0 || plan->block >= 1));
     int last = params->rank - 1, threads = dml_get_threads();
     dml_gather_scatter_nd_ranges ranges = {task, threads < DML_GATHER_SCATTER_ND_RANGES ? threads
                                                                                         : DML_GATHER_SCATTER_ND_RANGES};
     if (plan->bytes == 0)
         return;
-    if (!params->is_write)
+    if (plan->kind == DML_COPY_FEW)
+        dml_gather_scatter_nd_few(task, dml_element_count(params->rank, params->sizes));
+    else if (!params->is_write)
         dml_parallel(dml_gather_scatter_nd_share_reads, task,
-                     dml_element_count(last, params->sizes) * dml_quotient_up(params->sizes[last], plan->copy.block), 1,
-                     plan->bytes);
+                     dml_element_count(last, params->sizes) * dml_gather_scatter_nd_pieces(task), 1, plan->bytes);
     else if (params->apart >= 0)
         dml_parallel(dml_gather_scatter_nd_share_writes, task, params->sizes[params->apart],
                      params->apart == last ? 64 : 1, plan->bytes);

@@ -1,10 +1,10 @@
-/* Turns coordinates into offsets, and writes elements there. */
+/* Turns coordinates into offsets, and reads or writes elements there. */
 
 #include "../common/compiler.h"
-#include "../gather/prefetch.h"
 #include "../move/copy.h"
 
 #include "dispatch.h"
+#include "gather.h"
 
 /* An offset that no element has, nor the sum of one and this. */
 #define DML_NOWHERE (INT64_MIN / 2)
@@ -109,6 +109,8 @@ const dml_gather_scatter_nd_table DML_TABLE(gather_scatter_nd) = {
     .add = {DML_GATHER_SCATTER_ND_MODE(clamped), DML_GATHER_SCATTER_ND_MODE(exact),
             DML_GATHER_SCATTER_ND_MODE(reversed)},
     .single = {DML_SINGLE_MODE(clamped), DML_SINGLE_MODE(exact), DML_SINGLE_MODE(reversed)},
+    .read_rows = gather_rows,
+    .read = DML_ITEM_TABLE(gather_items),
     .write_rows = gather_scatter_nd_write_rows,
     .write = DML_ITEM_TABLE(gather_scatter_nd_write),
 };
