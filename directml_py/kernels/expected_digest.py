@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "6e753275"
+DECLARATIONS = "a1b3b6da"

@@ -12,6 +12,7 @@ from . import half
 from .backend import backend
 from .cache_blocks import BLOCK, Grid
 from .decisions import ABSENT, Declined, take
+from .launch import NativeRun
 from .native_arrays import Array, Run, address
 from .threads import share
 
@@ -60,9 +61,6 @@ def merged(array: Array) -> Array:
     return np.lib.stride_tricks.as_strided(array, sizes, strides)
 
 
-FLOAT64 = np.dtype(np.float64)
-
-
 def sequence(start: Any, delta: Any, output: Array) -> Run:
     """The call that stores ``start + i * delta`` in ``output``, where ``i`` is an element's number in coordinate order.
 
@@ -70,36 +68,31 @@ def sequence(start: Any, delta: Any, output: Array) -> Run:
     rounded to the type, or to FLOAT32 if that is FLOAT16.
     """
     if backend.native is None:
-        Declined("arange", ABSENT)
+        Declined("fill", ABSENT)
         return fill(partial(numpy_elements, start, delta), output)
-    take("arange")
-    call = partial(native_elements, word_of(start), word_of(delta))
+    if output.dtype.kind == "f":
+        ends = {"float_start": float(start), "float_delta": float(delta)}
+    else:
+        ends = {"start": int(start) % 2**64, "delta": int(delta) % 2**64}
+    kind = f"{'FLOAT' if output.dtype.kind == 'f' else 'INTEGER'}{8 * output.itemsize}"
     if output.flags.c_contiguous and output.flags.aligned:
-        return partial(run_over, call(output, 0), output)
+        return native_fill(kind, output, **ends)
+    take("fill")
 
     def elements(first: int, count: int) -> Array:
         values = np.empty(count, output.dtype)
-        call(values, first)()
+        native_fill(kind, values, first=first, **ends)()
         return values
 
     return fill(elements, output)
 
 
-def word_of(value: Any) -> int:
-    """A start or a step as the native kernel has it; only as many low bits as the output has matter."""
-    wide = FLOAT64 if value.dtype.kind == "f" else np.dtype(np.int64)
-    return int(value.astype(wide).view(np.uint64))
-
-
-def native_elements(start: int, delta: int, output: Array, first: int) -> Run:
-    """The native kernel: stores elements from number ``first`` on in a contiguous ``output``, which must live on."""
-    numbers = output.itemsize, output.dtype.kind == "f", first, output.size, start, delta
-    return partial(backend.native.lib.dml_arange, address(output), *numbers)
-
-
-def run_over(call: Run, memory: Array) -> None:
-    """``call``, which refers to ``memory`` by its address alone."""
-    call()
+def native_fill(kind: str, output: Array, **fields: Any) -> NativeRun:
+    """The native kernel, over a contiguous ``output``; ``fields`` are others of its task."""
+    native = backend.native
+    task = native.ffi.new("dml_fill *", {"elements": address(output), "count": output.size, **fields})
+    task.kind = getattr(native.lib, f"DML_FILL_{kind}")
+    return NativeRun("dml_fill_run", task, keepalive=output)
 
 
 def numpy_elements(start: Any, delta: Any, first: int, count: int) -> Array:

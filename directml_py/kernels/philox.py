@@ -11,8 +11,8 @@ import numpy as np
 
 from .backend import backend
 from .decisions import ABSENT, Declined, take
-from .fill import fill
-from .native_arrays import Array, Run, address
+from .fill import fill, native_fill
+from .native_arrays import Array, Run
 
 ROUNDS = 10
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
@@ -37,17 +37,17 @@ def generate(state: Array, output: Array) -> Run:
     """Bind words of the sequence to the elements of a UINT32 ``output``, in coordinate order, and return the call that
     generates them."""
     if backend.native is None:
-        Declined("philox", ABSENT)
+        Declined("fill", ABSENT)
     else:
-        take("philox")
+        take("fill")
     if backend.native is None or not output.flags.c_contiguous:
         return fill(partial(words, state), output)
-
-    words_address, native = address(output), backend.native.lib.dml_philox
+    native = native_fill("PHILOX", output)
 
     def run() -> None:
         a, b, c, d, *key = state.ravel().tolist()
-        native(words_address, a | b << 32, c | d << 32, *key, output.size)
+        native.task.start, native.task.high, native.task.key = a | b << 32, c | d << 32, key
+        native()
 
     return run
 
@@ -73,18 +73,12 @@ def state_numbers(state: Array) -> tuple[int, int]:
 
 def blocks(counter: int, key: int, count: int) -> Array:
     """``{count, 4}`` words, a row for each value of the 128-bit counter, which wraps."""
-    native = backend.native
-    if native is None:
+    if backend.native is None:
         return numpy_blocks(counter, key, count)
     rows = np.empty((count, COUNTER_WORDS), np.uint32)
-    write_blocks(rows, counter, key)
+    halves = {"start": counter % 2**64, "high": (counter >> 64) % 2**64}
+    native_fill("PHILOX", rows, key=[key % 2**32, (key >> 32) % 2**32], **halves)()
     return rows
-
-
-def write_blocks(output: Array, counter: int, key: int) -> None:
-    """Generate as many words as ``output``, which is contiguous, has elements."""
-    halves = counter % 2**64, (counter >> 64) % 2**64
-    backend.native.lib.dml_philox(address(output), *halves, key % 2**32, (key >> 32) % 2**32, output.size)
 
 
 def numpy_blocks(counter: int, key: int, count: int) -> Array:

@@ -78,15 +78,15 @@ def log_softmax(axis):
 
 
 TAKEN = {
-    "arange": dml.DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC(
+    "conv": convolution(1),
+    "depthwise_pool": convolution(2),
+    "elementwise": add("FLOAT32"),
+    "fill": dml.DML_FILL_VALUE_SEQUENCE_OPERATOR_DESC(
         tensor([1, 1, 1, 9]),
         dml.DML_TENSOR_DATA_TYPE_FLOAT32,
         dml.DML_SCALAR_UNION(Float32=0),
         dml.DML_SCALAR_UNION(Float32=1),
     ),
-    "conv": convolution(1),
-    "depthwise_pool": convolution(2),
-    "elementwise": add("FLOAT32"),
     "gather_scatter_nd": dml.DML_GATHER_ELEMENTS_OPERATOR_DESC(
         tensor([1, 1, 3, 9]), tensor([1, 1, 3, 2], "UINT32"), tensor([1, 1, 3, 2]), 3
     ),
@@ -94,12 +94,6 @@ TAKEN = {
     "move": dml.DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC(tensor([1, 1, 3, 9]), tensor([1, 1, 3, 9])),
     "nonzero": dml.DML_NONZERO_COORDINATES_OPERATOR_DESC(
         tensor([1, 1, 3, 4]), tensor([1, 1, 1, 1], "UINT32"), tensor([1, 1, 12, 4], "UINT32")
-    ),
-    "philox": dml.DML_RANDOM_GENERATOR_OPERATOR_DESC(
-        tensor([1, 1, 1, 6], "UINT32"),
-        tensor([1, 1, 1, 8], "UINT32"),
-        None,
-        dml.DML_RANDOM_GENERATOR_TYPE_PHILOX_4X32_10,
     ),
     "reduce": dml.DML_REDUCE_OPERATOR_DESC(
         dml.DML_REDUCE_FUNCTION_SUM, tensor([1, 1, 3, 9]), tensor([1, 1, 3, 1]), Axes=[3]
@@ -150,8 +144,8 @@ DECLINED_ARRAYS = {
 def test_every_kernel_is_here():
     names = {kernel.name for kernel in KERNELS}
     assert set(TAKEN) == names - {"half"}
-    # These have nothing to decline.
-    assert {*DECLINED, *DECLINED_ARRAYS, "depthwise_pool"} == names - {"half", "arange", "philox"}
+    # The latter has nothing to decline.
+    assert {*DECLINED, *DECLINED_ARRAYS, "depthwise_pool"} == names - {"half", "fill"}
 
 
 @native
@@ -235,9 +229,7 @@ def test_kernels_that_are_not_in_use(monkeypatch):
         sequence(np.float32(0), np.float32(1), np.zeros(3, np.float32))
         generate(np.zeros(6, np.uint32), np.zeros(8, np.uint32))
         native_move([(X, X)])
-    assert list(map(str, decisions.declined)) == [
-        f"{name}: {ABSENT}" for name in ("arange", "philox", "move")
-    ]
+    assert list(map(str, decisions.declined)) == [f"{name}: {ABSENT}" for name in ("fill", "move")]
     assert decisions.kernels == []
 
 

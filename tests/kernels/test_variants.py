@@ -14,11 +14,11 @@ from .variants import ISA, assert_passes_with_isa
 FOLDER = Path(__file__).parent
 # What is the same in every variant, or takes too long to be repeated, is left out.
 CHOSEN = {
-    "test_arange.py": "elements",
     "test_gather.py": "not threshold and not channels and not side_by_side",
     "test_gather_scatter_nd.py": "every_layout or reversed",
     "test_move.py": "not threshold and not channels and not side_by_side",
     "test_scan.py": "native",
+    "test_sequence.py": "elements",
 }
 
 

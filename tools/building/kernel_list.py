@@ -46,7 +46,6 @@ class NativeKernel(NamedTuple):
 
 
 KERNELS = (
-    NativeKernel("arange", ("test_arange.py",), "FILL_VALUE_SEQUENCE, float32"),
     NativeKernel(
         "conv",
         ("test_convolution.py", "test_byte_convolution.py", "test_post_ops.py"),
@@ -65,6 +64,7 @@ KERNELS = (
         "ADD packed, float32",
         WIDE,
     ),
+    NativeKernel("fill", ("test_sequence.py", "test_philox.py"), "FILL_VALUE_SEQUENCE, float32"),
     NativeKernel(
         "gather_scatter_nd", ("test_gather.py", "test_gather_scatter_nd.py"), "GATHER_ND rows, float32"
     ),
@@ -74,7 +74,6 @@ KERNELS = (
     ),
     NativeKernel("move", ("test_move.py",), "identity transposed, float32"),
     NativeKernel("nonzero", ("test_nonzero.py",), "NONZERO_COORDINATES half, float32"),
-    NativeKernel("philox", ("test_philox.py",), "RANDOM_GENERATOR, uint32"),
     NativeKernel(
         "reduce",
         ("test_reduce.py",),

@@ -16,16 +16,15 @@
 
 /* Kernels that gain nothing by the longest vectors are those of the `narrow` instruction set. */
 #define DML_KERNELS(narrow, wide)                                                                                      \
-    .arange = &dml_arange_table_##narrow,                                                                              \
     .conv = &dml_conv_table_##wide,                                                                                    \
     .depthwise_pool = &dml_depthwise_pool_table_##wide,                                                                \
     .elementwise = &dml_elementwise_table_##wide,                                                                      \
+    .fill = &dml_fill_table_##narrow,                                                                                  \
     .gather_scatter_nd = &dml_gather_scatter_nd_table_##narrow,                                                        \
     .half = &dml_half_table_##wide,                                                                                    \
     .matmul = &dml_matmul_table_##wide,                                                                                \
     .move = &dml_move_table_##narrow,                                                                                  \
     .nonzero = &dml_nonzero_table_##narrow,                                                                            \
-    .philox = &dml_philox_table_##narrow,                                                                              \
     .reduce = &dml_reduce_table_##narrow,                                                                              \
     .reduce_float32 = &dml_reduce_float32_table_##wide,                                                                \
     .resample = &dml_resample_table_##wide,                                                                            \

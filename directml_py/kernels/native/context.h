@@ -2,16 +2,15 @@
 
 #pragma once
 
-#include "arange/dispatch.h"
 #include "conv/dispatch.h"
 #include "depthwise_pool/dispatch.h"
 #include "elementwise/dispatch.h"
+#include "fill/dispatch.h"
 #include "gather_scatter_nd/dispatch.h"
 #include "half/dispatch.h"
 #include "matmul/dispatch.h"
 #include "move/dispatch.h"
 #include "nonzero/dispatch.h"
-#include "philox/dispatch.h"
 #include "reduce/dispatch.h"
 #include "resample/dispatch.h"
 #include "scan/dispatch.h"
@@ -20,18 +19,17 @@
 
 typedef struct {
     const char *isa;
-    const dml_arange_table *arange;
     const dml_conv_table *conv;
     const dml_conv_bytes_table *conv_bytes;
     dml_conv_multiply_bytes_kernel conv_multiply_bytes;
     const dml_depthwise_pool_table *depthwise_pool;
     const dml_elementwise_table *elementwise;
+    const dml_fill_table *fill;
     const dml_gather_scatter_nd_table *gather_scatter_nd;
     const dml_half_table *half;
     const dml_matmul_table *matmul;
     const dml_move_table *move;
     const dml_nonzero_table *nonzero;
-    const dml_philox_table *philox;
     const dml_reduce_table *reduce;
     const dml_reduce_float32_table *reduce_float32;
     const dml_resample_table *resample;

@@ -1,5 +1,7 @@
 /* Philox 4x32-10, for several values of the counter at a time. */
 
+#pragma once
+
 #include "../common/compiler.h"
 
 #include "dispatch.h"
@@ -36,15 +38,14 @@ DML_INLINE void philox_lanes(uint32_t *words, uint64_t low, uint64_t high, uint3
     }
 }
 
-static void philox_words(uint32_t *words, uint64_t low, uint64_t high, uint32_t key_low, uint32_t key_high,
-                         int64_t count)
+static void fill_philox(void *elements, const dml_fill *task, int64_t number, int64_t count)
 {
-    int64_t i = 0;
-    for (; i + 16 <= count; i += 16, low += 16) {
-        philox_lanes(words + 4 * i, low, high, key_low, key_high, 16);
+    uint32_t *words = elements;
+    uint64_t low = task->start + (uint64_t)number / 4, high = task->high + (low < task->start);
+    int64_t i = 0, blocks = (count + 3) / 4;
+    for (; i + 16 <= blocks; i += 16, low += 16) {
+        philox_lanes(words + 4 * i, low, high, task->key[0], task->key[1], 16);
         high += low > UINT64_MAX - 16;
     }
-    philox_lanes(words + 4 * i, low, high, key_low, key_high, (int)(count - i));
+    philox_lanes(words + 4 * i, low, high, task->key[0], task->key[1], (int)(blocks - i));
 }
-
-const dml_philox_table DML_TABLE(philox) = {philox_words};

@@ -23,8 +23,8 @@ def integers(start, delta, count, dtype):
 def floats(start, delta, count, dtype):
     """Product and sum are rounded separately, unlike in one fused operation."""
     wide = np.float64 if dtype == np.float64 else np.float32
-    products = np.arange(count).astype(wide) * wide(delta)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = np.arange(count).astype(wide) * wide(delta)
         return (products + wide(start)).astype(dtype)
 
 
@@ -32,6 +32,8 @@ def cases(rng, dtype):
     if dtype.kind == "f":
         for scale in (1e-6, 1.0, 1e3):
             yield [np.asarray(value * scale).astype(dtype) for value in rng.normal(size=2)]
+        for special in [(np.inf, -1), (1, np.inf), (np.nan, 2), (2, np.nan), (-0.0, 0)]:
+            yield [np.asarray(value, dtype) for value in special]
         return
     limits = np.iinfo(dtype)
     for _ in range(3):
