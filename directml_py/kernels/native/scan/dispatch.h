@@ -10,18 +10,19 @@ typedef struct {
     const char *x[DML_SCAN_ROWS];
     char *output[DML_SCAN_ROWS];
     char *kept[DML_SCAN_ROWS];
-    int64_t length, x_axis_stride, output_axis_stride;
-    int count, exclusive, stream;
+    int64_t length;
+    int count, stream;
+    const dml_scan *task;
 } dml_scan_rows;
 
-/* Neighbouring columns, which are scanned together, from their beginning. */
+/* Neighbouring columns along the dimension `across`, which are scanned together, from their beginning. */
 #define DML_SCAN_COLUMNS 1024
 typedef struct {
     const char *x;
     char *output;
-    int64_t count, x_stride, output_stride;
-    int64_t length, x_axis_stride, output_axis_stride;
-    int exclusive, stream;
+    int64_t count;
+    int across, stream;
+    const dml_scan *task;
 } dml_scan_columns;
 
 typedef struct {

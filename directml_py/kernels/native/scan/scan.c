@@ -18,8 +18,9 @@ typedef struct {
     /* The dimension along which columns are neighbours, the columns of a block, and the number of blocks. */
     int across;
     int64_t width, blocks;
-    /* The parts of each row, their length, and their accumulators; outputs are written in the second pass only. */
-    int64_t rows, parts, length;
+    /* The parts of each row, where they begin, their length, and their accumulators; outputs are written in the second
+       pass only. */
+    int64_t rows, parts, begin, length;
     char (*kept)[8];
     int writes;
 } dml_scan_plan;
@@ -49,10 +50,9 @@ static void dml_scan_share_columns(void *context, int64_t begin, int64_t end)
         dml_scan_seek(task, plan->across, begin / plan->blocks, &x, &output);
         x += first * task->x_strides[plan->across];
         output += first * task->output_strides[plan->across];
-        dml_scan_columns columns = {(const char *)task->x + x, (char *)task->output + output,
-                                    dml_least(left, plan->width), task->x_strides[plan->across],
-                                    task->output_strides[plan->across], task->length, task->x_axis_stride,
-                                    task->output_axis_stride, task->exclusive, (int)plan->stream};
+        dml_scan_columns columns = {(const char *)task->x + x,     (char *)task->output + output,
+                                    dml_least(left, plan->width), plan->across,
+                                    (int)plan->stream,            task};
         plan->kernels->columns(&columns);
     }
     if (plan->stream)
@@ -68,14 +68,13 @@ static void dml_scan_share_rows(void *context, int64_t begin, int64_t end)
     for (; begin < end; begin += DML_SCAN_ROWS) {
         char kept[DML_SCAN_ROWS][8];
         dml_scan_rows rows = {.length = plan->length,
-                              .x_axis_stride = task->x_axis_stride,
-                              .output_axis_stride = task->output_axis_stride,
                               .count = (int)dml_least(end - begin, DML_SCAN_ROWS),
-                              .exclusive = task->exclusive,
-                              .stream = (int)plan->stream};
+                              .stream = (int)plan->stream,
+                              .task = task};
         for (int k = 0; k < DML_SCAN_ROWS; k++) {
             /* Lanes without a row scan the first one again. */
-            int64_t unit = begin + (k < rows.count ? k : 0), first = unit / plan->rows * plan->length, x, output;
+            int64_t unit = begin + (k < rows.count ? k : 0), x, output;
+            int64_t first = plan->begin + unit / plan->rows * plan->length;
             dml_scan_seek(task, -1, unit % plan->rows, &x, &output);
             rows.x[k] = (const char *)task->x + x + first * task->x_axis_stride;
             rows.output[k] = plan->writes ? (char *)task->output + output + first * task->output_axis_stride : NULL;
@@ -97,7 +96,6 @@ static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
 {
     const dml_scan *task = plan->task;
     char kept[DML_SCAN_PARTS][8], ends[DML_SCAN_PARTS][8];
-    int64_t done = plan->parts * plan->length;
     plan->kept = kept;
     plan->writes = 0;
     dml_parallel(dml_scan_share_rows, plan, plan->rows * plan->parts, DML_SCAN_ROWS, bytes);
@@ -108,21 +106,12 @@ static void dml_scan_run_parts(dml_scan_plan *plan, int64_t bytes)
     /* The rest of an input is not read before it is overwritten: the accumulators do not have it. */
     plan->writes = 1;
     dml_parallel(dml_scan_share_rows, plan, plan->rows * plan->parts, DML_SCAN_ROWS, bytes);
-    for (int64_t row = 0; row < plan->rows && done < task->length; row++) {
-        int64_t x, output;
-        dml_scan_rows rest = {.length = task->length - done,
-                              .x_axis_stride = task->x_axis_stride,
-                              .output_axis_stride = task->output_axis_stride,
-                              .count = 1,
-                              .exclusive = task->exclusive};
-        dml_scan_seek(task, -1, row, &x, &output);
-        for (int k = 0; k < DML_SCAN_ROWS; k++) {
-            rest.x[k] = (const char *)task->x + x + done * task->x_axis_stride;
-            rest.output[k] = (char *)task->output + output + done * task->output_axis_stride;
-            rest.kept[k] = ends[row];
-        }
-        plan->kernels->rows(&rest);
-    }
+    plan->begin = plan->parts * plan->length;
+    plan->length = task->length - plan->begin;
+    plan->kept = ends;
+    if (plan->length > 0)
+        dml_scan_share_rows(plan, 0, plan->rows);
+    plan->kept = NULL;
 }
 
 /* The dimension in which the output has the smallest stride; -1 if that is the one that is scanned, or it has few
