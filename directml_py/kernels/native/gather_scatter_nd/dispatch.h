@@ -38,7 +38,7 @@ typedef struct {
     /* By the logarithm of the item's size, too; all lengths have the same own coordinate. */
     void (*single[3][4][4])(const dml_gather_scatter_nd_single *task);
     void (*read_rows)(const dml_gather_scatter_nd_reads *reads, int stream);
-    void (*read[5])(const dml_gather_scatter_nd_reads *reads, int stream);
+    void (*read[5])(const dml_gather_scatter_nd_reads *reads);
     /* Writes as many rows of `bytes`. `stream` is that of `dml_move_table`. */
     void (*write_rows)(char *array, const int64_t *offsets, const char *values, int64_t stride, int64_t count,
                        int64_t bytes, int stream);

@@ -81,27 +81,18 @@ DML_INLINE void gather_each(char *output, int64_t output_stride, const char *x, 
         memcpy(output, x + offsets[i], (size_t)item);
 }
 
-DML_INLINE void gather_items(const dml_gather_scatter_nd_reads *reads, int stream, const int64_t item)
+DML_INLINE void gather_items(const dml_gather_scatter_nd_reads *reads, const int64_t item)
 {
-    char chunk[4096] __attribute__((aligned(64)));
-    const int64_t most = (int64_t)sizeof chunk / item;
-    if (reads->values_stride != item) {
-        gather_each(reads->values, reads->values_stride, reads->array, reads->offsets, reads->count, item);
-    } else if (!stream) {
+    if (reads->values_stride == item)
         gather_each(reads->values, item, reads->array, reads->offsets, reads->count, item);
-    } else {
-        for (int64_t i = 0, count; i < reads->count; i += count) {
-            count = dml_least(reads->count - i, most);
-            gather_each(chunk, item, reads->array, reads->offsets + i, count, item);
-            stream_bytes(reads->values + i * item, chunk, count * item, chunk);
-        }
-    }
+    else
+        gather_each(reads->values, reads->values_stride, reads->array, reads->offsets, reads->count, item);
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static void gather_items_##item(const dml_gather_scatter_nd_reads *reads, int stream)                             \
+    static void gather_items_##item(const dml_gather_scatter_nd_reads *reads)                                         \
     {                                                                                                                  \
-        gather_items(reads, stream, item);                                                                             \
+        gather_items(reads, item);                                                                                     \
     }
 DML_EACH_ITEM(DML_ITEM)
 #undef DML_ITEM

@@ -323,7 +323,7 @@ static void dml_gather_scatter_nd_read(const dml_gather_scatter_nd_plan *plan, c
     if (plan->kind == DML_COPY_ROWS) {
         dml_dispatch->gather_scatter_nd->read_rows(reads, stream);
     } else if (plan->kind == DML_COPY_ITEMS) {
-        dml_dispatch->gather_scatter_nd->read[__builtin_ctzll((unsigned long long)trail->item)](reads, stream);
+        dml_dispatch->gather_scatter_nd->read[__builtin_ctzll((unsigned long long)trail->item)](reads);
     } else {
         char *values = reads->values + (intptr_t)trail->output;
         const char *array = reads->array + (intptr_t)trail->input;
@@ -339,7 +339,9 @@ static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int6
     const dml_gather_scatter_nd_plan *plan = &task->plan;
     int last = params->rank - 1, stream = plan->bytes >= dml_stream_bytes, is_known = 0;
     int64_t offsets[DML_GATHER_SCATTER_ND_BLOCK], item = plan->trail.item, stride = params->values_strides[last];
-    char together[DML_GATHER_SCATTER_ND_BLOCK * 8] __attribute__((aligned(64)));
+    /* Items that are written by streaming stores are collected first. */
+    const int collects = stream && stride == item && plan->kind == DML_COPY_ITEMS && !plan->is_lines;
+    char together[DML_GATHER_SCATTER_ND_BLOCK * 16] __attribute__((aligned(64)));
     dml_gather_scatter_nd_reads reads = {.offsets = offsets,
                                          .values_stride = stride,
                                          .bytes = plan->trail.bytes,
@@ -347,11 +349,11 @@ static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int6
     for (; begin < end; begin++) {
         int64_t at[8];
         dml_gather_scatter_nd_seek(task, begin, at, &reads);
+        char *values = reads.values;
+        if (collects)
+            reads.values = together;
         if (plan->is_lines) {
             dml_gather_scatter_nd_reverse(task, at, reads.count, reads.values, stream);
-        } else if (plan->is_single && stream && stride == item) {
-            dml_gather_scatter_nd_one_by_one(task, at, reads.count, together);
-            dml_move_lines(reads.values, 0, together, 0, 1, reads.count * item, stream);
         } else if (plan->is_single) {
             dml_gather_scatter_nd_one_by_one(task, at, reads.count, reads.values);
         } else {
@@ -360,6 +362,8 @@ static void dml_gather_scatter_nd_share_reads(void *context, int64_t begin, int6
             is_known = plan->is_repeated;
             dml_gather_scatter_nd_read(plan, &reads, stream);
         }
+        if (collects)
+            dml_move_lines(values, 0, together, 0, 1, reads.count * item, stream);
     }
     if (stream)
         dml_dispatch->move->stream_end();
