@@ -39,24 +39,25 @@ DML_NONZERO_KERNELS(uint16_t, 16)
 DML_NONZERO_KERNELS(uint32_t, 32)
 DML_NONZERO_KERNELS(uint64_t, 64)
 
+DML_INLINE void nonzero_spread_as(uint32_t *rows, const uint32_t *found, int64_t count, const uint32_t *outer,
+                                  uint32_t first, const int width)
+{
+    for (int64_t i = 0; i < count; i++, rows += width) {
+        for (int k = 0; k < width - 1; k++)
+            rows[k] = outer[k];
+        rows[width - 1] = first + found[i];
+    }
+}
+
 static void nonzero_spread(uint32_t *rows, const uint32_t *found, int64_t count, const uint32_t *outer, int width,
                            uint32_t first)
 {
-    if (width == 1) {
-        for (int64_t i = 0; i < count; i++)
-            rows[i] = first + found[i];
-    } else if (width == 2) {
-        const uint32_t row = outer[0];
-        for (int64_t i = 0; i < count; i++) {
-            rows[2 * i] = row;
-            rows[2 * i + 1] = first + found[i];
-        }
-    } else {
-        for (int64_t i = 0; i < count; i++, rows += width) {
-            memcpy(rows, outer, (size_t)(width - 1) * sizeof *rows);
-            rows[width - 1] = first + found[i];
-        }
-    }
+    if (width == 1)
+        nonzero_spread_as(rows, found, count, outer, first, 1);
+    else if (width == 2)
+        nonzero_spread_as(rows, found, count, outer, first, 2);
+    else
+        nonzero_spread_as(rows, found, count, outer, first, width);
 }
 
 const dml_nonzero_table DML_TABLE(nonzero) = {
