@@ -3,4 +3,4 @@
 
 from __future__ import annotations
 
-DECLARATIONS = "a1b3b6da"
+DECLARATIONS = "64120906"
