@@ -26,7 +26,6 @@ DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int64_t 
                                      const int vectors)
 {
     const int64_t stride = epilogue->stride, last_count = epilogue->last_count;
-    float *target = epilogue->target + n;
     DML_CONV_EACH_ROW
     {
         const float bias = epilogue->bias ? epilogue->bias[i * epilogue->bias_stride] : 0.0f;
@@ -48,7 +47,7 @@ DML_INLINE void conv_epilogue_floats(const dml_conv_epilogue *epilogue, int64_t 
         conv_activate_tile(sums, epilogue->post_ops, DML_ACTIVATION_CLIP, rows, vectors);
     DML_CONV_EACH_ROW
     {
-        conv_unaligned_floats *line = (conv_unaligned_floats *)(target + i * stride);
+        conv_unaligned_floats *line = (conv_unaligned_floats *)(epilogue->target + n + i * stride);
         _Pragma("GCC unroll 16") for (int j = 0; j + 1 < vectors; j++) line[j] = sums[i * vectors + j];
         dml_store_some((float *)(line + vectors - 1), sums[(i + 1) * vectors - 1], last_count);
     }

@@ -123,7 +123,6 @@ static int dml_depthwise_pool_plan_blocks(dml_depthwise_pool_plan *plan, int is_
         return 0;
     plan->row_blocks = dml_quotient_up(task->output_sizes[1], (most - first) / more + 1);
     plan->rows = dml_quotient_up(task->output_sizes[1], plan->row_blocks);
-    plan->row_blocks = dml_quotient_up(task->output_sizes[1], plan->rows);
     plan->units = task->batches * task->channels / DML_DEPTHWISE_POOL_CHANNELS * plan->row_blocks;
     return 1;
 }
