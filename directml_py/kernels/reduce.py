@@ -100,13 +100,12 @@ def prepared_task(name: str, x: Array, strides: Sequence[int], output: Array, ax
 
 def laid_task(function: str, x: Array, output: Array, axes: Axes) -> Any:
     """The task over rows that lie side by side, as the planes of neighbouring channels, or whose lines have gaps
-    between them, or over columns that follow each other, as those of a transposed matrix; None if they lie otherwise,
-    or would be added up in another order than packed ones."""
+    between them; None if rows lie otherwise, or would be added up in another order than packed ones."""
     if backend.native is None or not readable(x, output) or not apart(output, [x]) or x.dtype != output.dtype:
         return None
     kept = [axis for axis, size in enumerate(x.shape) if axis not in axes and size > 1]
     reduced = [axis for axis, size in enumerate(x.shape) if axis in axes and size > 1]
-    if x.flags.c_contiguous or not kept or not reduced:
+    if x.flags.c_contiguous or not kept or not reduced or kept[-1] > reduced[0]:
         return None
     rows, row = two_dimensions(x, output, kept), two_dimensions(x, x, reduced)
     task = prepared_task(function, x, packed_strides(x), output, axes)

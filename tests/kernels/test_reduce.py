@@ -250,21 +250,6 @@ def test_results_do_not_depend_on_threads(
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@swept("function", ["SUM", "L2", "MULTIPLY", "MAX"])
-@swept("shape", [(300, 7), (2000, 9), (1300, 136), (9001, 40), (300, 2049), (40, 4097), (3, 400, 70)])
-def test_columns_that_follow_each_other_are_added_up_as_packed_ones(
-    dtype: str, function: str, shape: tuple[int, ...]
-) -> None:
-    x = numbers(np.random.default_rng(2), shape, dtype)
-    transposed = np.ascontiguousarray(x.swapaxes(-2, -1)).swapaxes(-2, -1)
-    axes = (x.ndim - 2,)
-    results = [np.zeros(kept(shape, axes), dtype) for _ in range(2)]
-    for each, output in zip((x, transposed), results):
-        fold(function, each, output, axes)()
-    assert results[0].tobytes() == results[1].tobytes()
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
 @swept("across", [False, True])
 @swept("length", [1, 3, 40, 700])
 def test_special_numbers(dtype: str, across: bool, length: int) -> None:

@@ -1,4 +1,5 @@
-/* Copies of FLOAT16, and of elements that are too narrow, in a type that there are kernels for. */
+/* Copies of FLOAT16, and of elements that are not contiguous or are too narrow, in a type that there are kernels for.
+ */
 
 #pragma once
 
@@ -24,26 +25,37 @@
         return;                                                                                                        \
     } while (0)
 
-/* Narrow integers become INT32, and FLOAT16 becomes FLOAT32. */
-static void reduce_widen(void *packed, const char *source, int type, int64_t outer, int64_t outer_stride, int64_t inner,
-                         int64_t inner_stride)
+/* `widen`: narrow integers become INT32. FLOAT16 always becomes FLOAT32. */
+static void reduce_pack(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride,
+                        int64_t inner, int64_t inner_stride)
 {
     if (type == DML_TYPE_FLOAT16 && inner_stride == 2) {
         for (int64_t i = 0; i < outer; i++)
             floats_of_halves((float *)packed + i * inner, (const uint16_t *)(source + i * outer_stride), inner);
         return;
     }
-    switch (type) {
-    case DML_TYPE_INT8:
-        DML_PACK(int8_t, int32_t, );
-    case DML_TYPE_UINT8:
-        DML_PACK(uint8_t, int32_t, );
-    case DML_TYPE_INT16:
-        DML_PACK(int16_t, int32_t, );
-    case DML_TYPE_UINT16:
-        DML_PACK(uint16_t, int32_t, );
+    if (widen)
+        switch (type) {
+        case DML_TYPE_INT8:
+            DML_PACK(int8_t, int32_t, );
+        case DML_TYPE_UINT8:
+            DML_PACK(uint8_t, int32_t, );
+        case DML_TYPE_INT16:
+            DML_PACK(int16_t, int32_t, );
+        case DML_TYPE_UINT16:
+            DML_PACK(uint16_t, int32_t, );
+        default:
+            DML_PACK(uint16_t, float, dml_float_of_half);
+        }
+    switch (dml_type_sizes[type]) {
+    case 1:
+        DML_PACK(uint8_t, uint8_t, );
+    case 2:
+        DML_PACK(uint16_t, uint16_t, );
+    case 4:
+        DML_PACK(uint32_t, uint32_t, );
     default:
-        DML_PACK(uint16_t, float, dml_float_of_half);
+        DML_PACK(uint64_t, uint64_t, );
     }
 }
 #undef DML_PACK

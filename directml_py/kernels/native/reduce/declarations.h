@@ -40,7 +40,7 @@ int dml_reduce_prepare(dml_reduce *task, int function, int type, int output_type
                        uintptr_t output);
 /* Lets a reduction that was prepared for packed rows read the same rows where they lie, as two kept and two reduced
    dimensions, the innermost ones first. Rows that lie side by side are added up `across`; each other row, whose lines
-   have gaps between them, is packed in the cache first, and so are columns that follow each other, a tile at a time.
-   Returns 0 if no kernel would add up in the order of packed rows or columns. */
+   have gaps between them, is packed in the cache first. Returns 0 if no kernel would add up in the order of packed
+   rows. */
 int dml_reduce_lay(dml_reduce *task, const dml_dimension *kept, const dml_dimension *reduced);
 void dml_reduce_run(const dml_reduce *task);

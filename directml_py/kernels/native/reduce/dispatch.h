@@ -20,7 +20,7 @@ enum {
     DML_FOLDS
 };
 
-/* This many elements of rows are packed at a time, and this many accumulators are kept at a time. */
+/* This many elements are packed at a time, and this many accumulators are kept at a time. */
 #define DML_REDUCE_TILE 4096
 #define DML_REDUCE_BLOCK 4096
 /* The bytes of the accumulators of a long row: enough registers to hide the latency of an addition. */
@@ -41,8 +41,8 @@ typedef struct {
 
 typedef struct {
     const dml_reduce_kernel (*kernels)[DML_TYPES];
-    void (*widen)(void *packed, const char *source, int type, int64_t outer, int64_t outer_stride, int64_t inner,
-                  int64_t inner_stride);
+    void (*pack)(void *packed, const char *source, int type, int widen, int64_t outer, int64_t outer_stride,
+                 int64_t inner, int64_t inner_stride);
 } dml_reduce_table;
 
 /* Sums and sums of exponentials of FLOAT32, which the other table leaves out, and logarithms. */

@@ -61,4 +61,5 @@ static const dml_reduce_kernel reduce_kernels[DML_FOLDS][DML_TYPES] = {
     [DML_REDUCE_ARGMIN_LAST] = {DML_SOFTMAX_NORM_OF_HALF(argmin_last) DML_TILES_OF_ARG(argmin_last)},
     [DML_REDUCE_ARGMAX_LAST] = {DML_SOFTMAX_NORM_OF_HALF(argmax_last) DML_TILES_OF_ARG(argmax_last)},
 };
-const dml_reduce_table DML_TABLE(reduce) = {.kernels = reduce_kernels, .widen = reduce_widen};
+const dml_reduce_table DML_TABLE(reduce) = {
+    .kernels = reduce_kernels, .pack = reduce_pack};

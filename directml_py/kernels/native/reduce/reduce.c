@@ -208,16 +208,13 @@ int dml_reduce_lay(dml_reduce *task, const dml_dimension *kept, const dml_dimens
     const int64_t size = dml_type_sizes[task->type];
     /* The kernels of FLOAT16 add up elements by fours, but not those of a vector that is not full. */
     const int64_t vector = task->type == DML_TYPE_FLOAT16 ? 8 : 1;
-    const int follow = !task->rows && kernel->columns && reduced[0].input == size && reduced[1].size == 1 &&
-                       kept[0].size == task->kept[0].size &&
-                       (kept[0].size == task->block || kept[0].size > DML_REDUCE_BLOCK);
-    if (task->reduced_rank > 1 || task->fold >= DML_REDUCE_EXP)
+    if (!task->rows || task->reduced_rank > 1 || task->fold >= DML_REDUCE_EXP)
         return 0;
-    task->across = task->rows && kernel->across && kept[0].input == size && kept[0].size % vector == 0 &&
-                   reduced[1].size == 1 && task->count > DML_REDUCE_SHORT;
-    task->gathers = task->rows && kernel->rows && reduced[0].input == size && task->pieces == 1 &&
-                    task->count * size <= DML_REDUCE_GATHERED;
-    if (!task->across && !task->gathers && !follow)
+    task->across = kernel->across && kept[0].input == size && kept[0].size % vector == 0 && reduced[1].size == 1 &&
+                   task->count > DML_REDUCE_SHORT;
+    task->gathers =
+        kernel->rows && reduced[0].input == size && task->pieces == 1 && task->count * size <= DML_REDUCE_GATHERED;
+    if (!task->across && !task->gathers)
         return 0;
     task->kept_rank = task->reduced_rank = 2;
     memcpy(task->kept, kept, 2 * sizeof *kept);
@@ -227,9 +224,6 @@ int dml_reduce_lay(dml_reduce *task, const dml_dimension *kept, const dml_dimens
         const int64_t blocks = 2 * dml_quotient_up(kept[0].size, 2 * DML_REDUCE_ACROSS);
         task->block = dml_round_up(dml_quotient_up(kept[0].size, blocks), 8);
     }
-    /* Vectors take the same columns of packed rows, several of which may be reduced as one. */
-    if (follow && (kept[0].size % 8 == 0 || kept[0].size > DML_REDUCE_BLOCK / 2))
-        task->block = DML_REDUCE_NARROW;
     task->block = dml_least(task->block, kept[0].size);
     task->blocks = dml_quotient_up(kept[0].size, task->block);
     task->units = task->blocks * kept[1].size;

@@ -13,8 +13,6 @@
 #define DML_REDUCE_MUCH (1 << 20)
 /* The bytes of the longest row that is packed before it is reduced. */
 #define DML_REDUCE_GATHERED (64 << 10)
-/* The columns that are copied at a time if they follow each other, a multiple of any vector's lanes. */
-#define DML_REDUCE_NARROW 64
 /* The bytes of an accumulator. */
 #define DML_REDUCE_STATE (2 * sizeof(uint64_t))
 
@@ -48,79 +46,52 @@ static const dml_reduce_kernel *dml_reduce_joining(const dml_reduce *task)
     return dml_reduce_kernel_of(adds ? DML_REDUCE_SUM : task->fold, task->state_type);
 }
 
-/* Reduces m x n elements that are not contiguous, or whose type has no kernels, through a packed copy, in which
-   `together` rows are one. Columns are copied in tall tiles: those that follow each other are read in whole cache
-   lines, and sums of exponentials are scaled once per tile. No tile takes four rows apart that are added up together. */
+/* Reduces m x n elements that are not contiguous, or whose type has no kernels, through a packed copy. */
 static __attribute__((noinline)) void dml_reduce_packed(const dml_reduce *task, char *state, char *second,
-                                                        const char *source, int64_t m, int64_t n, int64_t index,
-                                                        int64_t together)
+                                                        const char *source, int64_t m, int64_t n, int64_t index)
 {
-    const dml_reduce_kernel *kernel = dml_reduce_kernel_of(task->fold, task->type);
-    const int widens = (task->rows ? kernel->rows : kernel->columns) == NULL;
-    const int type = widens ? task->computed_type : task->type;
-    const int64_t size = dml_type_sizes[type], state_size = dml_type_sizes[task->state_type];
-    const int64_t second_size = task->fold == DML_REDUCE_EXP ? 8 : state_size;
-    const int64_t strides[] = {task->kept[0].input, task->reduced[0].input};
-    const int64_t outer_stride = strides[!task->rows], inner_stride = strides[task->rows];
-    const int64_t inner = task->rows ? n : m, outer = task->rows ? m : n;
-    char packed[4 * DML_REDUCE_TILE * sizeof(uint64_t)] __attribute__((aligned(64)));
-    kernel = dml_reduce_kernel_of(task->fold, type);
-    const int64_t four = task->rows ? 1 : 4 * together;
-    const int64_t most = task->rows ? DML_REDUCE_TILE : (int64_t)sizeof packed / size;
-    const int64_t narrow = task->fold == DML_REDUCE_EXP ? 128 : DML_REDUCE_NARROW;
-    const int64_t widest = task->rows ? DML_REDUCE_TILE : narrow;
-    const int64_t width = together > 1 ? inner : dml_least(inner, widest), height = most / width / four * four;
+    const dml_reduce_kernel *kernel = dml_reduce_kernel_of(task->fold, task->computed_type);
+    int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
+    int64_t size = dml_type_sizes[task->computed_type], state_size = dml_type_sizes[task->state_type];
+    int64_t second_size = task->fold == DML_REDUCE_EXP ? 8 : state_size;
+    int widen = task->computed_type != task->type;
+    char packed[DML_REDUCE_TILE * sizeof(uint64_t)] __attribute__((aligned(64)));
+    int64_t inner = task->rows ? n : m, outer = task->rows ? m : n;
+    /* Sums of exponentials are scaled once per tile, which had better be high. */
+    int64_t widest = task->fold == DML_REDUCE_EXP && !task->rows ? 128 : DML_REDUCE_TILE;
+    int64_t width = dml_least(inner, widest), height = DML_REDUCE_TILE / width;
     for (int64_t i = 0; i < outer; i += height)
         for (int64_t j = 0; j < inner; j += width) {
-            const int64_t h = dml_least(outer - i, height), w = dml_least(inner - j, width), line = w * size;
-            const dml_span span = {packed, source + i * outer_stride + j * inner_stride, h, line, outer_stride, w, size,
-                                   inner_stride};
-            if (widens)
-                dml_dispatch->reduce->widen(packed, span.input, task->type, h, outer_stride, w, inner_stride);
-            else
-                (outer_stride == size ? dml_dispatch->move->tiles
-                                      : dml_dispatch->move->strided)[__builtin_ctzll((uint64_t)size)](&span, 0);
-            if (task->rows)
-                kernel->rows(state + i * state_size, second + i * second_size, packed, h, line, w, size, index + j);
-            else
-                kernel->columns(state + j * state_size, second + j * second_size, packed, w * together, size,
-                                h / together, line * together, index + i);
+            int64_t h = dml_least(outer - i, height), w = dml_least(inner - j, width);
+            if (task->rows) {
+                dml_dispatch->reduce->pack(packed, source + i * kept_stride + j * reduced_stride, task->type, widen, h,
+                                           kept_stride, w, reduced_stride);
+                kernel->rows(state + i * state_size, second + i * second_size, packed, h, w * size, w, size, index + j);
+            } else {
+                dml_dispatch->reduce->pack(packed, source + i * reduced_stride + j * kept_stride, task->type, widen, h,
+                                           reduced_stride, w, kept_stride);
+                kernel->columns(state + j * state_size, second + j * second_size, packed, w, size, h, w * size,
+                                index + i);
+            }
         }
 }
 
-/* Reduces m x n elements, `together` rows as one, where they are if there are kernels for that. */
-static void dml_reduce_elements(const dml_reduce *task, char *state, char *second, const char *source, int64_t m,
-                                int64_t n, int64_t index, int64_t together)
-{
-    const dml_reduce_kernel *kernel = dml_reduce_kernel_of(task->fold, task->type);
-    const int64_t kept = task->kept[0].input, reduced = task->reduced[0].input, size = dml_type_sizes[task->type];
-    const int is_packed = task->rows ? kernel->rows && reduced == size : kernel->columns && (m == 1 || kept == size);
-    if (!is_packed)
-        dml_reduce_packed(task, state, second, source, m, n, index, together);
-    else if (task->rows)
-        kernel->rows(state, second, source, m, kept, n, reduced, index);
-    else
-        kernel->columns(state, second, source, together * m, kept, n / together, together * reduced, index);
-}
-
 /* If there are so few columns that vectors would stay empty, or much memory, several rows are reduced as one, where
-   packed rows follow each other without a gap: for wide vectors, or for streams of memory that are read side by side.
-   Their accumulators are joined at the end. Returns the number of rows that are done. */
-static int64_t dml_reduce_few_columns(const dml_reduce *task, char *state, const char *source, int64_t m, int64_t n)
+   rows follow each other without a gap: for wide vectors, or for streams of memory that are read side by side. Their
+   accumulators are joined at the end. Returns the number of rows that are done. */
+static int64_t dml_reduce_few_columns(const dml_reduce *task, const dml_reduce_kernel *kernel, char *state,
+                                      const char *source, int64_t m, int64_t n)
 {
     char wide[DML_REDUCE_BLOCK * sizeof(uint64_t)] __attribute__((aligned(64)));
-    const int64_t size = dml_type_sizes[task->type], reduced = task->reduced[0].input;
-    const int follow = reduced == size && task->kept[0].size > 1;
-    int64_t all = follow ? task->kept[0].size : m, together, wide_rows;
-    together = (task->bytes >= DML_REDUCE_MUCH ? DML_REDUCE_BLOCK : all <= 16 ? 512 : 0) / all;
+    int64_t size = dml_type_sizes[task->type], together, wide_rows;
+    together = (task->bytes >= DML_REDUCE_MUCH ? DML_REDUCE_BLOCK : m <= 16 ? 512 : 0) / m;
     while (together > 1 && n / together < 8)
         together /= 2;
     wide_rows = together > 1 ? n / together : 0;
-    if (task->fold >= DML_REDUCE_EXP || wide_rows == 0 || !dml_reduce_kernel_of(task->fold, task->type)->columns ||
-        !(follow || (reduced == m * size && task->kept[0].input == size)))
+    if (task->fold >= DML_REDUCE_EXP || wide_rows == 0 || task->reduced[0].input != m * size)
         return 0;
     dml_reduce_begin(task, together * m, wide, NULL);
-    dml_reduce_elements(task, wide, NULL, source, m, wide_rows * together, 0, together);
+    kernel->columns(wide, NULL, source, together * m, size, wide_rows, together * m * size, 0);
     dml_reduce_joining(task)->columns(state, NULL, wide, m, 0, together, m * dml_type_sizes[task->state_type], 0);
     return wide_rows * together;
 }
@@ -128,14 +99,22 @@ static int64_t dml_reduce_few_columns(const dml_reduce *task, char *state, const
 static void dml_reduce_tile(const dml_reduce *task, char *state, char *second, const char *source, int64_t m, int64_t n,
                             int64_t index)
 {
-    const int64_t reduced = task->reduced[0].input;
-    if (task->across) {
-        dml_reduce_kernel_of(task->fold, task->type)
-            ->across(state, second, source, m, task->kept[0].input, n, reduced, index);
-        return;
+    const dml_reduce_kernel *kernel = dml_reduce_kernel_of(task->fold, task->type);
+    int64_t kept_stride = task->kept[0].input, reduced_stride = task->reduced[0].input;
+    int64_t size = dml_type_sizes[task->type], done = 0;
+    int packed = task->rows ? reduced_stride == size : m == 1 || kept_stride == size;
+    if (task->across && kernel->across) {
+        kernel->across(state, second, source, m, kept_stride, n, reduced_stride, index);
+    } else if ((task->rows ? kernel->rows : kernel->columns) == NULL || !packed) {
+        dml_reduce_packed(task, state, second, source, m, n, index);
+    } else if (task->rows) {
+        kernel->rows(state, second, source, m, kept_stride, n, reduced_stride, index);
+    } else {
+        if (n >= 32)
+            done = dml_reduce_few_columns(task, kernel, state, source, m, n);
+        kernel->columns(state, second, source + done * reduced_stride, m, kept_stride, n - done, reduced_stride,
+                        index + done);
     }
-    const int64_t done = !task->rows && n >= 32 ? dml_reduce_few_columns(task, state, source, m, n) : 0;
-    dml_reduce_elements(task, state, second, source + done * reduced, m, n - done, index + done, 1);
 }
 
 /* Folds rows whose lines have gaps between them, packing each first: several would not stay in the L1 cache. */
