@@ -52,7 +52,7 @@ def test_quantized_products():
 
 @swept("width", [3, 5])
 @swept("stride", [1, 2])
-@swept("sizes", [(7, 7), (14, 13), (1, 16), (40, 21), (5, 96), (120, 70)])
+@swept("sizes", [(7, 7), (14, 13), (1, 16), (40, 21), (5, 96), (120, 70), (4, 700)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_quantized_planes(width, stride, sizes, dtype):
     """As many planes as are read as flat rows: ties of a scale of 2, biases at the ends of INT32, and scales whose

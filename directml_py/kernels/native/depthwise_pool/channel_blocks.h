@@ -8,7 +8,7 @@
 #include "dispatch.h"
 #include "masked.h"
 
-#if DML_FLOAT_LANES == 8
+#if DML_FLOAT_LANES == DML_DEPTHWISE_POOL_CHANNELS
 /* Transposes eight elements of each of eight lines, which begin `stride` bytes apart. */
 DML_INLINE void channel_block_transpose(dml_floats *columns, const char *lines, int64_t stride)
 {

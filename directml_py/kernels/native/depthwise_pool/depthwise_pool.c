@@ -111,16 +111,15 @@ static int dml_depthwise_pool_plan_blocks(dml_depthwise_pool_plan *plan, int is_
 {
     const dml_depthwise_pool *task = plan->task;
     const int64_t columns = task->output_sizes[2], stride = task->strides[2], most = DML_DEPTHWISE_POOL_STRIP_FLOATS;
+    const int64_t reach = (columns - 1) * stride + task->window[2], inside = task->padding[2] + task->sizes[2];
+    const int64_t width = reach < inside ? inside : reach;
+    const int64_t first = DML_DEPTHWISE_POOL_CHANNELS * (task->window[1] * width + columns);
+    const int64_t more = DML_DEPTHWISE_POOL_CHANNELS * (stride * width + columns);
     if (!dml_dispatch->depthwise_pool->run_blocks || task->function != DML_DEPTHWISE_POOL_PRODUCTS ||
-        !plan->is_near || !is_short || task->multiplier != 1 || task->channels % DML_DEPTHWISE_POOL_CHANNELS != 0)
+        !plan->is_near || !is_short || task->multiplier != 1 || task->channels % DML_DEPTHWISE_POOL_CHANNELS != 0 ||
+        first > most || task->padding[1] < 0 || task->padding[2] < 0)
         return 0;
-    plan->width = (columns - 1) * stride + task->window[2];
-    if (plan->width < task->padding[2] + task->sizes[2])
-        plan->width = task->padding[2] + task->sizes[2];
-    const int64_t first = DML_DEPTHWISE_POOL_CHANNELS * (task->window[1] * plan->width + columns);
-    const int64_t more = DML_DEPTHWISE_POOL_CHANNELS * (stride * plan->width + columns);
-    if (first > most || task->padding[1] < 0 || task->padding[2] < 0)
-        return 0;
+    plan->width = width;
     plan->row_blocks = dml_quotient_up(task->output_sizes[1], (most - first) / more + 1);
     plan->rows = dml_quotient_up(task->output_sizes[1], plan->row_blocks);
     plan->units = task->batches * task->channels / DML_DEPTHWISE_POOL_CHANNELS * plan->row_blocks;
@@ -236,12 +235,12 @@ void dml_depthwise_pool_run(const dml_depthwise_pool *task)
     /* Computing takes as long as moving some bytes. */
     int64_t work = 2 * (source * item + made * (item + plan.taps)), grain = (32 << 10) * plan.units / (work + 1) + 1;
     int64_t planes = task->batches * task->channels, units = plan.units / planes;
-    dml_depthwise_pool_find_offsets(&plan);
     const int is_short = dml_softmax_norm_prepare(&task->post_ops.normalization);
     if (dml_depthwise_pool_plan_blocks(&plan, is_short)) {
         dml_parallel(dml_dispatch->depthwise_pool->run_blocks, &plan, plan.units, 1, work);
         return;
     }
+    dml_depthwise_pool_find_offsets(&plan);
     if (task->post_ops.epilogue.programs[0] && (units == 1 || planes >= 4 * dml_get_threads())) {
         dml_parallel(dml_depthwise_pool_share_finished, &plan, planes, grain / units + 1, work);
         return;
