@@ -139,12 +139,17 @@ static void dml_conv_plan_slices(const dml_conv_params *params, dml_conv_blockin
                                                        dml_least(blocking->taps - t, blocking->kc_taps));
 }
 
+/* Whether `m` filters pay for packing panels that could be read in place. */
+static int dml_conv_packs_for(int64_t m)
+{
+    return m >= DML_CONV_IN_PLACE_M / 2 * dml_dispatch->conv->lanes;
+}
+
 /* Cuts n into blocks: several panels where all of k fits into the memory for one, as long as all threads have units. */
 static void dml_conv_plan_n_blocks(const dml_conv_params *params, dml_conv_blocking *blocking, int64_t threads)
 {
     int64_t images = params->batches * params->groups, panels = 1;
-    const int packs = blocking->taps > 1 || params->m >= DML_CONV_IN_PLACE_M / 2 * dml_dispatch->conv->lanes;
-    if (blocking->is_single_slice && packs) {
+    if (blocking->is_single_slice && (blocking->taps > 1 || dml_conv_packs_for(params->m))) {
         int64_t room = DML_CONV_MAX_KC * DML_CONV_MAX_NR / (blocking->k * blocking->nr);
         panels = dml_least(dml_least(DML_CONV_MAX_PANELS, room), images * blocking->panels / (4 * threads));
         panels = panels < 1 ? 1 : dml_least(panels, blocking->panels);

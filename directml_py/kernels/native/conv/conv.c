@@ -146,8 +146,7 @@ static void dml_conv_units(void *context, int64_t begin, int64_t end)
                                         (batch * params->groups + group) * plan->padded.planes * plan->padded.plane);
         unit.filters = (const char *)params->filters + size * channel * params->filter_stride;
         unit.output = batch * params->output_strides[0] + channel * params->output_strides[1] + jc;
-        const int packs = unit.m >= DML_CONV_IN_PLACE_M / 2 * dml_dispatch->conv->lanes;
-        if (full > 1 || (full == 1 && blocking->is_single_slice && packs)) {
+        if (full > 1 || (full == 1 && blocking->is_single_slice && dml_conv_packs_for(unit.m))) {
             dml_conv_block(plan, &unit, full);
             jc += full * blocking->nr;
         }

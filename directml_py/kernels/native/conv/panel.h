@@ -146,11 +146,12 @@ static void dml_conv_pack_tail(const dml_conv_plan *plan, const dml_conv_unit *u
 {
     const dml_conv_params *params = &plan->params;
     const float *input = (const float *)unit->input + unit->begin + unit->n;
-    for (int64_t k = 0; plan->is_im2col && k < work->kc; k++)
-        for (int64_t i = 0; i < unit->n_tail; i++)
-            work->columns[i * work->kc + k] = input[(slice->channel + k) * params->input_strides[1] + i];
-    if (plan->is_im2col)
+    if (plan->is_im2col) {
+        for (int64_t k = 0; k < work->kc; k++)
+            for (int64_t i = 0; i < unit->n_tail; i++)
+                work->columns[i * work->kc + k] = input[(slice->channel + k) * params->input_strides[1] + i];
         return;
+    }
     dml_conv_line lines[DML_CONV_MAX_NR];
     int count = dml_conv_find_lines(params, unit->begin + unit->n, unit->n_tail, lines);
     int64_t together = DML_CONV_MAX_KC / slice->taps, behind = slice->channel + slice->channels, first = 0;
