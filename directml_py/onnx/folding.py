@@ -15,7 +15,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from .protobuf import NodeMessage
-from .shape_inference import COMPARED, layer_of
+from .shape_inference import COMPARED, MOST_LAYERS, layer_of
 from .values import Array, OnnxValue, Sizes, known, unique_slices
 
 # Above this number of elements the host only runs nodes that move elements.
@@ -83,7 +83,6 @@ ROUNDED_OTHERWISE = {
 ELEMENTS, OBJECTS = 1 << 16, 1 << 4
 # The outputs of layers that are alike, by all that the evaluator looks at.
 _folded: dict[Hashable, list[Array]] = {}
-MOST_LAYERS = 4096
 # Bytes of a string beside its characters, and of a number as text.
 STRING, NUMERAL = 64, 64
 

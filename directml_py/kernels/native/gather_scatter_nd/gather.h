@@ -90,7 +90,7 @@ DML_INLINE void gather_items(const dml_gather_scatter_nd_reads *reads, const int
 }
 
 #define DML_ITEM(item)                                                                                                 \
-    static void gather_items_##item(const dml_gather_scatter_nd_reads *reads)                                         \
+    static void gather_items_##item(const dml_gather_scatter_nd_reads *reads)                                          \
     {                                                                                                                  \
         gather_items(reads, item);                                                                                     \
     }
