@@ -61,12 +61,10 @@ print(len(kinds))
 # What the page tells to add to files that there are: a context's rows, and the number of a launch.
 EDITS = {
     "context.h": {
-        r'^(#include "arange/dispatch.h")$': r'\1\n#include "axpy/dispatch.h"',
-        r"^(    const dml_arange_table \*arange;)$": r"\1\n    const dml_axpy_table *axpy;",
+        r'^(#include "fill/dispatch.h")$': r'#include "axpy/dispatch.h"\n\1',
+        r"^(    const dml_fill_table \*fill;)$": r"    const dml_axpy_table *axpy;\n\1",
     },
-    "context.c": {
-        r"^(    \.)arange( = &dml_)arange(_table_##narrow, *\\)$": r"\1arange\2arange\3\n\1axpy\2axpy\3"
-    },
+    "context.c": {r"^(    \.)fill( = &dml_)fill(_table_##narrow, *\\)$": r"\1axpy\2axpy\3\n\1fill\2fill\3"},
     "common/declarations.h": {r"^(    DML_LAUNCH_)CONV_RUN,$": r"\1AXPY_RUN,\n\1CONV_RUN,"},
     "common/launch.c": {
         r"^(        DML_LAUNCH\()CONV_RUN, dml_conv_run\)$": r"\1AXPY_RUN, dml_axpy_run)\n\1CONV_RUN, dml_conv_run)"
