@@ -111,6 +111,15 @@ class BoundProgram:
             for index, (tensor, memory) in enumerate(zip(inputs, read))
         ]
         self._loads = list(map(_loading, outputs, written))
+        # Inputs and results that take long to copy, which threads share.
+        self._large_stores = _large_views(
+            [
+                tensor if index not in kept and index not in packed and tensor and _is_plain(tensor) else None
+                for index, tensor in enumerate(inputs)
+            ],
+            read,
+        )
+        self._large_loads = _large_views(outputs, written)
         # Results that an operator leaves undefined will be zeros, and not those of the last run.
         undefined = (*written, temporary) if program.results else ()
         self._cleared = [memory for memory in undefined if memory is not None]
@@ -124,8 +133,16 @@ class BoundProgram:
             self._interrupted = None
         for memory in self._cleared:
             memory.fill(0)
-        for store, array in zip(self._stores, arrays):
-            if store is not None:
+        arrays = list(arrays)
+        moved: dict[int, tuple[Array, Array]] = {}
+        for index, view in self._large_stores.items():
+            array = arrays[index]
+            if array is not None and _is_alike(view, array):
+                moved[index] = view, array
+        if moved:
+            move(list(moved.values()))()
+        for index, (store, array) in enumerate(zip(self._stores, arrays)):
+            if store is not None and index not in moved:
                 store(array)
         try:
             self._call()
@@ -134,7 +151,29 @@ class BoundProgram:
                 from .runtime.interruptible import still_running
             self._interrupted = still_running(error)
             raise
-        return [None if load is None else load() for load in self._loads]
+        if not self._large_loads:
+            return [None if load is None else load() for load in self._loads]
+        copies = {index: np.empty(view.shape, view.dtype) for index, view in self._large_loads.items()}
+        move([(copies[index], view) for index, view in self._large_loads.items()])()
+        return [
+            copies[index] if index in copies else None if load is None else load()
+            for index, load in enumerate(self._loads)
+        ]
+
+
+def _large_views(tensors: Sequence[TensorDesc | None], memories: Sequence[Bytes | None]) -> dict[int, Array]:
+    """Views of the tensors of whole bytes by their positions, if together they are large."""
+    views = {
+        index: tensor.view(memory)
+        for index, (tensor, memory) in enumerate(zip(tensors, memories))
+        if tensor is not None and memory is not None and tensor.element_bits >= 8
+    }
+    return views if sum(view.nbytes for view in views.values()) >= LARGE else {}
+
+
+def _is_alike(view: Array, array: Array) -> bool:
+    """Whether ``move`` copies the array: others are converted or broadcast."""
+    return array.shape == view.shape and array.dtype == view.dtype and array.flags.aligned
 
 
 def _kept(
