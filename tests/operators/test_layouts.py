@@ -9,9 +9,11 @@ from toolchain import later
 
 from directml_py.api.enums import (
     DML_FEATURE_LEVEL,
+    DML_RECURRENT_NETWORK_DIRECTION_FORWARD,
     DML_TENSOR_DATA_TYPE,
     DML_TENSOR_DATA_TYPE_FLOAT16,
     DML_TENSOR_DATA_TYPE_FLOAT32,
+    DML_TENSOR_DATA_TYPE_UINT32,
     DML_TENSOR_FLAG_NONE,
     DML_TENSOR_FLAG_OWNED_BY_DML,
 )
@@ -129,6 +131,24 @@ def reduced(function, sizes, axes, dtype=DML_TENSOR_DATA_TYPE_FLOAT32):
     return make_desc("REDUCE", {**fields, "Function": function, "Axes": axes})
 
 
+def recurrent(sequence, batch, width, hidden, activation):
+    """A recurrent layer without bias."""
+    return make_desc(
+        "RNN",
+        {
+            "InputTensor": plain(1, sequence, batch, width),
+            "WeightTensor": plain(1, 1, hidden, width),
+            "RecurrenceTensor": plain(1, 1, hidden, hidden),
+            "HiddenInitTensor": plain(1, 1, batch, hidden),
+            "SequenceLengthsTensor": plain(1, 1, 1, batch, dtype=DML_TENSOR_DATA_TYPE_UINT32),
+            "OutputSequenceTensor": plain(sequence, 1, batch, hidden),
+            "OutputSingleTensor": plain(1, 1, batch, hidden),
+            "ActivationDescs": [make_desc(activation, {})],
+            "Direction": DML_RECURRENT_NETWORK_DIRECTION_FORWARD,
+        },
+    )
+
+
 # Products of so many elements that BLAS computes them, or would if the right-hand matrix could not be prepacked.
 LARGE_CASES = {
     "large products": gemm(520, 512, 1024, (0, 1)),
@@ -138,6 +158,8 @@ LARGE_CASES = {
 NORMALIZED = {"NormalizeVariance": True, "Epsilon": 1e-5}
 # What samples seldom reach.
 CASES = {
+    # BLAS computes its products, since no native kernel has this activation.
+    "time steps with GELU": recurrent(1, 4, 4, 8, "ACTIVATION_GELU"),
     "square products": gemm(64, 64, 64),
     "odd products of halves": gemm(33, 300, 65, (0, 1), DML_TENSOR_DATA_TYPE_FLOAT16),
     "products of few rows": gemm(5, 700, 97, (1, 1)),
