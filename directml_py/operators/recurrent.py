@@ -45,7 +45,7 @@ from ..kernels.launch import launch_in_order
 from ..kernels.native_arrays import Array, Run
 from ..kernels.recurrent.layer import Cell, Layer, Phase, State, reversed_sequences, run_layer
 from ..kernels.recurrent.native import codes_of, float32_output, layer_runs, run_natively, scratch_for
-from ..kernels.reorder import lie_together
+from ..kernels.reorder import lie_together, packed
 from ..validation.report import Report
 from .attributes import activated, is_of_elements
 from .operator import (
@@ -345,8 +345,13 @@ def after_empty_sequence(cell: Cell, layer: Layer, rows: Array) -> State:
 
     That was seen of RNN; GRU and LSTM, which are like it in all else, are taken to be like it there.
     """
+    # Tensors of a native kernel have any layout, on which the order depends in which BLAS adds up.
     first = layer._replace(
-        x=layer.x[:1, rows], lengths=np.ones(np.count_nonzero(rows), np.intp), states=before(layer, rows)
+        x=layer.x[:1, rows],
+        lengths=np.ones(np.count_nonzero(rows), np.intp),
+        weights=packed(layer.weights),
+        recurrence=packed(layer.recurrence),
+        states=tuple(map(packed, before(layer, rows))),
     )
     with np.errstate(all="ignore"):
         hidden, *others = run_layer(cell, first)

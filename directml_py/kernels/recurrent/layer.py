@@ -63,9 +63,6 @@ def run_layer(cell: Cell, layer: Layer, outputs: Array | None = None) -> State:
     The hidden state after each step goes to ``outputs`` {S, B, H}, which is 0 after the end of a sequence. Returns the
     last states of each sequence, 0 for an empty one.
     """
-    # BLAS adds up in an order that depends on strides, even on those of a dimension of size 1.
-    matrices = {name: getattr(layer, name).copy() for name in ("weights", "recurrence")}
-    layer = layer._replace(**matrices, states=tuple(state.copy() for state in layer.states))
     lengths, state = layer.lengths, layer.states
     shortest, longest = int(lengths.min()), int(lengths.max())
     names = STATES[: len(state)]
