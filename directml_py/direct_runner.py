@@ -113,34 +113,26 @@ class BoundProgram:
         self._loads = list(map(_loading, outputs, written))
         # Inputs and results that take long to copy, which threads share.
         self._large_stores = _large_views(
-            [
-                tensor if index not in kept and index not in packed and tensor and _is_plain(tensor) else None
-                for index, tensor in enumerate(inputs)
-            ],
-            read,
+            inputs,
+            [None if index in kept or index in packed else memory for index, memory in enumerate(read)],
         )
         self._large_loads = _large_views(outputs, written)
+        for index, view in self._large_loads.items():
+            self._loads[index] = partial(np.empty, view.shape, view.dtype)
         # Results that an operator leaves undefined will be zeros, and not those of the last run.
         undefined = (*written, temporary) if program.results else ()
         self._cleared = [memory for memory in undefined if memory is not None]
         self._call = _bound(program, read, written, temporary)
         self._interrupted: StillRunning | None = None
 
-    def run(self, arrays: Iterable[Array | None]) -> list[Array | None]:
+    def run(self, arrays: Sequence[Array | None]) -> list[Array | None]:
         """The outputs, in new arrays."""
         if self._interrupted is not None:
             self._interrupted.join()
             self._interrupted = None
         for memory in self._cleared:
             memory.fill(0)
-        arrays = list(arrays)
-        moved: dict[int, tuple[Array, Array]] = {}
-        for index, view in self._large_stores.items():
-            array = arrays[index]
-            if array is not None and _is_alike(view, array):
-                moved[index] = view, array
-        if moved:
-            move(list(moved.values()))()
+        moved = self._move_large(arrays)
         for index, (store, array) in enumerate(zip(self._stores, arrays)):
             if store is not None and index not in moved:
                 store(array)
@@ -151,29 +143,33 @@ class BoundProgram:
                 from .runtime.interruptible import still_running
             self._interrupted = still_running(error)
             raise
-        if not self._large_loads:
-            return [None if load is None else load() for load in self._loads]
-        copies = {index: np.empty(view.shape, view.dtype) for index, view in self._large_loads.items()}
-        move([(copies[index], view) for index, view in self._large_loads.items()])()
-        return [
-            copies[index] if index in copies else None if load is None else load()
-            for index, load in enumerate(self._loads)
-        ]
+        results: list[Any] = [None if load is None else load() for load in self._loads]
+        if self._large_loads:
+            move([(results[index], view) for index, view in self._large_loads.items()])()
+        return results
+
+    def _move_large(self, arrays: Sequence[Array | None]) -> dict[int, tuple[Array, Array]]:
+        """Stores the large arrays that are neither converted nor broadcast; by position, the pairs that were copied."""
+        pairs: dict[int, tuple[Array, Array]] = {}
+        for index, view in self._large_stores.items():
+            array = arrays[index]
+            if array is None or not array.flags.aligned:
+                continue
+            if (array.shape, array.dtype) == (view.shape, view.dtype):
+                pairs[index] = view, array
+        if pairs:
+            move(list(pairs.values()))()
+        return pairs
 
 
-def _large_views(tensors: Sequence[TensorDesc | None], memories: Sequence[Bytes | None]) -> dict[int, Array]:
-    """Views of the tensors of whole bytes by their positions, if together they are large."""
+def _large_views(tensors: Tensors, memories: Sequence[Bytes | None]) -> dict[int, Array]:
+    """Views of the plain tensors by their positions, if together they are large."""
     views = {
         index: tensor.view(memory)
         for index, (tensor, memory) in enumerate(zip(tensors, memories))
-        if tensor is not None and memory is not None and tensor.element_bits >= 8
+        if tensor is not None and memory is not None and _is_plain(tensor)
     }
     return views if sum(view.nbytes for view in views.values()) >= LARGE else {}
-
-
-def _is_alike(view: Array, array: Array) -> bool:
-    """Whether ``move`` copies the array: others are converted or broadcast."""
-    return array.shape == view.shape and array.dtype == view.dtype and array.flags.aligned
 
 
 def _kept(
