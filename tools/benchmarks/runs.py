@@ -5,6 +5,7 @@ So ``python -m pyperf`` shows a run, checks that it is stable, and compares it w
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,8 +17,8 @@ from directml_py.kernels import backend
 from . import peers
 
 OURS, LIMIT = "directml-py", "limit"
-# Of what pyperf finds out about the machine; the rest changes with each run, or names folders.
-MACHINE = ("date", "cpu_model_name", "cpu_count", "platform", "python_version")
+# Of what pyperf finds out about the machine; the rest changes with each run, or names folders or the kernel's build.
+MACHINE = ("date", "cpu_model_name", "cpu_count")
 
 
 class Row(NamedTuple):
@@ -48,6 +49,7 @@ def metadata(threads: int) -> dict[str, str | int]:
     """This machine, and what is installed on it."""
     found = pyperf.Run([1.0]).get_metadata()
     machine: dict[str, str | int] = {name: found[name] for name in MACHINE if name in found}
+    machine.update(platform=platform.system(), python_version=platform.python_version())
     versions = {OURS: f"{__version__}, {backend.title}", **peers.versions()}
     return {**machine, **{f"{name}_version": text for name, text in versions.items()}, "threads": threads}
 
