@@ -8,6 +8,9 @@
 #include "dispatch.h"
 #include "masked.h"
 
+/* The pixels of a row whose products are added up at the same time: an addition waits for the one before it. */
+enum { DML_CHANNEL_BLOCK_PIXELS = 4 };
+
 #if DML_FLOAT_LANES == DML_DEPTHWISE_POOL_CHANNELS
 /* Transposes eight elements of each of eight lines, which begin `stride` bytes apart. */
 DML_INLINE void channel_block_transpose(dml_floats *columns, const char *lines, int64_t stride)
@@ -45,42 +48,29 @@ DML_INLINE dml_floats channel_block_line(const char *x, int64_t count, const int
     return (dml_floats)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(eight)) - (is_signed ? zero + 128.0f : zero);
 }
 
-/* Transposes rows of planes to rows of pixels, which begin `pitch` pixels apart. */
+/* Transposes rows of planes to rows of pixels, which begin `pitch` pixels apart. If the last elements of a row do not
+   fill a vector, they are transposed with some before them. */
 DML_INLINE void channel_block_to_pixels(dml_floats *pixels, int64_t pitch, const dml_depthwise_pool *task,
                                         const char *x, int64_t rows, const float *zeros, const int are_bytes)
 {
-    const int64_t item = are_bytes ? 1 : 4, size = task->sizes[2], is_flat = task->x_strides[3] == item * size;
-    const int64_t length = is_flat ? rows * size : size, stride = task->x_strides[1];
-    int64_t column = 0;
-    for (int64_t run = 0; run < (is_flat ? 1 : rows); run++, x += task->x_strides[3])
-        for (int64_t i = 0; i < length; i += DML_FLOAT_LANES) {
-            const int64_t count = dml_least(length - i, DML_FLOAT_LANES);
-            const int is_whole = count == DML_FLOAT_LANES;
+    const int64_t item = are_bytes ? 1 : 4, size = task->sizes[2], stride = task->x_strides[1];
+    const int64_t count = dml_least(size, DML_FLOAT_LANES);
+    for (; rows > 0; rows--, x += task->x_strides[3], pixels += pitch)
+        for (int64_t i = 0; i < size; i += DML_FLOAT_LANES) {
+            const int64_t first = dml_least(i, size - count);
             dml_floats lines[DML_FLOAT_LANES], some[DML_FLOAT_LANES];
-            for (int j = 0; (are_bytes || !is_whole) && j < DML_FLOAT_LANES; j++)
-                lines[j] = channel_block_line(x + j * stride + item * i, is_whole ? DML_FLOAT_LANES : count, are_bytes,
-                                              task->bytes.is_signed, zeros[j]);
-            if (are_bytes || !is_whole)
-                channel_block_transpose(some, (const char *)lines, sizeof *lines);
-            else
-                channel_block_transpose(some, x + 4 * i, stride);
-            if (is_whole && column + DML_FLOAT_LANES < size) {
-                DML_UNROLLED for (int j = 0; j < DML_FLOAT_LANES; j++) pixels[j] = some[j];
-                pixels += DML_FLOAT_LANES;
-                column += DML_FLOAT_LANES;
+            if (!are_bytes && count == DML_FLOAT_LANES) {
+                channel_block_transpose(pixels + first, x + 4 * first, stride);
                 continue;
             }
-            for (int64_t j = 0; j < count; j++) {
-                *pixels++ = some[j];
-                if (++column == size) {
-                    pixels += pitch - size;
-                    column = 0;
-                }
-            }
+            DML_UNROLLED for (int j = 0; j < DML_FLOAT_LANES; j++) lines[j] = channel_block_line(
+                x + j * stride + item * first, count, are_bytes, task->bytes.is_signed, zeros[j]);
+            channel_block_transpose(some, (const char *)lines, sizeof *lines);
+            memcpy(pixels + first, some, (size_t)count * sizeof *some);
         }
 }
 
-/* Transposes pixels to rows of `size` in planes, whose `strides` are in bytes. If the last elements do not fill a vector,
+/* Transposes pixels to rows of `size` in planes, whose strides are in bytes. If the last elements do not fill a vector,
    they are stored with some before them. */
 DML_INLINE void channel_block_from_pixels(const dml_floats *sums, char *planes, int64_t rows, int64_t size,
                                           int64_t plane_stride, int64_t row_stride)
@@ -115,29 +105,45 @@ typedef struct {
     dml_floats mean, factor, shift;
 } channel_block_normal;
 
+/* Computes `count` pixels that are neighbours. */
+DML_INLINE void channel_block_sums(const dml_depthwise_pool_plan *plan, dml_floats *sums, const dml_floats *pixels,
+                                   const dml_floats *weights, dml_floats bias, const channel_block_normal *normal,
+                                   const int width, const int stride, const int count)
+{
+    const dml_post_ops *post_ops = &plan->task->post_ops;
+    dml_floats totals[DML_CHANNEL_BLOCK_PIXELS];
+    DML_UNROLLED for (int i = 0; i < count; i++) totals[i] = bias;
+    DML_UNROLLED for (int row = 0; row < width; row++)
+        DML_UNROLLED for (int column = 0; column < width; column++)
+            DML_UNROLLED for (int i = 0; i < count; i++) totals[i] +=
+                weights[row * width + column] * pixels[row * plan->width + i * stride + column];
+    if (post_ops->activation != DML_ACTIVATION_IDENTITY)
+        DML_UNROLLED for (int i = 0; i < count; i++) totals[i] = activated(totals[i], post_ops, post_ops->activation);
+    if (normal)
+        DML_UNROLLED for (int i = 0; i < count; i++) totals[i] =
+            (dml_floats)DML_FMA((float_vector)(totals[i] - normal->mean), (float_vector)normal->factor,
+                                (float_vector)normal->shift);
+    if (post_ops->normalization.relu)
+        DML_UNROLLED for (int i = 0; i < count; i++) totals[i] =
+            (dml_floats)batch_norm_relu((softmax_norm_lanes)totals[i]);
+    DML_UNROLLED for (int i = 0; i < count; i++) sums[i] = totals[i];
+}
+
 DML_INLINE void channel_block_add(const dml_depthwise_pool_plan *plan, dml_floats *sums, const dml_floats *pixels,
                                   int64_t rows, const channels_last_filters *filters,
                                   const channel_block_normal *normal, const int width, const int stride)
 {
-    const dml_post_ops *post_ops = &plan->task->post_ops;
-    const int64_t columns = plan->task->output_sizes[2], pitch = plan->width;
+    const int64_t columns = plan->task->output_sizes[2], count = DML_CHANNEL_BLOCK_PIXELS;
+    const dml_floats bias = filters->bias[0];
     dml_floats weights[25];
     DML_UNROLLED for (int tap = 0; tap < width * width; tap++) weights[tap] = filters->weights[tap][0];
-    for (int64_t y = 0; y < rows; y++, pixels += stride * pitch)
-        for (int64_t x = 0; x < columns; x++) {
-            dml_floats sum = filters->bias[0];
-            DML_UNROLLED for (int row = 0; row < width; row++)
-                DML_UNROLLED for (int column = 0; column < width; column++) sum +=
-                    weights[row * width + column] * pixels[row * pitch + x * stride + column];
-            if (post_ops->activation != DML_ACTIVATION_IDENTITY)
-                sum = activated(sum, post_ops, post_ops->activation);
-            if (normal)
-                sum = (dml_floats)DML_FMA((float_vector)(sum - normal->mean), (float_vector)normal->factor,
-                                          (float_vector)normal->shift);
-            if (post_ops->normalization.relu)
-                sum = (dml_floats)batch_norm_relu((softmax_norm_lanes)sum);
-            *sums++ = sum;
-        }
+    for (int64_t y = 0; y < rows; y++, pixels += stride * plan->width, sums += columns) {
+        int64_t x = 0;
+        for (; x + count <= columns; x += count)
+            channel_block_sums(plan, sums + x, pixels + x * stride, weights, bias, normal, width, stride, (int)count);
+        for (; x < columns; x++)
+            channel_block_sums(plan, sums + x, pixels + x * stride, weights, bias, normal, width, stride, 1);
+    }
 }
 
 /* Zeroes the padding of rows of pixels from `top` on, and transposes the others. */
