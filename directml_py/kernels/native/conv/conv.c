@@ -28,6 +28,7 @@ static DML_ONCE void dml_conv_panel(const dml_conv_plan *plan, const dml_conv_un
     int reads_in_place = dml_conv_reads_in_place(params, unit, lines, count);
     work.vectors = dml_quotient_up(unit->n, kernels->lanes);
     work.pixels = reads_in_place ? (const float *)unit->input : work.panel;
+    work.packed = NULL;
     work.signed_offset = 0;
     work.byte_row = params->input_strides[1];
     if (plan->padded.n)
@@ -70,22 +71,8 @@ static DML_ONCE void dml_conv_panel(const dml_conv_plan *plan, const dml_conv_un
             &(dml_conv_tile_store){work.tail_tile, 1, unit->m, unit->n_tail, unit->output + unit->n, unit->channel});
 }
 
-/* Copies full panels, side by side, where the input is the im2col matrix: channel by channel, so that the prefetcher
-   finds long runs. */
-static void dml_conv_copy_panels(const dml_conv_plan *plan, const dml_conv_unit *unit, int64_t count, float *panel)
-{
-    const dml_conv_params *params = &plan->params;
-    int64_t nr = unit->n;
-    const float *input = (const float *)unit->input + unit->begin;
-    for (int64_t c = 0; c < params->channels; c++, input += params->input_strides[1])
-        for (int64_t i = 0; i < count; i++)
-            /* A call for each row would take longer than the row. */
-            for (int64_t j = 0; j < nr; j += 4)
-                memcpy(panel + (i * params->channels + c) * nr + j, input + i * nr + j, 4 * sizeof *panel);
-}
-
 /* Multiplies the full panels of a block, which has a single slice of k: a register tile of filters passes all of them
-   before the next tile does. */
+   before the next tile does. If the input is the im2col matrix, the first tile reads it in place, and packs it. */
 static DML_ONCE void dml_conv_block(const dml_conv_plan *plan, const dml_conv_unit *unit, int64_t count)
 {
     dml_conv_work work;
@@ -93,28 +80,30 @@ static DML_ONCE void dml_conv_block(const dml_conv_plan *plan, const dml_conv_un
     const dml_conv_blocking *blocking = &plan->blocking;
     const dml_conv_table *kernels = dml_dispatch->conv;
     const dml_conv_slice slice = {0, params->channels, 0, blocking->taps};
+    const int is_packed_late = plan->is_im2col && plan->is_direct;
     int64_t nr = unit->n, panel_size = blocking->k * nr, mr = kernels->mr[nr / kernels->lanes - 1][0];
     dml_conv_unit tile = *unit;
     work.vectors = nr / kernels->lanes;
     work.kc = blocking->k;
     work.pc = 0;
-    if (plan->is_im2col)
-        dml_conv_copy_panels(plan, unit, count, work.panel);
-    for (int64_t i = 0; i < count && !plan->is_im2col; i++) {
+    for (int64_t i = 0; i < count && !is_packed_late; i++) {
         dml_conv_line lines[DML_CONV_MAX_NR];
         int line_count = dml_conv_find_lines(params, unit->begin + i * nr, nr, lines);
         dml_conv_pack_panel(params, unit, lines, line_count, &slice, 0, work.panel + i * panel_size, work.vectors);
     }
-    for (int64_t k = 0; k < work.kc; k++)
-        work.row_offsets[k] = k * nr;
-    int64_t together = plan->is_direct ? count : 1;
-    tile.n = together * nr;
     for (int64_t ir = 0; ir < unit->m; ir += mr) {
+        const int packs = ir == 0 && is_packed_late;
+        int64_t together = plan->is_direct && !packs ? count : 1;
+        for (int64_t k = 0; ir <= mr && k < work.kc; k++)
+            work.row_offsets[k] = k * (packs ? params->input_strides[1] : nr);
+        tile.n = together * nr;
         tile.m = dml_least(unit->m - ir, mr);
         tile.channel = unit->channel + ir;
         tile.filters = unit->filters + ir * params->filter_stride * dml_conv_size(params->type);
         for (int64_t i = 0; i < count; i += together) {
-            work.pixels = work.panel + i * panel_size;
+            float *panel = work.panel + i * panel_size;
+            work.pixels = packs ? (const float *)unit->input + unit->begin + i * nr : panel;
+            work.packed = packs ? panel : NULL;
             tile.output = unit->output + ir * params->output_strides[1] + i * nr;
             dml_conv_multiply(plan, &tile, &work);
             if (!plan->is_direct)

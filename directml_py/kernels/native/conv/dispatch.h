@@ -12,9 +12,10 @@ enum { DML_CONV_LINE_ELEMENTS = 16 };
 /* The epilogue of a register tile of FLOAT32. Its rows are stored at `target`, `stride` elements apart. Each row is
    added to a bias, normalized in FLOAT32, added to a row at `residual`, and activated; `bias`, `channels` and
    `residual` are NULL where a stage is absent. A row has `n` elements: those of one panel, whose last vector has
-   `last_count`, or those of several full panels. */
+   `last_count`, or those of several full panels. The pixels that are read are also stored as a panel at `packed`,
+   unless it is NULL. */
 typedef struct {
-    float *target;
+    float *target, *packed;
     const float *residual;
     int64_t n, stride, last_count, bias_stride;
     const float *bias;

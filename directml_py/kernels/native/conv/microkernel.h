@@ -15,6 +15,7 @@
         conv_##KIND sums[MR][VECTORS], *results = tile;                                                                \
         const ITEM *lines[MR], *rows = panel;                                                                          \
         const int64_t width = VECTORS * (int64_t)(sizeof **sums / sizeof(ITEM)), end = epilogue ? epilogue->n : width; \
+        conv_##KIND *packed = epilogue ? (void *)epilogue->packed : NULL;                                              \
         _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++) lines[i] = (const ITEM *)filters + i * row;              \
         for (int64_t n = 0; n < end; n += width, rows += kc * width) {                                                 \
             _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                      \
@@ -27,6 +28,8 @@
                     _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++) DML_CONV_PREFETCH(lines[i] + MR * row + k);  \
                 conv_##KIND b[VECTORS];                                                                                \
                 _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) b[j] = pixels[j];                           \
+                if (packed)                                                                                            \
+                    _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++) packed[k * VECTORS + j] = b[j];         \
                 _Pragma("GCC unroll 16") for (int i = 0; i < MR; i++)                                                  \
                     _Pragma("GCC unroll 16") for (int j = 0; j < VECTORS; j++)                                         \
                         MULTIPLY_ADD(sums[i][j], b[j], lines[i][k]);                                                   \

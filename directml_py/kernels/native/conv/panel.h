@@ -32,6 +32,7 @@ typedef struct {
     float tail_tile[DML_CONV_MAX_MC * DML_CONV_MAX_LANES] __attribute__((aligned(64)));
     int64_t row_offsets[DML_CONV_MAX_KC];
     const float *pixels;
+    float *packed;
     const uint8_t *bytes;
     int64_t byte_row, vectors, pc, kc, signed_offset;
 } dml_conv_work;
@@ -79,8 +80,9 @@ static void dml_conv_multiply(const dml_conv_plan *plan, const dml_conv_unit *un
             filters = floats;
             stride = work->kc;
         }
-        const dml_conv_epilogue epilogue =
+        dml_conv_epilogue epilogue =
             dml_conv_epilogue_of(plan, unit->channel + row, unit->output + row * params->output_strides[1], unit->n);
+        epilogue.packed = work->packed;
         if (work->vectors)
             kernels->tiles[work->vectors - 1][size](work->tile + row * work->vectors * kernels->lanes, filters, stride,
                                                     work->pixels, work->row_offsets, work->kc, work->pc > 0,
