@@ -8,9 +8,6 @@
 #include "dispatch.h"
 #include "masked.h"
 
-/* The pixels of a row whose products are added up at the same time: an addition waits for the one before it. */
-enum { DML_CHANNEL_BLOCK_PIXELS = 4 };
-
 #if DML_FLOAT_LANES == DML_DEPTHWISE_POOL_CHANNELS
 /* Transposes eight elements of each of eight lines, which begin `stride` bytes apart. */
 DML_INLINE void channel_block_transpose(dml_floats *columns, const char *lines, int64_t stride)
@@ -111,14 +108,10 @@ DML_INLINE void channel_block_sums(const dml_depthwise_pool_plan *plan, dml_floa
                                    const int width, const int stride, const int count)
 {
     const dml_post_ops *post_ops = &plan->task->post_ops;
-    dml_floats totals[DML_CHANNEL_BLOCK_PIXELS];
-    DML_UNROLLED for (int i = 0; i < count; i++) totals[i] = bias;
-    DML_UNROLLED for (int row = 0; row < width; row++)
-        DML_UNROLLED for (int column = 0; column < width; column++)
-            DML_UNROLLED for (int i = 0; i < count; i++) totals[i] +=
-                weights[row * width + column] * pixels[row * plan->width + i * stride + column];
-    if (post_ops->activation != DML_ACTIVATION_IDENTITY)
-        DML_UNROLLED for (int i = 0; i < count; i++) totals[i] = activated(totals[i], post_ops, post_ops->activation);
+    const int64_t item = sizeof *pixels;
+    dml_floats totals[DML_CHANNELS_LAST_PIXELS];
+    channels_last_add(totals, (const char *)pixels, stride * item, plan->width * item, item, weights, bias, post_ops, 0,
+                      width, count);
     if (normal)
         DML_UNROLLED for (int i = 0; i < count; i++) totals[i] =
             (dml_floats)DML_FMA((float_vector)(totals[i] - normal->mean), (float_vector)normal->factor,
@@ -133,7 +126,7 @@ DML_INLINE void channel_block_add(const dml_depthwise_pool_plan *plan, dml_float
                                   int64_t rows, const channels_last_filters *filters,
                                   const channel_block_normal *normal, const int width, const int stride)
 {
-    const int64_t columns = plan->task->output_sizes[2], count = DML_CHANNEL_BLOCK_PIXELS;
+    const int64_t columns = plan->task->output_sizes[2], count = DML_CHANNELS_LAST_PIXELS;
     const dml_floats bias = filters->bias[0];
     dml_floats weights[25];
     DML_UNROLLED for (int tap = 0; tap < width * width; tap++) weights[tap] = filters->weights[tap][0];

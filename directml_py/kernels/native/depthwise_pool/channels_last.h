@@ -9,6 +9,8 @@
 #include "vectors.h"
 
 enum { DML_CHANNELS_LAST = DML_DEPTHWISE_POOL_BLOCK * DML_FLOAT_LANES };
+/* The pixels of a row whose products are added up at the same time: an addition waits for the one before it. */
+enum { DML_CHANNELS_LAST_PIXELS = 4 };
 
 /* A pixel of the output, and the first of the channels. */
 typedef struct {
@@ -33,39 +35,14 @@ DML_INLINE const dml_floats *channels_last_tap(const channels_last_pixel *pixel,
     return (const dml_floats *)(pixel->x + y * task->x_strides[3] + x * task->x_strides[4]);
 }
 
-/* The width of a square window all of which is inside, if it is a usual one, and else 0. */
-DML_INLINE int channels_last_width(const channels_last_pixel *pixel)
-{
-    const dml_depthwise_pool *task = pixel->task;
-    const int64_t width = task->window[2], bottom = pixel->top + (width - 1) * task->dilations[1],
-                  right = pixel->left + (width - 1) * task->dilations[2];
-    const int is_inside = pixel->top >= 0 && pixel->left >= 0 && bottom < task->sizes[1] && right < task->sizes[2];
-    return is_inside && task->window[1] == width && (width == 2 || width == 3) ? (int)width : 0;
-}
-
-/* The address of a tap's channels in a window that is inside, or NULL; if `width` is 0, it may not be. */
-DML_INLINE const dml_floats *channels_last_tap_of(const channels_last_pixel *pixel, int64_t row, int64_t column,
-                                                  const int width)
-{
-    const dml_depthwise_pool *task = pixel->task;
-    if (!width)
-        return channels_last_tap(pixel, row, column);
-    return (const dml_floats *)(pixel->x + (pixel->top + row * task->dilations[1]) * task->x_strides[3] +
-                                (pixel->left + column * task->dilations[2]) * task->x_strides[4]);
-}
-
 /* Adds up the sums of the window's columns, and divides by the number of elements. */
-DML_INLINE void channels_last_means(const channels_last_pixel *pixel, float *out, float count, const int vectors,
-                                    const int width)
+DML_INLINE void channels_last_means(const channels_last_pixel *pixel, float *out, float count, const int vectors)
 {
-    const int64_t height = width ? width : pixel->task->window[1], columns = width ? width : pixel->task->window[2];
     dml_floats totals[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
-    DML_UNROLLED for (int64_t column = 0; column < columns; column++)
-    {
+    for (int64_t column = 0; column < pixel->task->window[2]; column++) {
         dml_floats sums[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
-        DML_UNROLLED for (int64_t row = 0; row < height; row++)
-        {
-            const dml_floats *source = channels_last_tap_of(pixel, row, column, width);
+        for (int64_t row = 0; row < pixel->task->window[1]; row++) {
+            const dml_floats *source = channels_last_tap(pixel, row, column);
             DML_UNROLLED for (int j = 0; j < vectors; j++) sums[j] += source ? source[j] : (dml_floats){0};
         }
         DML_UNROLLED for (int j = 0; j < vectors; j++) totals[j] += sums[j];
@@ -93,23 +70,19 @@ DML_INLINE void channels_last_maxima(const channels_last_pixel *pixel, float *ou
     memcpy(out, best, (size_t)vectors * sizeof *best);
 }
 
-/* Adds up products with the weights of the channels, and with zeros outside. If `width` is not 0, it is that of a
-   square window, all of which is inside. */
-DML_INLINE void channels_last_sum(const channels_last_pixel *pixel, float *out, const channels_last_filters *filters,
-                                  const int by_rows, const int vectors, const int width)
+/* Adds up products with the weights of the channels, and with zeros outside. */
+DML_INLINE void channels_last_products(const channels_last_pixel *pixel, float *out,
+                                       const channels_last_filters *filters, const int by_rows, const int vectors)
 {
     static const dml_floats outside[DML_DEPTHWISE_POOL_BLOCK];
     const dml_depthwise_pool *task = pixel->task;
-    const int64_t height = width ? width : task->window[1], columns = width ? width : task->window[2];
     const dml_floats *weights = filters->weights[0];
     dml_floats totals[DML_DEPTHWISE_POOL_BLOCK];
     DML_UNROLLED for (int j = 0; j < vectors; j++) totals[j] = filters->bias[j];
-    DML_UNROLLED for (int64_t row = 0; row < height; row++)
-    {
+    for (int64_t row = 0; row < task->window[1]; row++) {
         dml_floats sums[DML_DEPTHWISE_POOL_BLOCK] = {{0}};
-        DML_UNROLLED for (int64_t column = 0; column < columns; column++, weights += DML_DEPTHWISE_POOL_BLOCK)
-        {
-            const dml_floats *source = channels_last_tap_of(pixel, row, column, width);
+        for (int64_t column = 0; column < task->window[2]; column++, weights += DML_DEPTHWISE_POOL_BLOCK) {
+            const dml_floats *source = channels_last_tap(pixel, row, column);
             source = source ? source : outside;
             DML_UNROLLED for (int j = 0; j < vectors; j++) if (by_rows) sums[j] += weights[j] * source[j];
             else totals[j] = totals[j] + weights[j] * source[j];
@@ -118,29 +91,64 @@ DML_INLINE void channels_last_sum(const channels_last_pixel *pixel, float *out, 
             DML_UNROLLED for (int j = 0; j < vectors; j++) totals[j] += sums[j];
     }
     memcpy(out, totals, (size_t)vectors * sizeof *totals);
-}
-
-DML_INLINE void channels_last_products(const channels_last_pixel *pixel, float *out,
-                                       const channels_last_filters *filters, const int by_rows, const int vectors)
-{
-    const dml_depthwise_pool *task = pixel->task;
-    if (channels_last_width(pixel) == 3)
-        channels_last_sum(pixel, out, filters, by_rows, vectors, 3);
-    else
-        channels_last_sum(pixel, out, filters, by_rows, vectors, 0);
     if (task->post_ops.activation != DML_ACTIVATION_IDENTITY)
         depthwise_pool_activate(out, vectors * DML_FLOAT_LANES, &task->post_ops);
 }
 
-/* Gathers the weights and the bias of `count` channels from `channel` on. */
+/* Adds up the products of a vector of channels for `count` pixels, all of whose taps are inside; these pixels, and the
+   rows and columns of a window, are so many bytes apart. */
+DML_INLINE void channels_last_add(dml_floats *totals, const char *x, int64_t pixel_stride, int64_t row_stride,
+                                  int64_t column_stride, const dml_floats *weights, dml_floats bias,
+                                  const dml_post_ops *post_ops, const int by_rows, const int width, const int count)
+{
+    DML_UNROLLED for (int i = 0; i < count; i++) totals[i] = bias;
+    DML_UNROLLED for (int row = 0; row < width; row++)
+    {
+        dml_floats sums[DML_CHANNELS_LAST_PIXELS] = {{0}}, *added = by_rows ? sums : totals;
+        DML_UNROLLED for (int column = 0; column < width; column++)
+            DML_UNROLLED for (int i = 0; i < count; i++) added[i] += weights[row * width + column] *
+                *(const dml_floats *)(x + i * pixel_stride + row * row_stride + column * column_stride);
+        DML_UNROLLED for (int i = 0; by_rows && i < count; i++) totals[i] += sums[i];
+    }
+    if (post_ops->activation != DML_ACTIVATION_IDENTITY)
+        DML_UNROLLED for (int i = 0; i < count; i++) totals[i] = activated(totals[i], post_ops, post_ops->activation);
+}
+
+/* Computes `pixels` of a row, all of whose taps are inside; the weights of a vector of channels stay in registers.
+   Means are products with ones, whose columns are added up first. The last pixels are computed with some before them. */
+DML_INLINE void channels_last_inside(const channels_last_pixel *pixel, char *out, int64_t pixels, float count,
+                                     const channels_last_filters *filters, const int by_rows, const int width,
+                                     int64_t vectors)
+{
+    const dml_depthwise_pool *task = pixel->task;
+    const int is_mean = task->function == DML_DEPTHWISE_POOL_MEAN;
+    const int64_t row = task->dilations[1] * task->x_strides[3], column = task->dilations[2] * task->x_strides[4];
+    const int64_t stride = task->strides[2] * task->x_strides[4], out_stride = task->output_strides[4];
+    const char *x = pixel->x + pixel->top * task->x_strides[3] + pixel->left * task->x_strides[4];
+    for (int64_t j = 0; j < vectors; j++, x += sizeof *filters->bias, out += sizeof *filters->bias) {
+        dml_floats weights[9], totals[DML_CHANNELS_LAST_PIXELS];
+        DML_UNROLLED for (int tap = 0; tap < width * width; tap++) weights[tap] = filters->weights[tap][j];
+        for (int64_t i = 0; i < pixels; i += DML_CHANNELS_LAST_PIXELS) {
+            const int64_t first = dml_least(i, pixels - DML_CHANNELS_LAST_PIXELS);
+            channels_last_add(totals, x + first * stride, stride, is_mean ? column : row, is_mean ? row : column,
+                              weights, filters->bias[j], &task->post_ops, by_rows, width, DML_CHANNELS_LAST_PIXELS);
+            for (int k = 0; k < DML_CHANNELS_LAST_PIXELS; k++)
+                *(dml_floats *)(out + (first + k) * out_stride) = totals[k] / count;
+        }
+    }
+}
+
+/* Gathers the weights, which are ones for means, and the bias of `count` channels from `channel` on. */
 static DML_ONCE void channels_last_gather(const dml_depthwise_pool *task, channels_last_filters *filters,
                                           int64_t channel, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         float weights[DML_DEPTHWISE_POOL_LAST_TAPS];
-        dml_depthwise_pool_weights(task, channel + i, weights);
+        const int is_product = task->function == DML_DEPTHWISE_POOL_PRODUCTS;
+        if (is_product)
+            dml_depthwise_pool_weights(task, channel + i, weights);
         for (int64_t tap = 0; tap < task->window[1] * task->window[2]; tap++)
-            ((float *)filters->weights[tap])[i] = weights[tap];
+            ((float *)filters->weights[tap])[i] = is_product ? weights[tap] : 1.0f;
         ((float *)filters->bias)[i] =
             task->bias && !task->bytes.is_there
                 ? dml_load_float((const char *)task->bias + (channel + i) * task->bias_stride, 0)
@@ -149,41 +157,53 @@ static DML_ONCE void channels_last_gather(const dml_depthwise_pool *task, channe
 }
 
 DML_INLINE void channels_last_one(const channels_last_pixel *pixel, float *out, float count,
-                                  const channels_last_filters *filters, int by_rows, const int vectors)
+                                  const channels_last_filters *filters, const int by_rows, const int vectors)
 {
-    if (pixel->task->function == DML_DEPTHWISE_POOL_PRODUCTS && by_rows)
-        channels_last_products(pixel, out, filters, 1, vectors);
-    else if (pixel->task->function == DML_DEPTHWISE_POOL_PRODUCTS)
-        channels_last_products(pixel, out, filters, 0, vectors);
-    else if (pixel->task->function == DML_DEPTHWISE_POOL_MEAN && channels_last_width(pixel) == 3)
-        channels_last_means(pixel, out, count, vectors, 3);
-    else if (pixel->task->function == DML_DEPTHWISE_POOL_MEAN && channels_last_width(pixel) == 2)
-        channels_last_means(pixel, out, count, vectors, 2);
+    if (pixel->task->function == DML_DEPTHWISE_POOL_PRODUCTS)
+        channels_last_products(pixel, out, filters, by_rows, vectors);
     else if (pixel->task->function == DML_DEPTHWISE_POOL_MEAN)
-        channels_last_means(pixel, out, count, vectors, 0);
+        channels_last_means(pixel, out, count, vectors);
     else
         channels_last_maxima(pixel, out, by_rows, vectors);
 }
 
 /* Computes rows of pixels from `begin` to `end`, of DML_CHANNELS_LAST channels or of one vector of them. */
-static void channels_last_rows(const dml_depthwise_pool *task, int64_t batch, int64_t channel, int64_t channels,
-                               int64_t begin, int64_t end, int by_rows)
+DML_INLINE void channels_last_rows(const dml_depthwise_pool *task, int64_t batch, int64_t channel, int64_t channels,
+                                   int64_t begin, int64_t end, const int by_rows)
 {
+    const int64_t columns = task->output_sizes[2], stride = task->strides[2], width = task->window[2];
+    const int64_t left = task->padding[2], right = task->sizes[2] + left - (width - 1) * task->dilations[2];
+    const int64_t first = left < 0 ? 0 : dml_quotient_up(left, stride), down = (width - 1) * task->dilations[1];
+    const int64_t inside = right < 1 ? 0 : dml_least((right - 1) / stride + 1, columns) - first;
     const float *counts[] = {(const float *)task->counts[0], (const float *)task->counts[1],
                              (const float *)task->counts[2]};
     const int is_mean = task->function == DML_DEPTHWISE_POOL_MEAN;
+    const int is_product = task->function == DML_DEPTHWISE_POOL_PRODUCTS;
+    const int is_usual = task->window[1] == width && inside >= DML_CHANNELS_LAST_PIXELS &&
+                         ((is_mean && width == 2) || ((is_mean || is_product) && width == 3));
     channels_last_pixel pixel = {task, NULL, 0, 0};
     channels_last_filters filters;
-    if (task->function == DML_DEPTHWISE_POOL_PRODUCTS)
+    if (is_product || is_usual)
         channels_last_gather(task, &filters, channel, channels);
     pixel.x = (const char *)task->x + batch * task->x_strides[0] + channel * 4;
     for (int64_t y = begin; y < end; y++)
-        for (int64_t x = 0; x < task->output_sizes[2]; x++) {
+        for (int64_t x = 0; x < columns; x++) {
             float *out = (float *)((char *)task->output + batch * task->output_strides[0] + channel * 4 +
                                    y * task->output_strides[3] + x * task->output_strides[4]);
             const float count = is_mean ? counts[0][0] * counts[1][y] * counts[2][x] : 1.0f;
             pixel.top = y * task->strides[1] - task->padding[1];
-            pixel.left = x * task->strides[2] - task->padding[2];
+            pixel.left = x * stride - left;
+            if (is_usual && x == first && pixel.top >= 0 && pixel.top + down < task->sizes[1]) {
+                const int64_t vectors = channels / DML_FLOAT_LANES;
+                if (width == 2)
+                    channels_last_inside(&pixel, (char *)out, inside, count, &filters, 1, 2, vectors);
+                else if (is_mean)
+                    channels_last_inside(&pixel, (char *)out, inside, count, &filters, 1, 3, vectors);
+                else
+                    channels_last_inside(&pixel, (char *)out, inside, 1.0f, &filters, by_rows, 3, vectors);
+                x += inside - 1;
+                continue;
+            }
             if (channels == DML_CHANNELS_LAST)
                 channels_last_one(&pixel, out, count, &filters, by_rows, DML_DEPTHWISE_POOL_BLOCK);
             else
@@ -197,8 +217,10 @@ static void channels_last_rows(const dml_depthwise_pool *task, int64_t batch, in
 
 /* Units are rows of pixels, a few at a time, of blocks of channels. If the last channels do not fill a vector, they are
    computed with some before them. */
-static void depthwise_pool_channels_last(const dml_depthwise_pool *task, int by_rows, int64_t begin, int64_t end)
+static void depthwise_pool_channels_last(void *context, int64_t begin, int64_t end)
 {
+    const dml_depthwise_pool_plan *plan = context;
+    const dml_depthwise_pool *task = plan->task;
     const int64_t blocks = dml_quotient_up(task->output_sizes[1], DML_DEPTHWISE_POOL_LAST_ROWS);
     for (int64_t unit = begin; unit < end; unit++) {
         int64_t first = unit % blocks * DML_DEPTHWISE_POOL_LAST_ROWS, behind = first + DML_DEPTHWISE_POOL_LAST_ROWS;
@@ -208,7 +230,10 @@ static void depthwise_pool_channels_last(const dml_depthwise_pool *task, int by_
             int64_t left = task->channels - channel;
             count = left < DML_CHANNELS_LAST ? DML_FLOAT_LANES : DML_CHANNELS_LAST;
             channel = left < count ? task->channels - count : channel;
-            channels_last_rows(task, batch, channel, count, first, behind, by_rows);
+            if (plan->is_by_rows)
+                channels_last_rows(task, batch, channel, count, first, behind, 1);
+            else
+                channels_last_rows(task, batch, channel, count, first, behind, 0);
         }
     }
 }

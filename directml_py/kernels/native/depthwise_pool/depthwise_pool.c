@@ -183,22 +183,13 @@ static int dml_depthwise_pool_is_channels_last(const dml_depthwise_pool *task)
            task->output_sizes[0] == 1 && task->sizes[0] == 1 && task->padding[0] == 0;
 }
 
-typedef struct {
-    const dml_depthwise_pool *task;
-    int by_rows;
-} dml_depthwise_pool_channels;
-
-static void dml_depthwise_pool_share_channels_last(void *context, int64_t begin, int64_t end)
-{
-    const dml_depthwise_pool_channels *channels = context;
-    dml_dispatch->depthwise_pool->channels_last(channels->task, channels->by_rows, begin, end);
-}
-
 static void dml_depthwise_pool_run_channels_last(const dml_depthwise_pool *task)
 {
-    dml_depthwise_pool_channels channels = {task, dml_depthwise_pool_is_by_rows(task)};
+    dml_depthwise_pool_plan plan;
+    plan.task = task;
+    plan.is_by_rows = dml_depthwise_pool_is_by_rows(task);
     int64_t output_size = task->batches * task->channels * task->output_sizes[1] * task->output_sizes[2];
-    dml_parallel(dml_depthwise_pool_share_channels_last, &channels,
+    dml_parallel(dml_dispatch->depthwise_pool->channels_last, &plan,
                  task->batches * dml_quotient_up(task->output_sizes[1], DML_DEPTHWISE_POOL_LAST_ROWS), 1,
                  2 * output_size * (4 + task->window[1] * task->window[2]));
     dml_elementwise_finish(&task->post_ops.epilogue);

@@ -51,7 +51,7 @@ typedef struct {
     int is_near, is_masked;
     /* Whether vectors run across the ends of its rows: a plane is one flat row. */
     int is_flat;
-    /* Whether packed planes would be flat rows, so that the sum of each row of taps is taken first. */
+    /* Whether packed planes would be flat rows, so that the sum or maximum of each row of taps is taken first. */
     int is_by_rows;
     dml_depthwise_pool_masks masks;
     /* Whether a unit is all bytes of a channel, contiguous, whose sum is within INT32. */
@@ -75,8 +75,8 @@ typedef struct {
     /* Computes the units of a plan from `begin` to `end`. */
     void (*run)(void *plan, int64_t begin, int64_t end);
     /* Computes rows of pixels from `begin` to `end`, DML_DEPTHWISE_POOL_LAST_ROWS in each unit, over channels that are
-       neighbours in memory; `by_rows`: whether, over planes, the sum or maximum of each row of taps is taken first. */
-    void (*channels_last)(const dml_depthwise_pool *task, int by_rows, int64_t begin, int64_t end);
+       neighbours in memory; of the plan, only the task is set, and whether sums and maxima are taken by rows. */
+    void (*channels_last)(void *plan, int64_t begin, int64_t end);
     /* Adds up the gradients of a task for the channels from `begin` to `end`. */
     void (*add)(void *task, int64_t begin, int64_t end);
 } dml_depthwise_pool_table;
