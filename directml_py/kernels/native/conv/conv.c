@@ -94,7 +94,7 @@ static DML_ONCE void dml_conv_block(const dml_conv_plan *plan, const dml_conv_un
     for (int64_t ir = 0; ir < unit->m; ir += mr) {
         const int packs = ir == 0 && is_packed_late;
         int64_t together = plan->is_direct && !packs ? count : 1;
-        for (int64_t k = 0; ir <= mr && k < work.kc; k++)
+        for (int64_t k = 0; ir <= (is_packed_late ? mr : 0) && k < work.kc; k++)
             work.row_offsets[k] = k * (packs ? params->input_strides[1] : nr);
         tile.n = together * nr;
         tile.m = dml_least(unit->m - ir, mr);
