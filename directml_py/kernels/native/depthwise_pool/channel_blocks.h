@@ -102,7 +102,7 @@ typedef struct {
     dml_floats mean, factor, shift;
 } channel_block_normal;
 
-/* Computes `count` pixels that are neighbours. */
+/* Computes `count` pixels that are neighbours, in registers: a store to `sums` might change `pixels`. */
 DML_INLINE void channel_block_sums(const dml_depthwise_pool_plan *plan, dml_floats *sums, const dml_floats *pixels,
                                    const dml_floats *weights, dml_floats bias, const channel_block_normal *normal,
                                    const int width, const int stride, const int count)
